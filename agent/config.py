@@ -78,6 +78,7 @@ class Flags(TypedDict, total=False):
     share: Names | None
     yes: Names | None
     private_search: bool | None
+    online_metadata: bool | None
     allow_tasks: Names | None
     tool_sources: Names | None
     tool_allow: Names | None

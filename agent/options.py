@@ -233,6 +233,7 @@ class Options:
     private_search: bool = setting(
         False, "Use only words from the question and from public pages in searches."
     )
+    online_metadata: bool = setting(False, "Complete citations of PDFs from Crossref and arXiv.")
     proxy: str | None = setting(
         None,
         "Proxy for web requests; HTTPS_PROXY works too.",

@@ -421,6 +421,12 @@ class SearchLine(ReportPart):
     withheld: str = ""
 
 
+def files_note(searches: Sequence[SearchLine]) -> str:
+    """Say what of the user's folder the last search could not see; "" if it saw all of it."""
+    details = [line.detail for line in searches if line.provider == "corpus"]
+    return f"Your files: {details[-1]}." if details and details[-1] else ""
+
+
 def format_usd(usd: float) -> str:
     """Format a cost, as every surface shows it: `$0.0042`, `$3.50`; "" if it is 0 or unknown."""
     return f"${usd:,.{4 if usd < 1 else 2}f}" if usd else ""

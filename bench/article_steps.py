@@ -83,13 +83,13 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     walked = walk(root, url, scale)
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS
     page = Page(fold, truth, walked, (root, elements), meta, scale, modes)
-    answers: dict[bool, str] = {}
+    answers: dict[tuple[bool, bool], str] = {}
     real = reader.read_plainly
 
-    def once(tree: Any, *, precise: bool = False) -> str:
-        if precise not in answers:
-            answers[precise] = real(tree, precise=precise)
-        return answers[precise]
+    def once(tree: Any, *, precise: bool = False, fast: bool = False) -> str:
+        if (precise, fast) not in answers:
+            answers[precise, fast] = real(tree, precise=precise, fast=fast)
+        return answers[precise, fast]
 
     page.modes["once"] = once  # type: ignore[assignment]
     return page

@@ -79,9 +79,10 @@ class Session:
 class Recorder:
     """Makes calls of @playwright/mcp, and notes them."""
 
-    def __init__(self, client: Client, folder: Path) -> None:
+    def __init__(self, client: Client, folder: Path, state: str = STATE) -> None:
         self._client = client
         self._folder = folder
+        self._state_function = state
         self.session = Session()
         self.shown = ""
         self._listed = ""
@@ -103,9 +104,12 @@ class Recorder:
         return True
 
     async def _state(self) -> str:
-        """Read what browser_evaluate gives: a JSON text in a JSON text below a heading."""
-        made = await self._client.call_tool("browser_evaluate", {"function": STATE})
-        line = next((line for line in _text(made).splitlines() if line.startswith('"{')), '"{}"')
+        return await self.evaluated(self._state_function)
+
+    async def evaluated(self, function: str) -> str:
+        """Return what browser_evaluate gives: a JSON text in a JSON text below a heading."""
+        made = await self._client.call_tool("browser_evaluate", {"function": function})
+        line = next((line for line in _text(made).splitlines() if line.startswith('"')), '"{}"')
         return str(json.loads(line))
 
     async def _found(self, role: str, name: str) -> str:
@@ -164,14 +168,16 @@ async def resolved(value: Any, find: Callable[[str, str], Awaitable[str]]) -> An
 
 
 @asynccontextmanager
-async def reference(folder: Path, address: str, work: Path) -> AsyncIterator[Recorder]:
-    """Start @playwright/mcp in a folder."""
+async def reference(
+    folder: Path, address: str, work: Path, state: str = STATE
+) -> AsyncIterator[Recorder]:
+    """Start @playwright/mcp in a folder; `state` is the function that reads a page's state."""
     program = folder / "node_modules" / PACKAGE / "cli.js"
     flags = ["--headless", "--isolated", "--no-sandbox", "--executable-path", str(find_chrome())]
     flags += ["--allowed-origins", address]
     started = StdioServerParameters(command="node", args=[str(program), *flags], cwd=work)
     async with Client(started) as client:
-        yield Recorder(client, work)
+        yield Recorder(client, work, state)
 
 
 async def recorded(urls: list[str], folder: Path, address: str) -> Session:
@@ -217,17 +223,17 @@ class Player:
     async def _found(self, role: str, name: str) -> str:
         if not role:
             return _number_of(self._listed, name)
-        found = _named(self._shown, role, name)
+        found = named(self._shown, role, name)
         if not found:
             made = await self._client.call_tool("browser_find", {"text": name})
             self.done.tokens += tokens(_text(made))
-            found = _named(_text(made), role, name)
+            found = named(_text(made), role, name)
         if not found:
             self.done.failed.append(f"no {role} {name!r} in: {self._shown[:300]}")
         return found or "e0"
 
 
-def _named(shown: str, role: str, wanted: str) -> str:
+def named(shown: str, role: str, wanted: str) -> str:
     """Find the ref of an element in what was shown: by name, the role where it is written."""
     rows = [(ref, said.strip(), name) for ref, said, name in _OURS.findall(shown)]
     begins = [row for row in rows if row[2].startswith(wanted)]
@@ -287,12 +293,17 @@ def report(name: str, then: Session, now: Session) -> bool:
     return not differing and not now.failed
 
 
-def main(data: Path, folder: Path) -> int:
-    """Record, replay, report."""
+def had_package(folder: Path) -> bool:
+    """Install @playwright/mcp in a folder if it is not there; whether it is now."""
     if not (folder / "node_modules" / PACKAGE).is_dir() and shutil.which("npm"):
         command = ["npm", "install", "--silent", "--prefix", str(folder), PACKAGE]
         subprocess.run(command, capture_output=True, check=False, timeout=300)
-    if not (folder / "node_modules" / PACKAGE).is_dir():
+    return (folder / "node_modules" / PACKAGE).is_dir()
+
+
+def main(data: Path, folder: Path) -> int:
+    """Record, replay, report."""
+    if not had_package(folder):
         print(f"skipped: {PACKAGE} is not to be had from npm")
         return 0
     pages, _ = pages_of(str(data))

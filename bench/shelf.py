@@ -20,10 +20,11 @@ SAVED = ("articles", "platform")  # below the folder of data
 def pages_of(data: str | None) -> tuple[list[Path], list[Path]]:
     """The saved pages below a folder of data, and the project's own."""
     folders = [Path(data) / name for name in SAVED if (Path(data) / name).is_dir()] if data else []
-    return _html_in(folders), _html_in(OWN)
+    return html_in(folders), html_in(OWN)
 
 
-def _html_in(folders: list[Path] | tuple[Path, ...]) -> list[Path]:
+def html_in(folders: list[Path] | tuple[Path, ...]) -> list[Path]:
+    """The saved pages below some folders, packed or not."""
     found = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     return [path for path in found if path.name.endswith((".html", ".html.gz"))]
 

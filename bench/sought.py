@@ -2,10 +2,10 @@
 
     python -m bench.sought LIST DATA
 
-A line of LIST, as of `sought.jsonl`: `page` is a part of the page's path below DATA, `ask` the
-question, `find` what one would look for, `sought` the text or name that is needed, chosen from
-the page's HTML. On each page that which is sought on the next one is looked for too: a FIND that
-says `found` of it is false.
+A line of LIST, as of `sought.jsonl`: `page` is a part of the path of a page below DATA or of one
+of our own, `ask` the question, `find` what one would look for, `sought` the text or name that is
+needed, chosen from the page's HTML. On each page that which is sought on the next one is looked for
+too: a FIND that says `found` of it is false.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.player import bare
-from bench.shelf import Targets, html_of, served
+from bench.shelf import OWN, Targets, html_in, html_of, served
 from browser.session.session import Browser
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ async def measure(base: str, pages: Sequence[tuple[Path, list[Sought]]]) -> Coun
 
 
 def main(file: str, data: str) -> int:
-    paths = [path for path in sorted(Path(data).rglob("*")) if ".html" in path.suffixes]
+    paths = html_in([Path(data), *OWN])
     pages = []
     for page, wanted in groupby(everything(Path(file)), key=lambda one: one.page):
         pages.append((next(path for path in paths if page in str(path)), list(wanted)))

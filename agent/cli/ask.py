@@ -11,7 +11,8 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +162,10 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
         return 0
     if settings.allow_tasks:
         check_task_targets(settings)
+    model = _first_choice(settings, flags)
+    if model:
+        flags = {**flags, "model": model}
+        settings = replace(settings, model=model)
     _note_limits_of_rules(settings)
     start = partial(
         research,
@@ -174,8 +179,38 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     code = run_to_end(
         start, flags, settings.data, required=settings.require_verified, on_report=on_report
     )
+    if code in _RUN_ENDED and not (flags["quiet"] or _is_set_up(settings)):
+        _note_no_model()
     dream_after(code, settings, quiet=flags["quiet"])
     return code
+
+
+@cache
+def _note_no_model() -> None:
+    """Say once, where nobody could be asked, that no language model is set up."""
+    note(
+        "No language model is set up: passages were found and quoted.",
+        "`research models` lists the models and how to set one up.",
+    )
+
+
+def _is_set_up(settings: Options) -> bool:
+    """Whether a model is chosen, or a key says which."""
+    return bool(settings.model or settings.base_url or default_model(os.environ))
+
+
+def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
+    """Ask once on a terminal what shall answer, if nothing is set up."""
+    if _is_set_up(settings) or asker(dict(flags)) is None:
+        return None
+    from agent.cli import model_commands  # noqa: PLC0415 - until a model is chosen
+
+    return model_commands.ask_first_choice(
+        settings.data,
+        lambda text: str(
+            click.prompt(text, default="", show_default=False, prompt_suffix="> ", err=True)
+        ),
+    )
 
 
 def _note_limits_of_rules(settings: Options) -> None:

@@ -54,6 +54,7 @@ COMMANDS = {
     "chrome": ("browser_commands", "Start a Chrome for --attach."),
     "doctor": ("doctor", "Check the installation, search providers and model."),
     "config": ("settings_commands", "Show and change settings."),
+    "models": ("model_commands", "List language models; pull downloads a small one."),
     "keys": ("settings_commands", "Store API keys: set, list, rm."),
     "plugins": ("tool_commands", "List installed plug-ins."),
     "completion": ("help_screen", "Print a shell completion script."),

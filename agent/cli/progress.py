@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.console import Group
+    from rich.table import Table
 
     from agent.journal.events import Event
 
@@ -23,6 +24,8 @@ _PAST_LINES = 6
 """Number of past lines that stay visible."""
 _MARGIN = 4
 """Columns kept free next to the streamed text."""
+_BAR_WIDTH = 24
+"""Columns of the progress bar of an index."""
 _ACTIVITIES = {"model.request": "thinking", "answer.draft": "checking the answer"}
 
 
@@ -41,6 +44,8 @@ class LiveView:
         self._usd = 0.0
         self._started = time.monotonic()
         self._speech = Speech()
+        self._indexing: tuple[int, int] | None = None
+        """Files done and files in all, while a folder is indexed."""
         self._spinner = Spinner("dots")
         self._console = Console(stderr=True)
         self._live = Live(
@@ -67,6 +72,11 @@ class LiveView:
         elif event.type == "person.answered":
             self._live.start()
         self._speech.note(event)
+        if event.type == "corpus.indexed" and event.data["left"]:
+            self._indexing = event.data["files"] - event.data["left"], event.data["files"]
+            return
+        if event.type == "corpus.indexed":
+            self._indexing = None
         self._past = [*self._past, *event_lines(event, self._verbose)][-_PAST_LINES:]
         self._sources += event.type == "source.added"
         if event.type == "model.reply":
@@ -90,7 +100,18 @@ class LiveView:
         past: list[Any] = [Text(f"  {line}", style="dim", no_wrap=True) for line in self._past]
         if words := self._speech.last_words(self._console.width - _MARGIN):
             past.append(Text(f"  {words}", style="italic", no_wrap=True))
+        if self._indexing:
+            past.append(self._bar(*self._indexing))
         return Group(*past, self._spinner)
+
+    def _bar(self, done: int, total: int) -> Table:
+        from rich.progress_bar import ProgressBar  # noqa: PLC0415 - as above
+        from rich.table import Table  # noqa: PLC0415 - as above
+
+        row = Table.grid(padding=(0, 1))
+        bar = ProgressBar(total, done, width=_BAR_WIDTH)
+        row.add_row("  indexing your files", bar, f"{done} of {total}")
+        return row
 
 
 class Speech:
@@ -130,8 +151,14 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], No
             yield view.note
     else:
         started = time.monotonic()
+        announced = False
 
         def print_event(event: Event) -> None:
+            nonlocal announced
+            if event.type == "corpus.indexed" and event.data["left"]:
+                if announced:
+                    return  # the beginning and the end are enough in a log
+                announced = True
             for line in event_lines(event, verbose):
                 seconds = time.monotonic() - started
                 print(f"{seconds:6.1f}s  {line}", file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ import click
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
 from agent.export import FORMATS, ending, export, report_view
-from agent.types import format_usd
+from agent.types import files_note, format_usd
 from browser.plugins import extras_hint, plugins
 from browser.text.words import clean
 
@@ -44,6 +44,8 @@ _WIDEST = 100
 _DOT = " · "
 """Separator of the facts in the last line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
+_ZOTERO = "zotero:"
+"""In place of a file: the sources are saved to the running Zotero."""
 _SOURCE_LISTS = frozenset({".bib", ".biblatex.bib", ".ris", ".csl.json"})
 """Formats that contain only sources."""
 
@@ -68,6 +70,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     weak = [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak]
     withheld = [f"  – {line.withheld}" for line in report.searches if line.withheld]
     closest = [_close_passage(one) for one in report.closest]
+    files = files_note(report.searches)
     blocks = [
         head,
         report_view.doubt_line(report),
@@ -78,6 +81,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
         _section("Not verified:", unverified),
         _section(report_view.CHALLENGES, [f"  – {x}" for x in report_view.challenge_lines(report)]),
         _section("Supported only by search results:", weak),
+        files if files not in report.answer else "",
         _section("Withheld from search engines (allow with --share KIND):", withheld),
         _section(report_view.closest_title(report), closest),
         "" if is_audit or is_recheck else "\n".join(_source(one, report) for one in report.sources),
@@ -194,9 +198,16 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     """
     code = 0
     for path in paths:
-        if ending(path) in _SOURCE_LISTS and (reason := _why_no_sources(folder)):
+        is_list = ending(path) in _SOURCE_LISTS or str(path) == _ZOTERO
+        if is_list and (reason := _why_no_sources(folder)):
             print_error(f"{path.name} was not written: {reason}")
             code = NotFound.exit_code
+            continue
+        if str(path) == _ZOTERO:
+            from agent.export.zotero import save_to_zotero  # noqa: PLC0415 - loads an HTTP client
+
+            save_to_zotero(folder)
+            tell("saved the sources to Zotero")
             continue
         export(folder, path)
         tell(f"wrote {path}")
@@ -218,6 +229,8 @@ def _why_no_sources(folder: Path) -> str:
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
     """Check the formats and folders of `--export` before the run."""
     for path in values:
+        if str(path) == _ZOTERO:
+            continue
         if not path.parent.is_dir():
             raise click.BadParameter(
                 f"{path}: the folder {path.parent} does not exist; create it first"

@@ -30,7 +30,7 @@ from agent.cli.flags import (
     several,
     token_option,
 )
-from agent.cli.settings_commands import parse_value, write_settings
+from agent.cli.settings_commands import parse_value, store_key, write_settings
 from agent.cli.stores import open_jobs
 from agent.cli.terminal import note, on_signal, print_error, print_rows, print_text
 from agent.config import config_path, load_options, read_file
@@ -111,6 +111,7 @@ def serve(
         at_once=at_once,
         doctor=doctor,
         open_jobs=lambda: open_jobs(jobs_url, settings.data),
+        store_key=store_key,
         research=research,
         resume_run=resume_run,
     )

@@ -67,6 +67,11 @@ def get(name: str) -> None:
 @click.argument("value")
 def set_setting(name: str, value: str) -> None:
     """Set one setting in the file. An invalid value changes nothing."""
+    print(keep_setting(name, value))
+
+
+def keep_setting(name: str, value: str) -> str:
+    """Write a setting into the file, and return what was written; raises `UsageError`."""
     field = _field(name)
     settings = {**read_file(), field: parse_value(value)}
     checked = load_options(settings)
@@ -77,7 +82,7 @@ def set_setting(name: str, value: str) -> None:
     values = getattr(checked, field)
     if isinstance(values, tuple) and field != "search":  # a single string with commas
         settings[field] = [str(one) for one in values]
-    print(f"{name} = {_toml(settings[field])} in {write_settings(settings)}")
+    return f"{name} = {_toml(settings[field])} in {write_settings(settings)}"
 
 
 @config.command()
@@ -169,11 +174,22 @@ def _key_variable(name: str) -> str:
 @click.argument("name")
 def set_key(name: str) -> None:
     """Store the key of NAME (openai, … or a variable), typed hidden or read from a pipe."""
+    print(f"stored {keep_key(name)}")
+
+
+def keep_key(name: str) -> str:
+    """Read the key of a provider, store it, and return its variable and where it is."""
     variable = _key_variable(name)
     value = NonBlank("a key").convert(_read_hidden(variable), None, None).strip()
+    return f"{variable} in {store_key(variable, value)}"
+
+
+def store_key(variable: str, value: str) -> str:
+    """Store a key for all later runs, use it from now on, and return where it is."""
     store = _key_store()
-    place = "keyring" if store.put(variable, value) else store.file
-    print(f"stored {variable} in {place}")
+    place = "keyring" if store.put(variable, value) else str(store.file)
+    os.environ[variable] = value
+    return place
 
 
 @keys.command(name="list")

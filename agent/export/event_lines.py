@@ -1,4 +1,4 @@
-"""The events of a run as lines for who watches it: a person in a terminal, or another program."""
+"""The events of a run as lines, for a user in a terminal or another program."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _format_indexing(data: dict[str, Any]) -> str:
     if failed := data["unread"]:
         first = f"{PurePath(failed[0]['path']).name}: {failed[0]['reason']}"
         unread = f", {len(failed)} unread ({first})"
-    return f"indexed {data['files'] - data['left']} of {data['files']} files{unread}"
+    done = "indexing your files:" if data["left"] else "indexed"
+    return f"{done} {data['files'] - data['left']} of {data['files']} files{unread}"
 
 
 def _format_result(data: dict[str, Any]) -> str:

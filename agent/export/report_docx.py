@@ -7,6 +7,7 @@ import re
 import zlib
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from agent.errors import from_extra
@@ -17,13 +18,19 @@ from agent.export.run_record import FinishedRun, to_the_minute
 from agent.files import xml_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from agent.export.charts import Chart
-    from agent.types import Report
+    from agent.types import Report, ReportSource
 
-_LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_LINK, _NOTES = f"{_RELATIONS}/hyperlink", f"{_RELATIONS}/footnotes"
+_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_NOTES_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
+# A citation, with its page if it has one, or an address.
+_CITED = re.compile(r"(\[\d{1,3}(?:,[^\]]{1,40})?\]|https?://[^\s<>\"]*[^\s<>\".,;:!?)\]])")
 
 
 def render_docx(folder: Path) -> bytes:
@@ -38,7 +45,9 @@ def render_docx(folder: Path) -> bytes:
     document.add_heading(_text(report.question), level=0)
     for line in report_view.head_lines(report):
         document.add_paragraph().add_run(_text(line)).bold = True
-    _add_answer(document, _text(report_view.annotated_answer(report)), report)
+    notes = _Footnotes(document, {source.n: source for source in report.sources})
+    _add_answer(document, _text(report_view.annotated_answer(report)), notes, report)
+    notes.add()
     if report.closest:
         document.add_heading(_text(report_view.closest_title(report)), level=1)
     for passage in report.closest:
@@ -55,24 +64,31 @@ def render_docx(folder: Path) -> bytes:
     if report.sources:
         document.add_heading("Sources", level=1)
     for source in report.sources:
-        head = document.add_paragraph(f"[{source.n}] ")
-        head.paragraph_format.keep_with_next = True
-        if source.url.startswith(("http://", "https://")):
-            _add_link(head, _text(source.title or source.url), _text(source.url))
-            head.add_run(_text(f"  {source.url}"))
-        else:
-            head.add_run(_text(f"{source.title}  {report_view.shown_address(source.url)}"))
-        head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
-        _add_bookmark(head, f"source-{source.n}")
-        for number, quote in enumerate(report_view.paged_quotes(source), 1):
-            quoted = document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
-            _add_bookmark(quoted, f"quote-{source.n}-{number}")
+        _add_source(document, source)
     facts = ", ".join([f"Status {report.badge}", *report_view.confidence_facts(report)])
     asked = to_the_minute(record.events[0].at)
     document.add_paragraph(_text(f"{facts}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()
     document.save(written)
     return _without_times(written)
+
+
+def _add_source(document: Any, source: ReportSource) -> None:
+    """Write a source: its title and address as links, when it was read, its quotes."""
+    head = document.add_paragraph(f"[{source.n}] ")
+    head.paragraph_format.keep_with_next = True
+    if source.url.startswith(("http://", "https://")):
+        _add_link(head, _text(source.title or source.url), _text(source.url))
+        if source.title:
+            head.add_run("  ")
+            _add_link(head, _text(source.url), _text(source.url))
+    else:
+        head.add_run(_text(f"{source.title}  {report_view.shown_address(source.url)}"))
+    head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
+    _add_bookmark(head, f"source-{source.n}")
+    for number, quote in enumerate(report_view.paged_quotes(source), 1):
+        quoted = document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
+        _add_bookmark(quoted, f"quote-{source.n}-{number}")
 
 
 def _without_times(written: io.BytesIO) -> bytes:
@@ -84,7 +100,7 @@ def _without_times(written: io.BytesIO) -> bytes:
     return out.getvalue()
 
 
-def _add_answer(document: Any, answer: str, report: Report) -> None:
+def _add_answer(document: Any, answer: str, notes: _Footnotes, report: Report) -> None:
     """Write the answer's Markdown: headings, lists, tables with their charts, bold words."""
     charts = charts_of(report)
     lines = (line.strip() for line in answer.split("\n"))
@@ -92,16 +108,17 @@ def _add_answer(document: Any, answer: str, report: Report) -> None:
     for is_table, block in groupby(lines, key=lambda line: line.startswith("|")):
         if not is_table:
             for line in filter(None, block):
-                _add_line(document, line)
+                _add_line(document, line, notes)
             continue
-        _add_table(document, [split_row(line) for line in block if not is_table_rule(line)])
+        rows = [split_row(line) for line in block if not is_table_rule(line)]
+        _add_table(document, rows, notes)
         for chart in charts:
             if chart.table == number:
                 _add_chart(document, chart, report)
         number += 1
 
 
-def _add_line(document: Any, line: str) -> None:
+def _add_line(document: Any, line: str, notes: _Footnotes) -> None:
     marks = len(line) - len(line.lstrip("#"))
     if 0 < marks <= 6 and line[marks : marks + 1] == " ":
         document.add_heading(line[marks + 1 :], level=min(marks, 4))
@@ -109,16 +126,95 @@ def _add_line(document: Any, line: str) -> None:
     listed = line[:2] in ("- ", "* ")
     paragraph = document.add_paragraph(style="List Bullet" if listed else None)
     for n, part in enumerate(_BOLD.split(line[2:] if listed else line)):
-        if part:
-            paragraph.add_run(part).bold = bool(n % 2)
+        _add_cited(paragraph, part, notes, bold=bool(n % 2))
 
 
-def _add_table(document: Any, rows: list[list[str]]) -> None:
+def _add_table(document: Any, rows: list[list[str]], notes: _Footnotes) -> None:
     table = document.add_table(rows=0, cols=max(map(len, rows)), style="Table Grid")
     for number, cells in enumerate(rows):
         for cell, text in zip(table.add_row().cells, cells, strict=False):
-            cell.paragraphs[0].add_run(_BOLD.sub(r"\1", text)).bold = not number
+            plain = _BOLD.sub(r"\1", text)
+            _add_cited(cell.paragraphs[0], plain, notes, bold=not number)
     document.add_paragraph()
+
+
+def _add_cited(paragraph: Any, text: str, notes: _Footnotes, *, bold: bool) -> None:
+    """Write text: its addresses as links, its citations as footnotes."""
+    for piece in filter(None, _CITED.split(text)):
+        if piece.startswith("http"):
+            _add_link(paragraph, piece, piece)
+            continue
+        run = paragraph.add_run(piece)
+        run.bold = bold
+        if _CITED.fullmatch(piece):
+            notes.refer(run)
+
+
+class _Footnotes:
+    """The footnotes of a document, which python-docx does not write: one for each citation.
+
+    The citation itself (`[1]`) is the mark of its footnote.
+    """
+
+    def __init__(self, document: Any, sources: Mapping[int, ReportSource]) -> None:
+        self._document = document
+        self._sources = sources
+        self._cited: list[tuple[str, ReportSource]] = []
+
+    def refer(self, run: Any) -> None:
+        """Make a run that is a citation the mark of a footnote."""
+        from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
+        from docx.oxml.ns import qn  # noqa: PLC0415 - as above
+
+        source = self._sources.get(int(re.findall(r"\d+", run.text)[0]))
+        if source is None:
+            return
+        self._cited.append((run.text, source))
+        reference = OxmlElement("w:footnoteReference")
+        reference.set(qn("w:customMarkFollows"), "1")
+        reference.set(qn("w:id"), str(len(self._cited)))
+        run.font.superscript = True
+        run._r.insert_element_before(reference, "w:t")  # noqa: SLF001 - the run's own element
+
+    def add(self) -> None:
+        """Add the part that holds the footnotes, if there are any."""
+        from docx.opc.packuri import PackURI  # noqa: PLC0415 - as above
+        from docx.opc.part import Part  # noqa: PLC0415 - as above
+
+        if not self._cited:
+            return
+        package = self._document.part.package
+        part = Part(PackURI("/word/footnotes.xml"), _NOTES_TYPE, b"", package)
+        self._document.part.relate_to(part, _NOTES)
+        rules = (("separator", -1), ("continuationSeparator", 0))
+        notes = "".join(
+            f'<w:footnote w:type="{kind}" w:id="{number}"><w:p><w:r><w:{kind}/></w:r></w:p>'
+            "</w:footnote>"
+            for kind, number in rules
+        )
+        for number, (mark, source) in enumerate(self._cited, 1):
+            notes += f'<w:footnote w:id="{number}"><w:p>{self._note(part, mark, source)}</w:p>'
+            notes += "</w:footnote>"
+        spaces = f'xmlns:w="{_WORDS}" xmlns:r="{_RELATIONS}"'
+        xml = f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:footnotes {spaces}>'
+        part._blob = f"{xml}{notes}</w:footnotes>".encode()  # noqa: SLF001 - it was made empty, for its relations
+
+    @staticmethod
+    def _note(part: Any, mark: str, source: ReportSource) -> str:
+        title = _small(source.title or report_view.shown_address(source.url))
+        if source.url.startswith(("http://", "https://")):
+            relation = part.relate_to(_text(source.url), _LINK, is_external=True)
+            title = f'<w:hyperlink r:id="{relation}">{title}</w:hyperlink>'
+        quote = next(iter(report_view.paged_quotes(source)), "")
+        said = f": “{' '.join(quote.split())}”" if quote else ""
+        return f"{_small(f'{mark} ')}{title}{_small(said)}"
+
+
+def _small(text: str) -> str:
+    """A run of a footnote, in small letters (9 points)."""
+    words = escape(_text(text))
+    size = '<w:rPr><w:sz w:val="18"/></w:rPr>'
+    return f'<w:r>{size}<w:t xml:space="preserve">{words}</w:t></w:r>'
 
 
 def _add_chart(document: Any, chart: Chart, report: Report) -> None:

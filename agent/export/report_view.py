@@ -16,7 +16,7 @@ from agent.types import Report, VerdictState
 from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from agent.types import (
         CheckedReference,
@@ -260,6 +260,13 @@ def sentence_note(sentence: Sentence, report: Report) -> str:
 def conflicts_of(sentence: Sentence, report: Report) -> list[Conflict]:
     """List the conflicts of a sentence with other sources."""
     return [conflict for conflict in report.conflicts if conflict.text == sentence.text]
+
+
+def supported_label(sentences: Sequence[Sentence], report: Report) -> str:
+    """Count the supported sentences, and those of them that other sources dispute."""
+    disputed = sum(bool(conflicts_of(sentence, report)) for sentence in sentences)
+    label = f"{len(sentences)} sentence{'s' * (len(sentences) != 1)} supported by the sources"
+    return f"{label}, {disputed} of them disputed" if disputed else label
 
 
 def conflict_note(conflict: Conflict, report: Report) -> str:

@@ -11,7 +11,9 @@ import base64
 import json
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import private_folder
@@ -21,7 +23,7 @@ from browser.files import write_atomic
 from browser.net.url import host, is_web_url, origin, registrable_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 FOLDER: Final = "logins"
@@ -128,17 +130,51 @@ class SavedLogins:
         return SavedLogin(name, row["origin"], float(row["saved"]), float(row["expires"]))
 
 
+class LoginsInUse:
+    """The saved sessions that a run uses, by their names."""
+
+    def __init__(self, data: Path, names: Sequence[str]) -> None:
+        self._saved = SavedLogins(data)
+        self._names = names
+
+    def state(self) -> dict[str, Any]:
+        """Decrypt them, as one storage state; raises `UsageError` as `SavedLogins.state` does."""
+        return joined([self._saved.state(name) for name in self._names])
+
+    def renew(self, state: dict[str, Any]) -> None:
+        """Save them as they are in the state of a browser, with the cookies renewed."""
+        for name in self._names:
+            with suppress(UsageError):  # nothing is stored for the site any more: it logged out
+                self._saved.put(name, self._saved.find(name).origin, state)
+
+    def belongs(self, url: str) -> bool:
+        """Whether an address is of a site that one of them belongs to."""
+        return any(_belongs(host(url), own) for own in self._addresses)
+
+    def without(self, state: dict[str, Any]) -> dict[str, Any]:
+        """A storage state without what belongs to their sites."""
+        return _select(state, lambda name: not any(_belongs(name, url) for url in self._addresses))
+
+    @cached_property
+    def _addresses(self) -> list[str]:
+        return [self._saved.find(name).origin for name in self._names]
+
+
 def of_site(state: dict[str, Any], url: str) -> dict[str, Any]:
     """The part of a browser's storage state that belongs to the site of an address."""
+    return _select(state, lambda name: _belongs(name, url))
+
+
+def _belongs(name: str, url: str) -> bool:
     own = host(url)
-    site = registrable_domain(own)
+    is_below = name == own or own.endswith(f".{name}")
+    return is_below or registrable_domain(name) == registrable_domain(own)
 
-    def belongs(name: str) -> bool:
-        return registrable_domain(name) == site or own == name or own.endswith(f".{name}")
 
+def _select(state: dict[str, Any], is_wanted: Callable[[str], bool]) -> dict[str, Any]:
     return {
-        "cookies": [c for c in state.get("cookies", ()) if belongs(c["domain"].lstrip("."))],
-        "origins": [o for o in state.get("origins", ()) if belongs(host(o["origin"]))],
+        "cookies": [c for c in state.get("cookies", ()) if is_wanted(c["domain"].lstrip("."))],
+        "origins": [o for o in state.get("origins", ()) if is_wanted(host(o["origin"]))],
     }
 
 

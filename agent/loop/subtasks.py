@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from agent.guard.saved_logins import LoginsInUse
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
     from agent.tools.context import Record, ToolContext, Web
@@ -86,13 +87,21 @@ class SubtaskCalls:
 class SavedPages:
     """Saves the page that each loop of a run has open, and the browser's storage state.
 
-    `start` is the file of `--storage-state`, the state that the browser was started with.
+    `start` is the file of `--storage-state`, the state that the browser was started with. What
+    belongs to the sites of saved `logins` is saved with these, encrypted, and not in the folder.
     """
 
-    def __init__(self, folder: RunFolder, record: Record, start: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: RunFolder,
+        record: Record,
+        start: Path | None = None,
+        logins: LoginsInUse | None = None,
+    ) -> None:
         self._folder = folder
         self._record = record
         self._start = start
+        self._logins = logins
         self._origins: dict[str, dict[str, Any]] | None = None
         self._tabs: dict[str, dict[str, Any]] = {}
         self._urls: dict[str, str] = {}
@@ -119,17 +128,23 @@ class SavedPages:
     def _write(self, stored: BrowserStorage, loop: str) -> None:
         if self._origins is None:
             before = _read_state(self._start)
-            self._origins = {row["origin"]: row for row in before.get("origins", [])}
+            rows = [*(self._logins.state()["origins"] if self._logins else ())]
+            self._origins = {row["origin"]: row for row in (*before.get("origins", []), *rows)}
             self._tabs = dict(before.get(TABS, {}))
         if stored.site:
             site = stored.site["origin"]
             self._origins[site] = stored.site
-            self._tabs[loop] = {"origin": site, "sessionStorage": stored.session}
-        origins = list(self._origins.values())
-        text = json.dumps({"cookies": stored.cookies, "origins": origins, TABS: self._tabs})
-        if text != self._written:  # most calls change neither cookies nor storage
-            self._folder.write(self._folder.browser_state, text.encode())
-            self._written = text
+            if not (self._logins and self._logins.belongs(site)):
+                self._tabs[loop] = {"origin": site, "sessionStorage": stored.session}
+        state = {"cookies": stored.cookies, "origins": list(self._origins.values())}
+        text = json.dumps({**state, TABS: self._tabs})
+        if text == self._written:  # most calls change neither cookies nor storage
+            return
+        self._written = text
+        if self._logins:
+            self._logins.renew(state)
+            text = json.dumps({**self._logins.without(state), TABS: self._tabs})
+        self._folder.write(self._folder.browser_state, text.encode())
 
 
 def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:

@@ -105,7 +105,7 @@ class ResearchTools:
             bool | None, Field(description="Write a longer report with sections.")
         ] = None,
         site: Annotated[str | None, Field(description="Search only this site.")] = None,
-        since: Annotated[str | None, Field(description="Only what is newer: a date.")] = None,
+        since: Annotated[str | None, Field(description="Only newer pages: a date.")] = None,
         lang: str | None = None,
         timeout: Annotated[float | None, Field(description="Maximum duration in seconds.")] = None,
     ) -> CallToolResult:
@@ -143,7 +143,7 @@ class ResearchTools:
         query: Annotated[str, Field(min_length=1)],
         ctx: Ctx,
         site: str | None = None,
-        since: Annotated[str | None, Field(description="Only what is newer: a date.")] = None,
+        since: Annotated[str | None, Field(description="Only newer pages: a date.")] = None,
         lang: str | None = None,
     ) -> CallToolResult:
         """Search the web; returns titles, URLs and snippets. Use `read` to read a page."""
@@ -161,8 +161,8 @@ class ResearchTools:
         self,
         claims: Annotated[list[str], Field(min_length=1, max_length=MAX_CLAIMS)],
         ctx: Ctx,
-        urls: Annotated[list[str], Field(description="Pages to check the claims against.")] = [],
-        texts: Annotated[list[str], Field(description="Texts to check the claims against.")] = [],
+        urls: list[str] = [],
+        texts: list[str] = [],
     ) -> CallToolResult:
         """Check claims against pages or texts: supported, contradicted or undecided, with quotes.
 

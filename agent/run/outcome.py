@@ -31,6 +31,7 @@ from agent.types import (
     ToolCall,
     UsageTotals,
     VerdictState,
+    files_note,
     has_error,
 )
 
@@ -348,6 +349,7 @@ class ReportBuilder:
             f"Read: {read or 'no page'}.",
             f"Search engines that failed: {_listed(failed, ', ')}." if failed else "",
             f"Failed: {_listed(self._failures, '; ')}." if self._failures else "",
+            files_note(self._searches),
             f"Stopped early: {_LIMITS.get(limit, limit)}." if limit else "",
         ]
         return " ".join(filter(None, sentences))

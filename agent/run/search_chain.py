@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from agent.options import Options
+    from agent.tools.context import Record
     from browser.net.http import HttpClient
     from browser.search.provider import SearchSource
 
@@ -45,7 +46,7 @@ def make_search_chain(
     try:
         if options.corpus is not None:
             # Imported here: most runs have no folder, and extraction loads large libraries.
-            from browser.extract import extract_body  # noqa: PLC0415
+            from browser.extract import extract_for_index  # noqa: PLC0415
             from browser.search.corpus import Corpus  # noqa: PLC0415
 
             collection = zotero_collection(options.corpus, os.environ)
@@ -54,7 +55,7 @@ def make_search_chain(
             corpus = Corpus(
                 collection.folder if collection else options.corpus,
                 options.data / "corpus",
-                extract_body,
+                extract_for_index,
                 only=collection.files if collection else None,
                 part=f" {collection.name}" if collection else "",
             )
@@ -77,3 +78,22 @@ def make_search_chain(
         raise UsageError(str(error), hint=error.hint) from error
     cache = SearchCache(options.data / "search-cache.db")
     return Chain(providers, http, options.data / "search-rests.db", cache=cache)
+
+
+async def report_indexing(chain: Chain, record: Record) -> None:
+    """Index the user's folder from the beginning of the run, and record how far it is."""
+    if not any(provider.local for provider in chain.providers):
+        return
+    from browser.search.corpus import Corpus  # noqa: PLC0415 - loaded by the chain
+
+    for provider in chain.providers:
+        if not isinstance(provider, Corpus):
+            continue
+        async for state in provider.follow():
+            unread = () if state.left else state.unread
+            record(
+                "corpus.indexed",
+                files=state.files,
+                left=state.left,
+                unread=[{"path": path, "reason": reason} for path, reason in unread],
+            )

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
-from agent.guard.saved_logins import SavedLogins, joined
-from agent.run.search_chain import make_search_chain
+from agent.guard.saved_logins import LoginsInUse, SavedLogins, joined
+from agent.run.search_chain import make_search_chain, report_indexing
 from agent.run.settings import logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
@@ -71,6 +71,8 @@ async def open_web(
         browser = _LazyBrowser(options, egress, stack, record)
         chain = make_search_chain(options, environ, http, browser.render)
         stack.callback(chain.close)
+        indexing = asyncio.create_task(report_indexing(chain, record))
+        stack.callback(indexing.cancel)
         named = NamedAddresses(request, options.allow_private)
         polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
         readable = [*options.file]
@@ -78,7 +80,11 @@ async def open_web(
             collection = zotero_collection(options.corpus, os.environ)
             readable.append(collection.folder if collection else options.corpus)
         reader = Reader(
-            polite, browser=browser.get, files=tuple(readable), habits=folder / "habits.json"
+            polite,
+            browser=browser.get,
+            files=tuple(readable),
+            habits=folder / "habits.json",
+            metadata=options.online_metadata,
         )
         filters = {name: getattr(options, name) for name in ("site", "since", "lang", "region")}
         attached = bool(options.attach or options.cdp)
@@ -240,8 +246,7 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
     """The storage that the browser starts with: a file's, that of saved logins, or both."""
     if not options.login:
         return options.storage_state
-    saved = SavedLogins(options.data)
-    states = [saved.state(name) for name in options.login]
+    states = [LoginsInUse(options.data, options.login).state()]
     if options.storage_state is not None:
         states.append(json.loads(options.storage_state.read_text(encoding="utf-8")))
     return joined(states)
@@ -249,12 +254,9 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
 
 async def _renew_logins(options: Options, browser: Browser) -> None:
     """Save the sessions of saved logins as they are at the end, with the cookies renewed."""
-    saved = SavedLogins(options.data)
     with suppress(BrowserError):  # a browser that is gone keeps nothing
         state = await browser.storage_state()
-        for name in options.login:
-            with suppress(UsageError):  # nothing is stored for the site any more: it logged out
-                saved.put(name, saved.find(name).origin, state)
+        LoginsInUse(options.data, options.login).renew(state)
 
 
 async def _take_context(web: Web, record: Record = no_record) -> None:

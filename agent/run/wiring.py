@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent.config import servers_path
 from agent.errors import from_extra
 from agent.guard.provenance import Kind
+from agent.guard.saved_logins import LoginsInUse
 from agent.guard.window import tokens
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.plan_approval import PlanApproval
@@ -92,7 +93,8 @@ def new_orchestrator(
     registry, offered = tools.registry(), tools.to_record(options)
     services.write("tools.offered", **offered)
     system = _build_system_prompt(model, registry, services)
-    saved = SavedPages(services.folder, services.write, options.storage_state)
+    logins = LoginsInUse(options.data, options.login) if options.login else None
+    saved = SavedPages(services.folder, services.write, options.storage_state, logins)
     interrupted_pages = prior.interrupted_pages() if prior else {}
     calls: Caller = SubtaskCalls(registry, context, saved, interrupted_pages)
 

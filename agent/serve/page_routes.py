@@ -6,9 +6,11 @@ Routes that read from disk are not `async`: FastAPI calls them in a thread.
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime
 from functools import cache
 from importlib import resources
+from pathlib import PurePath
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -23,11 +25,12 @@ from agent.export.report_html import report_body
 from agent.export.report_view import VERDICT_LABELS, parameter_text
 from agent.export.run_record import FinishedRun, to_the_minute
 from agent.journal.runs import RunFolder
+from agent.models.providers import EXTRACTIVE, LOCAL, PROVIDERS, default_model
 from agent.serve.job_routes import list_jobs, list_monitors, list_schedules
 from agent.serve.memory_routes import search_memory
 from agent.serve.saved_page import POLICY as SAVED_POLICY
 from agent.serve.saved_page import saved_body
-from agent.serve.schemas import RunState
+from agent.serve.schemas import Done, KeyForm, RunState
 from agent.serve.server_state import FolderDep, Limit, RunName, ServerState, StateDep
 
 POLICY: Final = (
@@ -43,6 +46,8 @@ _STATIC: Final = {
     "urchin.svg": ("agent.serve.static", "image/svg+xml"),
 }
 PAGE_SIZE: Final = 30
+_ASKING: Final = frozenset({"ask", "library"})
+"""Entries of the navigation whose pages may have the form for questions."""
 page_routes = APIRouter(include_in_schema=False)
 
 
@@ -146,7 +151,15 @@ def settings(state: StateDep) -> Response:
     """Show the settings of the server."""
     options = dump_options(state.options, changed_only=True)
     shown = {name: json.dumps(value, ensure_ascii=False) for name, value in options.items()}
-    return _page(state, "settings.html", "settings", settings=shown)
+    keys = [(one.prefix, bool(os.environ.get(one.key))) for one in PROVIDERS if one.key]
+    return _page(state, "settings.html", "settings", settings=shown, keys=keys)
+
+
+@page_routes.post("/settings/keys", status_code=201)
+def add_key(state: StateDep, form: KeyForm) -> Done:
+    """Store an API key, as `research keys set` does."""
+    state.add_key(form.provider, form.key)
+    return Done()
 
 
 @page_routes.get("/settings/doctor")
@@ -163,7 +176,11 @@ def style(state: StateDep) -> Response:
 
 def _page(state: ServerState, template: str, here: str, **values: Any) -> Response:
     """Render a page; `here` is its entry in the navigation."""
-    values |= {"here": here, "folders": list(state.folders), "tab": state.has_tab}
+    sources = {"folders": list(state.folders), "tab": state.has_tab}
+    if here in _ASKING:
+        own = state.options.model or ("" if state.options.base_url else default_model(os.environ))
+        sources |= {"models": state.models(), "own_model": own or EXTRACTIVE}
+    values |= {"here": here, **sources}
     return _html(_templates().get_template(template).render(values))
 
 
@@ -199,8 +216,9 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters.update(
-        minute=lambda at: to_the_minute(at) if at else "",
+        minute=_time,
         local=_local_time,
+        model=_model_name,
         step=_step_text,
         kind=lambda status: str(status).replace(" ", "_"),
     )
@@ -211,6 +229,20 @@ def _step_text(step: str) -> str:
     """Format a tool call of a comparison for reading."""
     name, _, param = step.partition(" ")
     return f"{name} {parameter_text(param, ' · ')}"
+
+
+def _time(at: str | None) -> Markup:
+    """Write a time, in UTC; the page's script gives it in the user's zone."""
+    return (
+        Markup('<time datetime="{}">{}</time>').format(at, to_the_minute(at)) if at else Markup("")
+    )
+
+
+def _model_name(name: str) -> str:
+    """Name a model for reading: `local:/path/FILE.gguf` by its file."""
+    if name == EXTRACTIVE:
+        return "none: quote passages"
+    return PurePath(name).name if name.startswith(LOCAL) else name
 
 
 def _local_time(at: str, zone: str) -> str:

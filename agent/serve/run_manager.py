@@ -1,14 +1,14 @@
-"""Runs of the server: each in a thread of its own, followed, asked and stopped.
+"""Runs of the server: in a thread beside it, followed, asked and stopped.
 
-A thread each, with an event loop of its own: reading pages is work for a processor (parsing,
-ranking), and one long page would else hold up every watcher of every other run.
+All runs share one event loop, and with it one browser process. It is not the server's: reading
+pages is work for a processor (parsing, ranking), and would hold up every watcher of every run.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -45,14 +45,59 @@ class Busy(ResearchError):
     hint = "Wait until one ends, stop one, or raise --at-once."
 
 
+MAX_BLOCKING_CALLS: Final = 32
+"""Threads for what runs wait for outside their event loop: parsing, files, databases."""
+
+
+class RunThread:
+    """The thread of all runs, with their event loop; started with the first of them."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._over = asyncio.Event()
+        self._closed: Future[None] = Future()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop of the runs."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._loop.set_default_executor(ThreadPoolExecutor(MAX_BLOCKING_CALLS))
+            # A thread that does not keep the server from ending, should a run hang.
+            Thread(target=self._work, args=(self._loop,), name="runs", daemon=True).start()
+        return self._loop
+
+    async def close(self) -> None:
+        """End the browsers and the event loop; the runs must have ended."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._over.set)
+            self._loop = None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STOP_SECONDS):
+                    await asyncio.wrap_future(self._closed)
+
+    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(self._keep_browsers())
+        self._closed.set_result(None)
+
+    async def _keep_browsers(self) -> None:
+        from browser.session.launch import keep_browsers  # noqa: PLC0415 - large, for runs alone
+
+        async with keep_browsers():
+            await self._over.wait()
+
+
 class ActiveRun:
-    """A run that is at work in a thread of ours; `questions` to the person are open, by number.
+    """A run that is at work in the thread of runs; open `questions` to the user are by number.
 
     Its public methods are for the server's event loop. `attended` says that a person follows it,
     who is asked and shown its page. `stream` has its events, and what its journal does not keep.
     """
 
-    def __init__(self, folder: RunFolder, *, attended: bool) -> None:
+    def __init__(
+        self, folder: RunFolder, loop: asyncio.AbstractEventLoop, *, attended: bool
+    ) -> None:
         self.id = folder.id
         self.questions: dict[int, dict[str, Any]] = {}
         self.started, self.ended = asyncio.Event(), asyncio.Event()
@@ -64,14 +109,14 @@ class ActiveRun:
         self._replies: dict[int, asyncio.Future[bool | str]] = {}
         self._numbers = count(1)
         self._server = asyncio.get_running_loop()
-        self._loop = asyncio.new_event_loop()  # of the run's thread
+        self._loop = loop  # of the thread of runs
         self._task: asyncio.Task[None] | None = None
         self._context: ToolContext | None = None
 
     def cancel(self) -> None:
         """Have the run write its end and stop; it can be resumed."""
         if self._task is not None:
-            with suppress(RuntimeError):  # it has ended, and its loop is closed
+            with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def stop(self) -> None:
@@ -95,7 +140,7 @@ class ActiveRun:
         self, *, refs: bool = False, act: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Take a picture of the open page; with `act`, after a person's click or key there."""
-        if self._loop.is_closed():
+        if self.ended.is_set():
             return {"error": "the run is over"}
         looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
         try:
@@ -123,9 +168,9 @@ class ActiveRun:
             del self._replies[n], self.questions[n]
             self.stream.add_passing(type="answered", data={"n": n})
 
-    # What follows is done in the run's thread.
+    # What follows is done in the thread of runs.
 
-    def work(self, start: StartRun) -> None:
+    async def work(self, start: StartRun) -> None:
         """Research to the end, or until it is stopped; raises what `start` is refused with."""
         hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
@@ -134,15 +179,9 @@ class ActiveRun:
                 "ask": partial(self._ask_person, "ask"),
                 "edit_plan": self._edit_plan,
             }
-        with (
-            suppress(asyncio.CancelledError),
-            asyncio.Runner(loop_factory=lambda: self._loop) as runner,
-        ):
-            runner.run(self._research(start(**hooks)))
-
-    async def _research(self, run: Coroutine[Any, Any, Report]) -> None:
         self._task = asyncio.current_task()
-        await run
+        with suppress(asyncio.CancelledError):
+            await start(**hooks)
         if self._context is not None and self._context.hints:
             late = {"type": "hint.unread", "data": {"hints": self._context.hints}}
             self._server.call_soon_threadsafe(lambda: self.stream.add_passing(**late))
@@ -225,6 +264,7 @@ class RunManager:
     ) -> None:
         self.runs = Runs(data)
         self.active: dict[str, ActiveRun] = {}
+        self._thread = RunThread()
         self._flags = {**flags, "data_dir": data}
         self._at_once = at_once
         self._research, self._resume_run = research, resume_run
@@ -238,6 +278,7 @@ class RunManager:
         for stream in (*self._streams.values(), *(run.stream for run in running)):
             stream.close()
         await asyncio.gather(*(run.stop() for run in running))
+        await self._thread.close()
 
     async def start(
         self, question: str, flags: Mapping[str, Any], *, attended: bool = False
@@ -272,10 +313,10 @@ class RunManager:
         return await self._launch(new, start, attended=True)
 
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
-        """Start a run's thread; returns once the run has written its first event."""
+        """Start a run; returns once it has written its first event."""
         if len(self.active) >= self._at_once:
             raise Busy(f"{self._at_once} runs are at work, which is all that may be")
-        run = self.active[folder.id] = ActiveRun(folder, attended=attended)
+        run = self.active[folder.id] = ActiveRun(folder, self._thread.loop, attended=attended)
         working = asyncio.create_task(self._work(run, start))
         starting = asyncio.create_task(run.started.wait())
         await asyncio.wait({working, starting}, return_when=asyncio.FIRST_COMPLETED)
@@ -286,7 +327,8 @@ class RunManager:
 
     async def _work(self, run: ActiveRun, start: StartRun) -> None:
         try:
-            await _in_thread(partial(run.work, start))
+            working = asyncio.run_coroutine_threadsafe(run.work(start), self._thread.loop)
+            await asyncio.wrap_future(working)
         finally:
             del self.active[run.id]
             run.ended.set()
@@ -298,18 +340,3 @@ class RunManager:
             return active.stream
         self._streams = {name: one for name, one in self._streams.items() if one.watchers}
         return self._streams.setdefault(folder.id, EventStream(folder.journal, lambda: False))
-
-
-def _in_thread(work: Callable[[], None]) -> asyncio.Future[None]:
-    """Do work in a thread that does not keep the server from ending, should it hang."""
-    done: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            work()
-            done.set_result(None)
-        except BaseException as error:  # noqa: BLE001 - for whoever waits
-            done.set_exception(error)
-
-    Thread(target=run, name="run", daemon=True).start()
-    return asyncio.wrap_future(done)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from agent.errors import NotFound, ResearchError, UsageError
@@ -30,6 +30,7 @@ from agent.serve.schemas import (
     ResumeForm,
     RunState,
     TagsForm,
+    Uploaded,
 )
 from agent.serve.server_state import ActiveDep, FolderDep, Limit, RunName, StateDep
 
@@ -49,6 +50,17 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
     """Start a run. It continues whether or not anybody watches."""
     return _begun(await state.ask(form), response)
+
+
+@run_routes.post("/files", status_code=201)
+async def upload(
+    state: StateDep,
+    request: Request,
+    name: Annotated[str, Query(min_length=1, max_length=300)],
+) -> Uploaded:
+    """Upload a file, as the body, for questions about it (`files`)."""
+    body = await request.body()
+    return await asyncio.to_thread(state.upload, name, body)
 
 
 @run_routes.get("/runs")

@@ -40,6 +40,14 @@ class _Question(_Watched):
     continues: str | None = Field(
         None, max_length=80, description="The run whose conversation this continues."
     )
+    model: str | None = Field(
+        None, max_length=300, description="A model that the server offers; otherwise its own."
+    )
+    files: list[Hex] = Field(
+        default_factory=list,
+        max_length=10,
+        description="Files that the question is about: the ids that `/api/files` returned.",
+    )
     # On the command line a schema is a file; a client must not name files of the server.
     schema_: dict[str, Any] | None = Field(None, alias="schema")
 
@@ -71,6 +79,20 @@ class Begun(BaseModel):
 
     run: str
     events: str = Field(description="URL of its event stream.")
+
+
+class Uploaded(BaseModel):
+    """A file that was uploaded: its id, for questions, and its name."""
+
+    id: str
+    name: str
+
+
+class KeyForm(BaseModel):
+    """An API key to store, and its provider, such as `openai`."""
+
+    provider: Annotated[str, StringConstraints(max_length=40)]
+    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
 
 
 class RunState(BaseModel):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import shutil
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends, Query, Request
 from fastapi import Path as PathParam
@@ -16,10 +20,13 @@ from agent.config import private_folder
 from agent.errors import NotFound, UsageError
 from agent.journal.runs import RunFolder
 from agent.memory.memory_api import Memory
+from agent.models.available import ready_models
+from agent.models.providers import PROVIDERS
 from agent.run.settings import open_memory
 from agent.serve.library import Library, start_of
 from agent.serve.run_manager import ActiveRun, RunManager
-from agent.serve.schemas import ASKED, AskForm
+from agent.serve.schemas import ASKED, AskForm, Uploaded
+from browser.files import write_atomic
 
 if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
@@ -28,6 +35,13 @@ if TYPE_CHECKING:
     from agent.options import Options
     from agent.serve.run_manager import StartRun
     from agent.serve.schemas import RunState
+
+
+MAX_UPLOAD_AGE: Final = 30 * 86_400.0
+"""Seconds that an uploaded file is kept: a run that is resumed reads it again."""
+MAX_UPLOAD_NAME: Final = 50
+"""Characters of its name; a file system takes 255 bytes."""
+_UNSAFE: Final = re.compile(r"[^\w.\- ]")
 
 
 class JobStores(NamedTuple):
@@ -47,7 +61,8 @@ class ServerState:
 
     `flags` apply to its runs; `folder` among them lists the folders that questions may search.
     `doctor` returns the rows of `research doctor` (name, well, seen, mend), `open_jobs` opens the
-    job store, `research` starts a run, `resume_run` resumes one.
+    job store, `store_key` stores an API key under its variable as `research keys set` does,
+    `research` starts a run, `resume_run` resumes one.
     """
 
     def __init__(
@@ -58,11 +73,13 @@ class ServerState:
         at_once: int,
         doctor: Callable[[], Awaitable[list[dict[str, Any]]]],
         open_jobs: Callable[[], Jobs],
+        store_key: Callable[[str, str], str],
         research: StartRun,
         resume_run: StartRun,
     ) -> None:
         self.options = options
         self.doctor = doctor
+        self._store_key = store_key
         data = private_folder(options.data)
         folders = [Path(folder) for folder in flags.get("folder", ())]
         folders += [options.corpus] if options.corpus else []
@@ -73,6 +90,7 @@ class ServerState:
         own = {name: value for name, value in flags.items() if name not in sources}
         self.manager = RunManager(data, own, at_once, research, resume_run)
         self.library = Library(self.manager.runs, data)
+        self._uploads = data / "uploads"
         self._job_flags = {n: v for n, v in flags.items() if n not in ("folder", "data_dir")}
         self._open_jobs = open_jobs
         self._jobs: JobStores | None = None
@@ -119,9 +137,49 @@ class ServerState:
     async def ask(self, form: AskForm) -> ActiveRun:
         """Start the run that a form asks for."""
         flags = form.settings() | self._source_flags(form.source)
+        if form.model and form.model not in await asyncio.to_thread(self.models):
+            raise UsageError(
+                f"this server offers no model {form.model[:80]!r}",
+                hint="Choose one of the list, or add its key in Settings.",
+            )
+        if form.files:
+            flags["file"] = tuple(self._uploaded(digest) for digest in form.files)
         if form.continues:
             flags["continue_run"] = self.find(form.continues).id
         return await self.manager.start(form.question, flags, attended=form.attended)
+
+    def models(self) -> list[str]:
+        """The models that a question may name; none if the server's is at an address of its own."""
+        return [] if self.options.base_url else ready_models(self.options.data, os.environ)
+
+    def add_key(self, provider: str, key: str) -> None:
+        """Store the key of a provider for this server and all later runs. Raises `UsageError`."""
+        variables = {one.prefix: one.key for one in PROVIDERS if one.key}
+        if provider not in variables:
+            raise UsageError(
+                f"no provider is called {provider!r}", hint=f"There are: {', '.join(variables)}."
+            )
+        self._store_key(str(variables[provider]), key)
+
+    def upload(self, name: str, body: bytes) -> Uploaded:
+        """Keep a file that questions may be asked about. Old ones are deleted."""
+        now = time.time()
+        for old in self._uploads.glob("*"):
+            if now - old.stat().st_mtime > MAX_UPLOAD_AGE:
+                shutil.rmtree(old, ignore_errors=True)
+        safe = _UNSAFE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file"
+        digest = sha256(safe.encode() + b"\0" + body).hexdigest()
+        folder = private_folder(self._uploads / digest)
+        write_atomic(folder / safe, body)
+        os.utime(folder)
+        return Uploaded(id=digest, name=safe)
+
+    def _uploaded(self, digest: str) -> Path:
+        """Return the path of an uploaded file. Raises `NotFound`."""
+        found = next((self._uploads / digest).glob("*"), None)
+        if found is None:
+            raise NotFound(f"no file {digest[:12]}… was uploaded", hint="Upload it again.")
+        return found
 
     def _source_flags(self, source: str) -> dict[str, Any]:
         """Return the flags of an offered source. Raises `UsageError` for any other."""
@@ -142,7 +200,9 @@ class ServerState:
         """Start a run with the question and settings of another."""
         start = await asyncio.to_thread(start_of, folder)
         options = start.get("options") or {}
-        asked = {*ASKED, "corpus"} & options.keys()
+        asked = {*ASKED, "corpus", "file"} & options.keys()
+        if options.get("model") in await asyncio.to_thread(self.models):
+            asked.add("model")
         asked.discard("plan")  # nobody follows the run who could approve it
         flags = {name: options[name] for name in asked if options[name] not in (None, [], False)}
         if start.get("schema"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,6 @@ from agent.guard.provenance import Kind
 from agent.guard.redact import Redactor
 from agent.limits import EFFORTS, STANDARD, Effort, LimitSettings
 from browser.net.url import host, origin, registrable_domain
-from browser.search.corpus import Corpus
 from browser.types import Outcome
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from browser.solvers import Solver
     from browser.types import Page, PageContext
 
+_WORDS = re.compile(r"\w+")
 T = TypeVar("T")
 CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("timeout")
 """The timeout of the current call."""
@@ -119,12 +120,12 @@ class Web:
     @property
     def searches_locally_only(self) -> bool:
         """Tell whether only the user's folder is searched, so that no query leaves the machine."""
-        return all(isinstance(provider, Corpus) for provider in self.chain.providers)
+        return all(provider.local for provider in self.chain.providers)
 
     @property
     def has_files(self) -> bool:
         """Tell whether a folder of the user is searched (`--corpus`)."""
-        return any(isinstance(provider, Corpus) for provider in self.chain.providers)
+        return any(provider.local for provider in self.chain.providers)
 
     @property
     def can_clear_walls(self) -> bool:
@@ -226,6 +227,16 @@ class ToolContext:
         if self.deadline is None:
             return wanted
         return max(0.1, min(wanted, self.deadline - time.monotonic()))
+
+    def secrets_for(self, url: str) -> list[str]:
+        """Return the names of the stored secrets that may be typed at an address."""
+        stored = self.secrets.origins() if self.secrets else {}
+        return [name for name, own in stored.items() if own == origin(url)]
+
+    def is_named(self, secret: str) -> bool:
+        """Whether the question names a stored secret, which approves its use on its own site."""
+        question = {word.casefold() for word in _WORDS.findall(self.question)}
+        return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
 
     def extend_timeout(self, seconds: float) -> None:
         """Give the current call more time while the user or a captcha solver is working."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
+from agent.guard.provenance import site_of
 from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
 from agent.tools.registry import (
     Group,
@@ -20,6 +21,8 @@ from agent.tools.registry import (
 )
 from agent.tools.sources import register_source
 from browser.errors import BrowserError
+from browser.net.url import host, origin, registrable_domain
+from browser.page.http_login import HttpLogin
 from browser.solvers import SolverFailed
 from browser.types import Outcome
 
@@ -79,6 +82,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
             tab = web.tab = await browser.open(url, deadline=seconds)
             if dead is not None:
                 await browser.close(dead)
+        if tab.login_realm is not None:
+            await _log_in_by_http(context, tab, seconds)
         if web.polite is not None and (remark := web.polite.remark(url)):
             tab.events.add(remark)
         view = await take_snapshot(context, tab)
@@ -87,6 +92,50 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
         state, pictures = await read_state(context), await take_pictures(context, tab)
         events = tab.events.drain()
     return lambda: with_pictures(_open_result(context, state, view, events), pictures)
+
+
+async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> None:
+    """Open a page behind HTTP authentication with a secret stored for its site as `user:password`.
+
+    The question names it, or the user approves; otherwise the page that refuses it stays.
+    """
+    url = tab.url  # where a redirect led
+    here, site = origin(url), site_of(url)
+    asks = f"{here} asks for a user name and a password (HTTP authentication, {tab.login_realm!r})"
+    names = context.secrets_for(url)
+    if not names or context.secrets is None:
+        command = f"research secret set NAME --origin {here}"
+        tab.events.add(f"{asks}; the user can store them as user:password with `{command}`")
+        return
+    name = next(filter(context.is_named, names), names[0])
+    effect = f"log in at {here} with the stored secret {name}"
+    if context.is_named(name):
+        by = f"secret {name}"
+    elif ("login", site) in context.approvals:
+        by = f"--yes login@{site}"
+    elif await _approved(context, effect):
+        by = "the user"
+    else:
+        tab.events.add(f"{asks}; it needs approval to {effect}: --yes login@{site}")
+        return
+    context.record("policy.approved", name="OPEN", effect=effect, by=by)
+    user, colon, password = (context.secrets.value(name, url) or "").partition(":")
+    if not colon:
+        tab.events.add(f"{asks}; the secret {name} is not of the form user:password")
+        return
+    context.redactor.add(password)
+    context.provenance.sites.add(registrable_domain(host(url)))
+    tab.logins.add(url)
+    await tab.goto(url, deadline=seconds, login=HttpLogin(user, password))
+    if tab.login_realm is not None:
+        tab.events.add(f"{here} did not accept the secret {name}")
+
+
+async def _approved(context: ToolContext, effect: str) -> bool:
+    if context.approve is None:
+        return False
+    context.extend_timeout(PERSON_TIMEOUT)
+    return bool(await context.approve(effect))
 
 
 def _open_result(
@@ -298,9 +347,8 @@ async def clear_wall(context: ToolContext, tab: Tab) -> bool:
         task = _PERSON_TASKS.get(page.outcome)
         if task is None:
             return False
-        context.extend_timeout(PERSON_TIMEOUT)
         request = f"continue at {page.url} once you have {task} in the browser window"
-        return bool(await context.approve(request))
+        return await _approved(context, request)
     if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
         return (await _solve(context, tab))[0] is Outcome.OK
     return False

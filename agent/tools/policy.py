@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 from contextlib import nullcontext
 from dataclasses import replace
@@ -34,7 +33,7 @@ from browser.errors import (
     OutcomeUnknown,
     RefError,
 )
-from browser.net.url import origin, parse
+from browser.net.url import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,8 +342,6 @@ async def _approve_sending(
 
 # What may act, and what may outlast the run.
 
-_WORDS: Final = re.compile(r"\w+")
-
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Ask for approval of an action: where the user is logged in, only reading needs none.
@@ -412,15 +409,9 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
     which the secret was typed may be submitted.
     """
     tab = context.web.tab if context.web else None
-    if tab is None or context.secrets is None:
+    if tab is None:
         return ""
-    here = origin(tab.url)
-    question = {word.casefold() for word in _WORDS.findall(context.question)}
-    named = [
-        name
-        for name, own in context.secrets.origins().items()
-        if own == here and question.issuperset(w.casefold() for w in _WORDS.findall(name))
-    ]
+    named = [name for name in context.secrets_for(tab.url) if context.is_named(name)]
     if tool.name == "TYPE":
         wanted = secret_name(arguments.text)
         return wanted if wanted in named else ""

@@ -19,7 +19,7 @@ from browser.net.url import host
 if TYPE_CHECKING:
     from browser.types import Document
 
-__all__ = ["extract", "extract_body"]
+__all__ = ["extract", "extract_body", "extract_for_index"]
 
 # The same limit as for a body over HTTP.
 _MAX_UNPACKED = 24 * 1024 * 1024
@@ -41,9 +41,22 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
     return document
 
 
+def extract_for_index(body: bytes, content_type: str = "", url: str = "") -> Document:
+    """Read a body as `extract_body` does, but PDFs without layout, which is five times as fast."""
+    if sniff(body, content_type, url) != "pdf":
+        return extract_body(body, content_type, url)
+    from browser.extract.documents.pdf import extract_pdf  # noqa: PLC0415 - loads pypdfium2
+
+    return extract_pdf(body, url, _file_name(url), layout=False)
+
+
+def _file_name(url: str) -> str:
+    return unquote(PurePosixPath(urlsplit(url).path).name)
+
+
 def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> Document:
     """Read a body; `packed` says that it is a file of an archive."""
-    kind, name = sniff(body, content_type, url), unquote(PurePosixPath(urlsplit(url).path).name)
+    kind, name = sniff(body, content_type, url), _file_name(url)
     match kind:
         case "html":
             return add_platform_record(extract(body, url, content_type=content_type), body, url)

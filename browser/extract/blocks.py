@@ -152,13 +152,13 @@ class _Inline:
         self._targets: list[str] = []
         self._links = 0
         self._link_chars = 0
-        self._has_text = False
+        self.has_text = False
 
     def add(self, text: str | None) -> None:
         """Add a text node or a line break; two breaks in a row separate paragraphs."""
         if text:
             self._parts.append(text)
-            self._has_text = True
+            self.has_text = self.has_text or not text.isspace()
             if self._links:
                 self._link_chars += len(text.strip())
 
@@ -187,11 +187,14 @@ class _Inline:
         if mark := self._open.pop():
             self._parts.append(f"\0-{mark}\0")
 
+    def drop_blanks(self) -> None:
+        """Forget what was collected where it is blank: the space between two blocks."""
+        if self._parts:
+            self._parts = [f"\0+{mark}\0" for mark in self._open if mark]
+
     def take(self, *, verbatim: bool = False) -> list[_Piece]:
         """Return the paragraphs collected so far. `verbatim` keeps whitespace, as <pre> does."""
-        if not self._has_text:
-            return []
-        self._has_text = False
+        self.has_text = False
         # An element that spans several blocks is closed at the end of each and opened again.
         spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
@@ -348,6 +351,9 @@ class _Walker:
         self._regions.leave(node)
 
     def _flush(self, node: etree._Element) -> None:
+        if not (self._inline.has_text or self._images):
+            self._inline.drop_blanks()
+            return
         kind, owner = self._kinds[-1]
         for piece in self._inline.take(verbatim=kind == "code"):
             if not piece.text:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lxml import etree
 
@@ -217,21 +217,20 @@ class _Index:
         self._by_key: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_key.setdefault(rule.selector.key, []).append(rule)
-        self._found: dict[tuple[str, str | None, str | None], list[Rule]] = {}
+        self._found: dict[frozenset[str], list[Rule]] = {}
 
-    def rules_for(self, element: etree._Element) -> list[Rule]:
-        """The rules whose subject has no other names than an element."""
-        key = (element.tag, element.get("class"), element.get("id"))
-        found = self._found.get(key)
+    def rules_for(self, names: frozenset[str]) -> list[Rule]:
+        """The rules whose subject has no other names than these."""
+        found = self._found.get(names)
         if found is None:
-            names = _names_of(element)
             tried = [rule for name in ("*", *names) for rule in self._by_key.get(name, ())]
             found = [rule for rule in tried if rule.selector.subject.names <= names]
-            self._found[key] = found
+            self._found[names] = found
         return found
 
 
-def _names_of(element: etree._Element) -> frozenset[str]:
+def names_of(element: etree._Element) -> frozenset[str]:
+    """What simple selectors call an element: its tag, `.class` for each class, `#id`."""
     return _names(element.tag, element.get("class") or "", element.get("id") or "")
 
 
@@ -244,13 +243,22 @@ def _names(tag: str, classes: str, identifier: str) -> frozenset[str]:
 class Cascade:
     """Computes an element's declarations from the page's own style sheets and its attributes.
 
-    `hiding` are those rules that may hide what they match.
+    `names` are those of all elements (`names_of`); `hiding` are the rules that may hide what they
+    match.
     """
 
-    def __init__(self, rules: Iterable[Rule], hiding: Iterable[Rule]) -> None:
+    def __init__(
+        self,
+        names: Mapping[etree._Element, frozenset[str]],
+        rules: Iterable[Rule],
+        hiding: Iterable[Rule],
+    ) -> None:
+        self._names = names
         self._rules = _Index(rules)
         self._hiding = _Index(hiding)
         self._known: dict[etree._Element, Declarations] = {}
+        # What is declared in the same way is computed once.
+        self._merged: dict[tuple[object, ...], Declarations] = {}
         self._above: dict[etree._Element, frozenset[str]] = {}
         self._matches_left = _MAX_MATCHES
 
@@ -259,7 +267,7 @@ class Cascade:
         return next(self._matching(element, self._hiding), None) is not None
 
     def _matching(self, element: etree._Element, index: _Index) -> Iterator[Rule]:
-        tried = index.rules_for(element)
+        tried = index.rules_for(self._names[element])
         self._matches_left -= len(tried)
         for rule in tried if self._matches_left > 0 else ():
             selector = rule.selector
@@ -276,15 +284,19 @@ class Cascade:
 
     def _merge(self, element: etree._Element) -> Declarations:
         color = element.get("color") if element.tag == "font" else element.get("text")
-        ground = element.get("bgcolor")
+        ground, style = element.get("bgcolor"), element.get("style")
+        found = list(self._matching(element, self._rules))
+        key = (color, ground, style, *(rule.order for rule in found))
+        if (known := self._merged.get(key)) is not None:
+            return known
         merged = {"color": color.lower()} if color else {}
         merged |= {"background-color": ground.lower()} if ground else {}
-        normal, important = parse_declarations(element.get("style") or "")
-        found = self._matching(element, self._rules)
-        matching = sorted(found, key=lambda rule: (rule.selector.specificity, rule.order))
-        for layer in (*(r.normal for r in matching), normal, *(r.important for r in matching)):
+        normal, important = parse_declarations(style or "")
+        found.sort(key=lambda rule: (rule.selector.specificity, rule.order))
+        for layer in (*(r.normal for r in found), normal, *(r.important for r in found), important):
             merged.update(layer)
-        return merged | important
+        self._merged[key] = merged
+        return merged
 
     def _names_above(self, element: etree._Element) -> frozenset[str]:
         """The names of all ancestors of an element; siblings share them."""
@@ -296,7 +308,7 @@ class Cascade:
                 break
             missing.append(above)
         for above in reversed(missing):
-            known = self._above[above] = known | _names_of(above)
+            known = self._above[above] = known | self._names[above]
         return known
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
@@ -316,4 +328,4 @@ class Cascade:
         return bool(found)
 
     def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= _names_of(element) and _has_attributes(element, compound)
+        return compound.names <= self._names[element] and _has_attributes(element, compound)

@@ -9,9 +9,9 @@ from colorsys import hls_to_rgb
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from browser.extract.css import Cascade, parse_sheet
+from browser.extract.css import Cascade, names_of, parse_sheet
 from browser.extract.formulas import is_formula_source
-from browser.extract.tree import FOLDED_MARK, raw_text, remove
+from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
 from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_chars, read_plainly
 from browser.text.words import count_words
 
@@ -209,16 +209,24 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _UNREADABLE
 
 
+# As `names_of` has them.
 _HIDING_CLASSES = frozenset(
-    """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader
-    a11y-hidden u-hidden-visually element-invisible offscreen off-screen sronly vh
-    screenreader-only hidden-visually""".split()
+    """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
+    .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
+    .vh .screenreader-only .hidden-visually""".split()
 )
 # Elements without words of their own to hide.
 _TEXTLESS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
+# What an attribute may hide, and what opens something else.
+_marked = finder(
+    *(f"//@{name}/.." for name in ("style", "hidden", "popover", "bgcolor")),
+    "//dialog",
+    "//font[@color]",
+)
+_openers = finder("//@aria-controls/..")
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY = "data-heavy"
@@ -234,19 +242,24 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     clipping. External style sheets are not fetched. With a `scale`, elements that hold the page's
     body are kept and returned: a script would show them.
     """
-    elements = list(root.iter())  # keeps lxml's proxies alive: it would create them anew each time
-    rules = _own_rules(elements)
-    cascade = Cascade(rules, _hiding_rules(rules))
+    names = {element: names_of(element) for element in root.iter()}
+    rules = _own_rules(root, frozenset().union(*set(names.values())))
+    cascade = Cascade(names, rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
-    panels = {e.get("aria-controls") for e in elements if _is_opener(e)} - {None}
+    marked = set(_marked(root))
+    panels = {o.get("aria-controls") for o in _openers(root) if _opens_content(o)}
     groups: dict[str, list[_Hidden]] = {}
-    for element in elements:
-        if element.tag not in _TEXTLESS and _is_suspect(element, cascade):
-            if (found := finder.find(element)) and element.get("id") in panels:
-                _fold(element)
-            elif found:
-                name = element.get("class") or element.get("style") or element.tag
-                groups.setdefault(name, []).append(found)
+    for element, called in names.items():
+        if element.tag in _TEXTLESS:
+            continue
+        is_suspect = element in marked or not _HIDING_CLASSES.isdisjoint(called)
+        if not (is_suspect or cascade.may_hide(element)):
+            continue
+        if (found := finder.find(element)) and element.get("id") in panels:
+            _fold(element)
+        elif found:
+            name = element.get("class") or element.get("style") or element.tag
+            groups.setdefault(name, []).append(found)
     heavy = [g for g in groups.values() if scale is not None and _is_heavy(g, scale)]
     for group in groups.values():
         for found in group if group not in heavy else ():
@@ -254,10 +267,8 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     return [] if scale is None else _settle(root, heavy, finder, scale)
 
 
-def _is_opener(element: etree._Element) -> bool:
-    """Whether an element is a heading's button or a tab, which open a panel of the content."""
-    if element.get("aria-controls") is None:
-        return False
+def _opens_content(element: etree._Element) -> bool:
+    """Whether an opener is a heading's button or a tab, which open a panel of the content."""
     parent = element.getparent()
     named = parent is not None and parent.tag in _HEADING_TAGS
     return named or element.get("role") == "tab"
@@ -318,14 +329,11 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
     return len(read_plainly(visible)) > MAX_TEASER
 
 
-def _own_rules(elements: list[etree._Element]) -> list[Rule]:
-    names = {f"#{element.get('id')}" for element in elements}
-    for classes in {element.get("class") or "" for element in elements}:
-        names.update(f".{name}" for name in classes.split())
+def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
     rules: list[Rule] = []
-    for style in elements:
-        if style.tag == "style" and "print" not in (style.get("media") or ""):
-            rules.extend(parse_sheet(raw_text(style), frozenset(names), len(rules)))
+    for style in root.iter("style"):
+        if "print" not in (style.get("media") or ""):
+            rules.extend(parse_sheet(raw_text(style), names, len(rules)))
     return rules
 
 
@@ -350,22 +358,12 @@ def _background_value(declared: Declarations) -> str:
     return " ".join(declared[name] for name in _BACKGROUNDS if name in declared)
 
 
-def _is_suspect(element: etree._Element, cascade: Cascade) -> bool:
-    return (
-        element.get("style") is not None
-        or _is_hidden_by_markup(element)
-        or element.get("bgcolor") is not None
-        or (element.tag == "font" and element.get("color") is not None)
-        or cascade.may_hide(element)
-    )
-
-
 def _is_hidden_by_markup(element: etree._Element) -> bool:
     return (
         element.get("hidden") is not None
         or (element.tag == "dialog" and element.get("open") is None)
         or element.get("popover") is not None
-        or not _HIDING_CLASSES.isdisjoint((element.get("class") or "").split())
+        or not _HIDING_CLASSES.isdisjoint(names_of(element))
     )
 
 
@@ -382,6 +380,8 @@ class _Finder:
 
     def __init__(self, root: etree._Element, cascade: Cascade) -> None:
         self._cascade = cascade
+        # Verdicts by the identity of declarations, which many elements share.
+        self._verdicts: dict[int, tuple[bool, bool]] = {}
         # Then default colours are unknown, as external sheets are not fetched.
         self._is_styled_elsewhere = any(
             "stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")
@@ -392,10 +392,13 @@ class _Finder:
         if element.tag in {"html", "body"}:
             return None
         declared = self._cascade.declared(element)
-        if _is_hidden_by_markup(element) or _hides(declared):
+        if id(declared) not in self._verdicts:
+            self._verdicts[id(declared)] = _hides(declared), _hides_own_text(declared)
+        hides, hides_text = self._verdicts[id(declared)]
+        if hides or _is_hidden_by_markup(element):
             return None if is_formula_source(element) else _Hidden(element, True, declared)
-        hides_text = _hides_own_text(declared) or self._is_camouflaged(element, declared)
-        return _Hidden(element, False, declared) if hides_text else None
+        is_hidden = hides_text or self._is_camouflaged(element, declared)
+        return _Hidden(element, False, declared) if is_hidden else None
 
     def remove(self, hidden: _Hidden) -> None:
         """Remove an invisible element; only its text if descendants may be visible."""
@@ -423,13 +426,13 @@ class _Finder:
         )
 
     def _color(self, element: etree._Element) -> Color | None:
-        for node in (element, *element.iterancestors()):
+        for node in itertools.chain((element,), element.iterancestors()):
             if value := self._cascade.declared(node).get("color"):
                 return parse_color(value)
         return None if self._is_styled_elsewhere else _NAMED_COLORS["black"]
 
     def _background(self, element: etree._Element) -> Color | None:
-        for node in (element, *element.iterancestors()):
+        for node in itertools.chain((element,), element.iterancestors()):
             value = _background_value(self._cascade.declared(node))
             if value.replace("none", "").replace("inherit", "").strip():
                 color = parse_color(value)

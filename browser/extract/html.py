@@ -31,7 +31,7 @@ from browser.extract.tree import parse_page, raw_text, remove
 from browser.extract.weighing import MOST, Scale, read_plainly
 from browser.net.url import join
 from browser.text.languages import language_of
-from browser.text.words import count_words, word_list, word_runs
+from browser.text.words import count_words, same_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 # A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 tie).
 _MATCH_SHARE = 0.5
+# A fast reading that finds this share of a page's prose is not compared with others.
+_SURE_SHARE = 0.8
 # A page that does not declare an article is none if the body has less than this share of its words.
 _ARTICLE_SHARE = 0.4
 # No article has fewer words, and none has more blocks or deeper nesting: trafilatura takes seconds
@@ -233,11 +235,14 @@ class _Body:
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
         self._words = [block.words for block in blocks]
+        self._word_lists = [word_list(block.text) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection."""
-        kept = self._blocks_in(read_plainly(root, precise=True))
-        if self._prose_words(kept) < MOST * self._prose_words([True] * len(kept)):
+        kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
+        if self._share(kept) < _SURE_SHARE:
+            kept = self._blocks_in(read_plainly(root, precise=True))
+        if self._share(kept) < MOST:
             wider = self._blocks_in(self._scale.plain)
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
@@ -253,16 +258,18 @@ class _Body:
         known = set(word_runs(word_list(extracted)))
         lines = {tuple(word_list(line)) for line in extracted.split("\n")}
         kept = []
-        for block in self._blocks:
-            words = word_list(block.text)
+        for words in self._word_lists:
             runs = word_runs(words)
             shared = sum(run in known for run in runs)
             kept.append(shared >= _MATCH_SHARE * len(runs) if runs else tuple(words) in lines)
         return kept
 
-    def _prose_words(self, kept: Sequence[bool]) -> int:
+    def _share(self, kept: Sequence[bool]) -> float:
+        """The share of the page's prose that is kept, 0 to 1."""
         rows = zip(self._words, self._prose, kept, strict=True)
-        return sum(count for count, prose, keep in rows if prose and keep)
+        prose = [(count, keep) for count, is_prose, keep in rows if is_prose]
+        total = sum(count for count, _ in prose)
+        return sum(count for count, keep in prose if keep) / total if total else 1.0
 
     def _keep_gaps(self, kept: list[bool]) -> None:
         """Keep the blocks between two kept ones, if their container holds kept ones."""
@@ -339,8 +346,7 @@ class _Body:
         )
 
     def _is_title(self, block: Block) -> bool:
-        named = block.kind in {"heading", "paragraph"} and bool(self._title)
-        return named and word_list(block.text) == self._title
+        return block.kind in {"heading", "paragraph"} and same_words(block.text, self._title)
 
     def _is_summary(self, place: int) -> bool:
         block = self._blocks[place]

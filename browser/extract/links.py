@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urldefrag, urlsplit
 
-from browser.extract.tree import text_content
+from browser.extract.tree import finder, text_content
 from browser.net.url import join
 from browser.text.words import clean
 from browser.types import Link
@@ -84,6 +84,7 @@ _INPUT_ROLES = {
     "submit": "button",
     **dict.fromkeys(("hidden", "button", "image", "reset", "password", "file"), ""),
 }  # fmt: skip
+_possible_controls = finder("//@role/..", *(f"//{tag}" for tag in _ROLES))
 
 
 def main_controls(root: etree._Element) -> tuple[str, ...]:
@@ -96,11 +97,8 @@ def main_controls(root: etree._Element) -> tuple[str, ...]:
     main = root.find(".//main")
     labels = {e.get("for"): text_content(e) for e in root.iter("label") if e.get("for")}
     found = {}
-    for element in root.iter():
-        role = element.get("role")
-        if role is None and element.tag not in _ROLES:
-            continue
-        role = (role or "").lower()
+    for element in _possible_controls(root):
+        role = (element.get("role") or "").lower()
         if role not in _CONTROL_ROLES:
             role = _ROLES.get(element.tag, "")
             if element.tag == "input":

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import text_content
 from browser.net.url import host, is_web_url, join
-from browser.text.words import clean, count_words, one_line, word_list
+from browser.text.words import clean, one_line, same_words, word_list
 from browser.types import Document, Publication
 
 if TYPE_CHECKING:
@@ -414,11 +414,11 @@ def add_byline(declared: Document, blocks: Sequence[Block]) -> Document:
     if declared.author and (declared.published or declared.modified):
         return declared
     words = word_list(declared.title)
-    titles = [n for n, b in enumerate(blocks) if words and word_list(b.text) == words]
+    titles = [n for n, block in enumerate(blocks) if same_words(block.text, words)]
     place = (titles or [n for n, block in enumerate(blocks) if block.level == 1] or [0])[0]
     after, before = blocks[place + 1 :], blocks[max(0, place - _LINES_BEFORE) : place]
     near = [block for block in (*after[:_LINES_AFTER], *reversed(before)) if _is_line(block)]
-    labelled = [b for b in after if _has_date_label(b.text) and _is_line(b)]
+    labelled = [b for b in after if _is_line(b) and _has_date_label(b.text)]
     dated = [(b.text, day) for b in (*near, *labelled) if (day := date_within(b.text))]
     published = next((day for text, day in dated if not _UPDATE_LABEL.search(text)), None)
     modified = next((day for text, day in dated if _UPDATE_LABEL.search(text)), None)
@@ -440,10 +440,9 @@ def _is_line(block: Block) -> bool:
 
     A heading with a date is a headline about it, or an entry of a changelog.
     """
-    length = count_words(block.text)
-    is_sentence = length > _SENTENCE and block.text.endswith((".", "!", "?"))
+    is_sentence = block.words > _SENTENCE and block.text.endswith((".", "!", "?"))
     return (
-        length <= _LONGEST_LINE
+        block.words <= _LONGEST_LINE
         and not is_sentence
         and block.kind not in {"table", "code", "heading"}
     )

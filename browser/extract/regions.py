@@ -155,7 +155,8 @@ def _words(node: etree._Element) -> tuple[str, ...]:
 
     Data attributes name what generated class names do not.
     """
-    values = [value for name in _NAME_ATTRIBUTES if (value := node.get(name))]
+    attributes = dict(node.items())
+    values = [value for name in _NAME_ATTRIBUTES if (value := attributes.get(name))]
     return _split_name(" ".join(values)) if values else ()
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import AnyStr
+from typing import TYPE_CHECKING, Any, AnyStr
 
 from lxml import etree, html
 
 from browser.errors import ExtractError
 from browser.extract.sniff import decode_noted
 from browser.text.words import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FOLDED_MARK = "data-folded"
 """Attribute of an element that a control of the page opens."""
@@ -135,6 +138,15 @@ def _open_noscript(root: etree._Element) -> None:
     outermost = (e for e in seen.iter(*unseen) if next(e.iterancestors(*unseen), None) is None)
     if len(text) > len(text_content(seen)) - sum(len(text_content(e)) for e in outermost):
         longest.tag = "div"
+
+
+def finder(*paths: str) -> Callable[[etree._Element], list[etree._Element]]:
+    """Return a function that finds the elements of a page at any of these XPaths, in page order.
+
+    It looks through the elements of a large page in less time than a loop.
+    """
+    found: Callable[[etree._Element], Any] = etree.XPath("|".join(paths))
+    return found
 
 
 def remove(element: etree._Element) -> None:

@@ -74,6 +74,11 @@ class Polite:
             url, deadline=deadline, max_bytes=max_bytes, pace=self._pace, cached=True
         )
 
+    @property
+    def client(self) -> HttpClient:
+        """The client without these rules, for interfaces that are made for programs."""
+        return self._http
+
     async def wait_turn(self, url: str, deadline: float) -> None:
         """Wait until a browser may load a page; `deadline` in seconds.
 

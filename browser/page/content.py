@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import BrowserError
 from browser.net.url import is_web_url, origin
@@ -51,6 +54,32 @@ async def rendered_html(page: Page) -> str:
     for frame in foreign[:FOREIGN_FRAMES]:
         sections += await answer_or_none(frame_html(frame), FOREIGN_FRAME_SECONDS) or ""
     return html.replace("</body>", f"{sections}</body>", 1)
+
+
+MAX_PDF_BYTES = 50_000_000
+_FETCHED = """async (most) => {
+  const answer = await fetch(location.href, { credentials: 'include' });
+  const file = answer.ok ? await answer.blob() : null;
+  if (!file || file.size > most) return '';
+  const reader = new FileReader();
+  return new Promise((done) => {
+    reader.onload = () => done(reader.result);
+    reader.readAsDataURL(file);
+  });
+}"""
+
+
+async def pdf_bytes(page: Page) -> bytes | None:
+    """Fetch the PDF that a page shows, from the browser's cache if it is there.
+
+    None for one that is too large, or that the site does not give a second time.
+    """
+    try:
+        text: str = await page.evaluate(_FETCHED, MAX_PDF_BYTES)
+    except PlaywrightError:  # the request failed
+        return None
+    body = base64.b64decode(text.partition(",")[2])
+    return body if body.startswith(b"%PDF") else None
 
 
 def page_context(raw: dict[str, Any]) -> PageContext:

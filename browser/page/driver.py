@@ -23,7 +23,7 @@ from browser.errors import (
 )
 from browser.net.guard import VERDICT, error_from_verdict
 from browser.net.url import host, is_web_url, registrable_domain
-from browser.page import injected
+from browser.page import http_login, injected
 from browser.page.snapshot import DEFAULT_BUDGET, describe_changes, new_lines
 from browser.page.view import WALK_CHARS, WALK_MS, WHOLE_CHARS, WHOLE_MS, Frames, View
 from browser.page.waiting import keep_rendering, within
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Frame, Page, Response
 
+    from browser.page.http_login import HttpLogin
     from browser.page.page_events import PageEvents
     from browser.page.view import Target
 
@@ -96,6 +97,7 @@ class PageDriver:
         self.events = events
         self.frames = Frames(page)
         self.logins = logins or Logins()
+        self.login_realm: str | None = None  # of the HTTP authentication that was not passed
         self._consent_left_at = ""  # the address where a dialog was left to the model
         self._check_allowed = check_allowed
         self._allowed_hosts = set[str]()  # checked, or requested by the caller
@@ -123,8 +125,14 @@ class PageDriver:
         """All that the last look saw, as Markdown without refs; "" before the first look."""
         return self._view.citable() if self._view else ""
 
-    async def goto(self, url: str, deadline: float = OPEN_SECONDS) -> None:
-        """Go to an address; a page that loads slowly is taken as it is after LOAD_SHARE."""
+    async def goto(
+        self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
+    ) -> None:
+        """Go to an address; a page that loads slowly is taken as it is after LOAD_SHARE.
+
+        `login` answers the site if it asks for one by HTTP authentication; without it, the page
+        that the site shows instead is opened.
+        """
         self._check_dialog()
         self._view, self.events.hold_dialogs, self.events.chooser = None, False, None
         self.events.status = None
@@ -132,7 +140,7 @@ class PageDriver:
         self.events.begin(None, acts=False)
         async with within(deadline, f"open {url}"):
             try:
-                response = await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
+                response = await self._request(url, deadline, login)
             except PlaywrightError as error:
                 if self.events.became_download or "Download is starting" in error.message:
                     return  # the address is a file: the tab keeps its page
@@ -146,6 +154,14 @@ class PageDriver:
             await self.settle()
             await self.check_current_url()
             await self.close_consent()
+
+    async def _request(self, url: str, deadline: float, login: HttpLogin | None) -> Response | None:
+        self.login_realm = None
+        async with http_login.answered(self.page, url, login) as realms:
+            response = await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
+        if response is not None and response.status == 401 and realms:
+            self.login_realm = realms[-1]
+        return response
 
     async def _check_response(self, url: str, response: Response | None) -> None:
         """Raise Refused or ConnectFailed if the guard answered, or a redirect is not allowed."""

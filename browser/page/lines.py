@@ -405,7 +405,8 @@ class _LineText:
         value = self._value(ref, plain_text(piece["v"])) if piece.get("v") else ""
         value = value.replace("  ", _KEPT_SPACE * 2)
         facts = f" = {value}" if value else ""
-        target = _link_target(piece["u"], name[0], self._base_url) if piece.get("u") else ""
+        said = "" if piece.get("a") else name[0]
+        target = _link_target(piece["u"], said, self._base_url) if piece.get("u") else ""
         facts += target
         states = list(piece.get("s", ()))
         for state in states:

@@ -68,6 +68,7 @@ class Tab(PageDriver):
         super().__init__(page, PageEvents(page, downloads.save, adopt), check_allowed, logins)
         self.id = tab_id
         self._selection = LineSelection([], set())
+        self._pdf: tuple[int, bytes | None] | None = None  # by the navigations before it
 
     async def snapshot(
         self,
@@ -139,6 +140,15 @@ class Tab(PageDriver):
         self.check_alive()
         await self.check_current_url()
         return await content.rendered_html(self.page)
+
+    async def pdf(self) -> bytes | None:
+        """Return the PDF that the browser shows; None if it shows a page, or not that again."""
+        if self._view is None or not self._view.is_pdf:
+            return None
+        if self._pdf is None or self._pdf[0] != self.events.navigations:
+            async with self.reading("read the PDF", ACT_SECONDS):
+                self._pdf = self.events.navigations, await content.pdf_bytes(self.page)
+        return self._pdf[1]
 
     async def wait_until_idle(self, seconds: float) -> None:
         """Wait until the page's requests have ended, at most so long."""
@@ -524,12 +534,16 @@ class Tab(PageDriver):
         started = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
         try:
             async with within(deadline, f"download from {ref}"):
+                target = (await self.frames.find(ref)).element
+                is_requested = bool(await target.evaluate("e => !!e.closest('a[download]')"))
                 outcome = await self.click(ref)
                 clicked = outcome.did
                 if len(self.events.downloads) == before:
                     # If the page reacted in another way there is no download to wait for.
-                    reacted = outcome.changes or outcome.events
+                    reacted = not is_requested and (outcome.changes or outcome.events)
                     await asyncio.wait({started}, timeout=0 if reacted else FIRST_BYTE_SECONDS)
+                    if not started.done() and is_requested:  # no event says that it began
+                        raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
                         hint = f"READ {self.url} where the file is shown."
                         raise ActionError(f"{outcome.did} brought no file", hint=hint)

@@ -40,8 +40,6 @@ DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
 MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
-KEYS_AT_ONCE = 4  # characters typed before the time is looked at
-KEYS_SECONDS = 3.0  # of an action's ten; the rest of a text is then inserted at once
 MAX_STEPS = 250  # arrow keys to set a slider: some 5 ms each
 NUMBER_LOOKS, NUMBER_SECONDS = 6, 0.025
 """How often, and how many seconds apart, a slider is read: some change only when they draw."""
@@ -94,8 +92,11 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     held: list[Modifier] = []
     try:
         # Move first: a menu that closes as the pointer leaves it may move the element.
-        await page.mouse.move(*await _aimed_point(target, hit))
-        x, y = await _aimed_point(target, hit)
+        x, y, _ = await _aimed_point(target, hit)
+        await page.mouse.move(x, y)
+        x, y, over = await _aimed_point(target, hit)
+        if over:
+            return f"but nothing was pressed: {over} came under the pointer"
         for key in options.get("hold", ()):
             await page.keyboard.down(key)
             held.append(key)
@@ -118,14 +119,17 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     return ""
 
 
-async def _aimed_point(target: Target, hit: dict[str, Any]) -> Point:
-    """Find where the point that was aimed at is now, in CSS pixels of the main viewport."""
+async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
+    """Find where the point that was aimed at is now, in CSS pixels of the main viewport.
+
+    The text says what has come over it since, if that can be told.
+    """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
         if point is not None:
-            return point["x"], point["y"]
+            return point["x"], point["y"], str(point["over"])
     elif box := await target.element.bounding_box():
-        return box["x"] + hit["x"], box["y"] + hit["y"]
+        return box["x"] + hit["x"], box["y"] + hit["y"], ""
     raise ElementLeft("it left the page")
 
 
@@ -166,7 +170,7 @@ async def hit_point(target: Target, at: Point | None = None, *, covered: bool = 
     if not covered:
         hit = await _find_hit_point(target, at)
         if not hit.get("direct"):
-            return await _aimed_point(target, hit)
+            return (await _aimed_point(target, hit))[:2]
     box = await target.element.bounding_box()
     if box is None:
         raise ActionError("the element has no place on the page")
@@ -371,12 +375,7 @@ async def _type(page: Page, text: str) -> None:
     if len(text) > MAX_KEYS or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
         return
-    until = time.monotonic() + KEYS_SECONDS
-    for at in range(0, len(text), KEYS_AT_ONCE):
-        if time.monotonic() > until:  # the page works for long on every key
-            await page.keyboard.insert_text(text[at:])
-            return
-        await page.keyboard.type(text[at : at + KEYS_AT_ONCE])
+    await page.keyboard.type(text)
 
 
 async def upload(target: Target, paths: Sequence[Path]) -> None:

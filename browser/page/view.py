@@ -35,6 +35,8 @@ FRAMES_READ = 30
 FRAMES_DEEP = 5
 RESOLVE_SECONDS = 5.0  # only a page whose own script never ends takes as long
 
+PDF = "application/pdf"
+
 WalkResult = dict[str, Any]
 """The result of walking a frame: see `walk` in `js/walk.js`."""
 
@@ -45,10 +47,10 @@ class View:
 
     Of a page too large to be walked whole, `cut_above` says that lines above the scroll position
     are missing, `cut_below` that lines at the end are. `consent` says that a consent dialog of a
-    known platform is in front. Since the view before: `flashed` has the refs that changed and
-    changed back, in order; `vanished` the (ref, text) that appeared and went away; `restyled` the
-    (ref, look) of elements that only look different. `found` are lines of a page too large to be
-    walked whole that were searched for.
+    known platform is in front, `is_pdf` that the browser shows a PDF in the page's place. Since the
+    view before: `flashed` has the refs that changed and changed back, in order; `vanished` the
+    (ref, text) that appeared and went away; `restyled` the (ref, look) of elements that only look
+    different. `found` are lines of a page too large to be walked whole that were searched for.
     """
 
     url: str
@@ -57,6 +59,7 @@ class View:
     cut_below: bool = False
     cut_above: bool = False
     consent: bool = False
+    is_pdf: bool = False
     flashed: tuple[str, ...] = ()
     vanished: tuple[tuple[str, str], ...] = ()
     restyled: tuple[tuple[str, str], ...] = ()
@@ -145,6 +148,7 @@ class Frames:
             cut_below=any(walk.get("cut") for walk in walks),
             cut_above=bool(raw.get("below")),
             consent=any(walk.get("consent") for walk in walks),
+            is_pdf=raw.get("type") == PDF,
             flashed=tuple(ref for walk in walks for ref in walk.get("flashed", ())),
             vanished=tuple(
                 (ref, plain_text(text)) for walk in walks for ref, text in walk.get("gone", ())
@@ -286,6 +290,8 @@ def _lines(
         lines.append(head)
         if child := inner.get(entry["f"]):
             inside = _lines(child, inner, child["url"], head.depth + 1, entry["f"])
+            if child.get("type") == PDF:
+                head.text += f" (a PDF: READ {child['url']})"
             for line in inside:
                 line.front = max(line.front, head.front)
             lines += inside

@@ -36,8 +36,10 @@ from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MOST
 from browser.net.url import host, join, registrable_domain
+from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
 from browser.read.habits import Habits
+from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
 from browser.types import Outcome, Page
 
@@ -81,7 +83,7 @@ class Reader:
 
     `browser` starts or returns a browser session, and is called only when a page needs it. `files`
     are the files and folders whose `file://` addresses may be read. `habits` remembers which sites
-    need the browser.
+    need the browser. With `metadata`, registries complete what a PDF says of its publication.
     """
 
     def __init__(
@@ -91,11 +93,16 @@ class Reader:
         browser: Callable[[], Awaitable[Browser]] | None = None,
         files: Iterable[Path | str] = (),
         habits: Habits | Path | None = None,
+        metadata: OnlineMetadata | bool = False,
     ) -> None:
         self._http = http
         self._browser = browser
         # Security: symbolic links are resolved once, so that one changed later opens nothing new.
         self._files = [Path(path).expanduser().resolve() for path in files]
+        if isinstance(metadata, bool):
+            self._metadata = OnlineMetadata(http.client) if metadata else None
+        else:
+            self._metadata = metadata
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
     def allow_file(self, path: Path) -> None:
@@ -110,14 +117,17 @@ class Reader:
         until = time.monotonic() + deadline
         try:
             if url.lower().startswith("file:"):
-                return await asyncio.to_thread(_read_file, url, self._files)
-            if mode == "browser":
+                page = await asyncio.to_thread(_read_file, url, self._files)
+            elif mode == "browser":
                 page = await self._browse(url, until, "asked to read it in the browser")
             elif mode == "http":
                 page = await self._fetch(url, until)
             else:
                 page = await self._read_auto(url, until)
-            return _with_note(page, self._http.remark(url))
+            page = _with_note(page, self._http.remark(url))
+            if self._metadata is None or page.document is None:
+                return page
+            return replace(page, document=await self._metadata.complete(page.document))
         except BrowserError as error:
             return _page_from_error(url, error)
 
@@ -282,6 +292,8 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. A
     tab in which somebody acts shows what it shows.
     """
+    if body := await tab.pdf():
+        return await asyncio.to_thread(_page_of_pdf, tab.url, body)
     html = await tab.rendered_html()
     url = tab.url
     # On a known platform the full DOM, with its scripts, adds to what a person sees.
@@ -304,6 +316,20 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
         status=status, content_type="text/html; charset=utf-8",
         body=html.encode("utf-8", "replace"), document=document,
         reason=wall.reason if wall else "", shown=tab.citable(),
+    )  # fmt: skip
+
+
+def _page_of_pdf(url: str, body: bytes) -> Page:
+    """Make a Page of a PDF that a tab shows."""
+    document, reason = None, ""
+    try:
+        document = extract_body(body, PDF, url)
+    except BrowserError as error:
+        reason = _reason_of(error)
+    return Page(
+        requested_url=url, url=url, via="browser", fetched_at=datetime.now(UTC), content_type=PDF,
+        outcome=Outcome.ERROR if reason else _outcome(document), body=body, document=document,
+        reason=reason,
     )  # fmt: skip
 
 

@@ -115,7 +115,9 @@ class Chain:
         return run.result()
 
     def close(self) -> None:
-        """Close the files of the state and the cache."""
+        """Close the providers and the files of the state and the cache."""
+        for provider in self.providers:
+            provider.close()
         self.rests.close()
         if self._cache is not None:
             self._cache.close()

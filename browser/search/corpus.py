@@ -6,7 +6,6 @@ import asyncio
 import math
 import re
 import sqlite3
-import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from browser.errors import SearchError
 from browser.search.corpus_index import (
     PASSAGE_BITS,
     Index,
@@ -22,6 +22,7 @@ from browser.search.corpus_index import (
     checked_folder,
     foreign_stems,
 )
+from browser.search.indexing import Indexing
 from browser.search.provider import SearchSource
 from browser.search.results import since_day
 from browser.text.languages import question_language, small_words_in
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 # The share of a search's deadline that may be spent on indexing, if `prepare` was not called.
 _INDEXING_SHARE = 0.7
-# Seconds of indexing between two reports of progress.
-_PROGRESS_SECONDS = 2.0
+# Seconds between two reports of progress, and between two looks whether an update has ended.
+_PROGRESS_SECONDS, _WAIT_SECONDS = 1.0, 0.25
 # Checking each file's time takes 10 ms for 1,000 files. A folder with more than _LARGE files is
 # checked again only after so many seconds: within a run it hardly changes.
 _LARGE, _LOOK_AGAIN = 2_000, 5.0
@@ -120,55 +121,65 @@ class Corpus(SearchSource):
         if not path.suffix:
             path /= f"{sha256(f'{self.folder}{part}'.encode()).hexdigest()[:16]}.db"
         self._index = Index(self.folder, path, only)
-        self._extract = extract
-        self._synced = SyncResult()
-        self._synced_at = -math.inf
+        self._indexing = Indexing(self._index, extract)
+        self._looked_at = -math.inf
         self._unread_reported = False
-        self._preparing = asyncio.Lock()
-        self._syncing = threading.Lock()
 
     @property
     def identity(self) -> str:
         """The folder's path."""
         return f"corpus:{self.folder}"
 
-    def sync(self, *, seconds: float | None = None) -> SyncResult:
-        """Update the index, for at most `seconds`; a search does so by itself.
+    @property
+    def state(self) -> SyncResult:
+        """How far the update of the index is, or what the last one did."""
+        return self._indexing.state
 
-        While another thread updates it, this waits for that, at most as long.
-        """
-        if self._syncing.acquire(timeout=-1 if seconds is None else seconds):
-            try:
-                self._synced = self._index.sync(self._extract, seconds=seconds)
-                self._synced_at = time.monotonic()
-            finally:
-                self._syncing.release()
-        return self._synced
+    def start(self) -> None:
+        """Start updating the index in the background; a search does so by itself."""
+        if not (self._indexing.is_running or self._is_fresh()):
+            self._looked_at = time.monotonic()
+            self._indexing.start()
+
+    def sync(self) -> SyncResult:
+        """Update the index to the end."""
+        self._indexing.start()
+        self._indexing.wait()
+        return self.state
+
+    def close(self) -> None:
+        """Stop an update. The files that are done stay indexed, and the next update goes on."""
+        self._indexing.stop()
 
     @property
     def progress(self) -> str:
         """How much of the folder is indexed; "" when all of it is."""
-        synced = self._synced
-        if synced.left:
-            return f"{synced.files - synced.left} of {synced.files} files are indexed so far"
-        return "the index of the folder is still being built" if self._syncing.locked() else ""
+        state = self.state
+        if state.left:
+            return f"{state.files - state.left} of {state.files} files are indexed so far"
+        return "the index of the folder is still being built" if self._indexing.is_running else ""
 
     def _is_fresh(self) -> bool:
-        large = self._synced.files > _LARGE and not self._synced.left
-        return large and time.monotonic() - self._synced_at <= _LOOK_AGAIN
+        large = self.state.files > _LARGE and not self.state.left
+        return large and time.monotonic() - self._looked_at <= _LOOK_AGAIN
 
-    async def prepare(self) -> AsyncIterator[SyncResult]:
-        """Update the index before a search; yields the progress every few seconds.
+    async def prepare(self, seconds: float = math.inf) -> None:
+        """Update the index before a search, for at most `seconds`; then it goes on beside it."""
+        self.start()
+        until = time.monotonic() + seconds
+        while self._indexing.is_running and (left := until - time.monotonic()) > 0:
+            await asyncio.to_thread(self._indexing.join, min(left, _WAIT_SECONDS))
 
-        Yields nothing if no file changed. Files that were not read are in `SyncResult.unread`.
-        """
-        async with self._preparing:
-            while not self._is_fresh():
-                synced = await asyncio.to_thread(self.sync, seconds=_PROGRESS_SECONDS)
-                if synced.indexed:
-                    yield synced
-                if not synced.left and not self._syncing.locked():
-                    return
+    async def follow(self) -> AsyncIterator[SyncResult]:
+        """Start an update and yield its state every second, if there are files to index."""
+        self.start()
+        before = None
+        while self._indexing.is_running:
+            await asyncio.to_thread(self._indexing.join, _PROGRESS_SECONDS)
+            state = self.state
+            if state != before and (state.left or state.indexed):
+                before = state
+                yield state
 
     async def search(
         self, query: SearchQuery, http: HttpClient | None = None, *, deadline: float = 60.0
@@ -179,13 +190,14 @@ class Corpus(SearchSource):
             return SearchPage(Outcome.EMPTY, detail="local files belong to no site")
         try:
             return await asyncio.to_thread(self._search, query, deadline)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError, SearchError) as error:
             return SearchPage(Outcome.ERROR, detail=f"the corpus index failed: {error}")
 
     def _search(self, query: SearchQuery, deadline: float) -> SearchPage:
-        # Where a call gave up waiting, a thread still works on the index: search what there is.
-        if not (self._is_fresh() or self._syncing.locked()):
-            self.sync(seconds=deadline * _INDEXING_SHARE)
+        # Where the caller gave up waiting for the index, what there is of it is searched.
+        if not self._indexing.is_running:
+            self.start()
+            self._indexing.wait(deadline * _INDEXING_SHARE)
         first = (query.page - 1) * query.limit
         with self._index.connect() as db:
             terms = _terms(db, query.text)
@@ -209,9 +221,9 @@ class Corpus(SearchSource):
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, self._detail())
 
     def _detail(self) -> str:
-        """What a person should know about the index; files that were not read are reported once."""
-        synced, parts = self._synced, []
-        if not synced.files and not self._syncing.locked():
+        """What the user should know about the index; files that were not read are reported once."""
+        synced, parts = self.state, []
+        if not synced.files and not self._indexing.is_running:
             parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")

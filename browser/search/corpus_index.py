@@ -7,7 +7,6 @@ which can be deleted without a second index.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sqlite3
@@ -19,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.errors import BrowserError, SearchError
+from browser.errors import BrowserError, ExtractError, SearchError
 from browser.text.languages import language_of, stems_in
 from browser.text.sentences import sentences
 from browser.text.words import character_pairs, clean
@@ -103,7 +102,7 @@ class Index:
     ) -> None:
         self.folder = folder
         self._only = only
-        self._path = path
+        self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
@@ -122,13 +121,16 @@ class Index:
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
         """Open a connection for one operation; each thread and process has its own."""
-        with closing(sqlite3.connect(self._path, timeout=30.0, isolation_level=None)) as db:
+        with closing(sqlite3.connect(self.path, timeout=30.0, isolation_level=None)) as db:
             db.execute("PRAGMA synchronous=NORMAL")
             yield db
 
-    def sync(self, extract: Extractor, *, seconds: float | None = None) -> SyncResult:
-        """Index new and changed files and delete missing ones, for at most `seconds`."""
-        until = time.monotonic() + (math.inf if seconds is None else seconds)
+    def compare(self) -> tuple[int, list[CorpusFile], list[tuple[str, str]]]:
+        """Compare the index with the folder, and delete from it the files that are gone.
+
+        Returns the number of files, those that are new or changed, and those that are left out with
+        the reason.
+        """
         left_out: list[tuple[str, str]] = []
         files = list(_list_files(self.folder, left_out))
         if self._only is not None:
@@ -141,18 +143,22 @@ class Index:
             for path in known.keys() - {file.path for file in files}:
                 with _transaction(db):
                     _delete_file(db, known[path][0])
-            stale = [file for file in files if not _is_current(file, *known.get(file.path, ()))]
-            indexed = 0
-            for file in stale:
-                if time.monotonic() >= until:
-                    break
-                _index_file(db, file, extract)
-                indexed += 1
-            unread = db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
-        unread += left_out
-        return SyncResult(
-            len(files) + len(left_out), indexed, len(stale) - indexed, tuple(sorted(unread))
-        )
+        stale = [file for file in files if not _is_current(file, *known.get(file.path, ()))]
+        return len(files) + len(left_out), stale, left_out
+
+    def note_unread(self, file: CorpusFile, reason: str) -> None:
+        """Put a file into the index as one that cannot be read."""
+
+        def refuse(*_: object) -> Document:
+            raise ExtractError(reason)
+
+        with self.connect() as db:
+            index_file(db, file, refuse)
+
+    def unread(self) -> list[tuple[str, str]]:
+        """Return the files that could not be read, with the reason."""
+        with self.connect() as db:
+            return db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
 
     def _create(self) -> None:
         with self.connect() as db:
@@ -177,7 +183,8 @@ def _is_current(
     return same and file.modified <= indexed - _CLOCK_TICK_NS
 
 
-def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> None:
+def index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> None:
+    """Read a file and put its passages into the index, in one transaction."""
     now, path, body, failure = time.time_ns(), Path(file.path), b"", ""
     if file.size > _MAX_FILE_BYTES:
         failure = f"larger than {_MAX_FILE_BYTES >> 20} MB"

@@ -61,6 +61,9 @@ class SearchSource(ABC):
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
         """Search; `deadline` in seconds. Failures become outcomes, nothing is raised."""
 
+    def close(self) -> None:  # noqa: B027 - most have nothing to close
+        """End what it does in the background."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:

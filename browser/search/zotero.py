@@ -1,17 +1,24 @@
-"""Zotero's library as a corpus: the stored files of a collection, read from its database.
+"""Zotero's library: the stored files of a collection as a corpus, and items that are saved to it.
 
-The database is only read. Zotero holds a lock on it while it runs, so it is opened as immutable:
-what Zotero has not written yet is missing until the next run. The tables are those of Zotero 5 to 7
-(`userdata.sql` in its source).
+While Zotero runs and lets other programs communicate with it, its local API is asked
+(`server_localAPI.js` in its source), which knows what is not written yet. Else its database is
+read: Zotero holds a lock on it, so it is opened as immutable. The tables are those of Zotero 5 to 7
+(`userdata.sql`). Items are saved as its browser extension does it (`server_connector.js`).
 """
 
 from __future__ import annotations
 
+import re
+import secrets
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import httpx2
 
 from browser.errors import SearchError
 
@@ -22,6 +29,12 @@ PREFIX: Final = "zotero:"
 """`zotero:COLLECTION` names a collection and those below it; `zotero:` the whole library."""
 DATA_VARIABLE: Final = "ZOTERO_DATA_DIR"
 """Environment variable that names Zotero's data folder, if it is not `~/Zotero`."""
+
+URL_VARIABLE: Final = "ZOTERO_URL"
+"""Environment variable with the address of Zotero's server, if it is not `ADDRESS`."""
+ADDRESS: Final = "http://127.0.0.1:23119"
+_SECONDS: Final = 5.0
+_CITATION_KEY = re.compile(r"^citation key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 _ALL_STORED = """
     SELECT items.key, substr(itemAttachments.path, 9) FROM itemAttachments JOIN items USING (itemID)
@@ -43,12 +56,64 @@ _IN_COLLECTION = """
 """
 
 
+class ZoteroApp:
+    """Zotero's own server on this machine. It is not the web, so no proxy is between."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._address = environ.get(URL_VARIABLE, ADDRESS).rstrip("/")
+
+    def get(self, path: str) -> Any:
+        """Return what its API has at a path; None if it does not run, or does not let others in."""
+        try:
+            reply = httpx2.get(
+                f"{self._address}/api/users/0/{path}", timeout=_SECONDS, trust_env=False
+            )
+            return reply.json() if reply.is_success else None
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
+            return None
+
+    def save(self, items: list[dict[str, Any]]) -> None:
+        """Save items to the collection that is selected in it. Raises `SearchError`."""
+        session = secrets.token_hex(8)
+        body = {"sessionID": session, "uri": "http://localhost/", "items": items}
+        try:
+            reply = httpx2.post(
+                f"{self._address}/connector/saveItems",
+                json=body,
+                headers={"X-Zotero-Connector-API-Version": "3"},
+                timeout=_SECONDS,
+                trust_env=False,
+            )
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise SearchError(
+                f"Zotero does not answer at {self._address}",
+                hint=f"Start Zotero, or set {URL_VARIABLE} to its address.",
+            ) from error
+        if not reply.is_success:
+            raise SearchError(
+                f"Zotero refused the items ({reply.status_code}): {reply.text[:200]}",
+                hint="Is a library selected in it that can be changed?",
+            )
+
+    def citation_key(self, key: str) -> str:
+        """The citation key of the item that a stored file belongs to: Better BibTeX's, or its own.
+
+        "" if there is none.
+        """
+        data = (self.get(f"items/{key}") or {}).get("data", {})
+        if parent := data.get("parentItem"):
+            data = (self.get(f"items/{parent}") or {}).get("data", {})
+        pinned = _CITATION_KEY.search(str(data.get("extra", "")))
+        return str(data.get("citationKey") or (pinned[1] if pinned else ""))
+
+
 @dataclass(frozen=True, slots=True)
 class ZoteroCollection:
     """A collection by name ("" for the whole library) in Zotero's data folder."""
 
     name: str
     data: Path
+    app: ZoteroApp
 
     @property
     def folder(self) -> Path:
@@ -60,6 +125,9 @@ class ZoteroCollection:
 
         Raises `SearchError` if there is no library or no such collection.
         """
+        folder = self.folder.resolve()
+        if (found := self._files_by_api()) is not None:
+            return frozenset(str(folder / key / name) for key, name in found)
         database = self.data / "zotero.sqlite"
         if not database.is_file():
             raise SearchError(
@@ -72,19 +140,64 @@ class ZoteroCollection:
                 rows = self._rows(db)
         except sqlite3.Error as error:
             raise SearchError(f"cannot read {database}: {error}") from error
-        folder = self.folder.resolve()
         return frozenset(str(folder / key / name) for key, name in rows)
+
+    def _files_by_api(self) -> list[tuple[str, str]] | None:
+        """The keys and names of the stored files, as the running Zotero has them; else None."""
+        attachments = self.app.get("items?itemType=attachment")
+        collections = self.app.get("collections") if self.name else []
+        if attachments is None or collections is None:
+            return None
+        rows = [row["data"] for row in attachments]
+        stored = [row for row in rows if str(row.get("linkMode")).startswith("imported_")]
+        if self.name:
+            inside: set[str] = set()
+            for collection in self._below([row["data"] for row in collections]):
+                items = self.app.get(f"collections/{collection}/items/top") or []
+                inside |= {item["key"] for item in items}
+            stored = [row for row in stored if inside & {row["key"], row.get("parentItem")}]
+        return [(row["key"], row["filename"]) for row in stored if row.get("filename")]
+
+    def _below(self, collections: list[dict[str, Any]]) -> set[str]:
+        """The keys of the collection and those below it; raises `SearchError` if it is missing."""
+        names = [row["name"] for row in collections]
+        found = {c["key"] for c in collections if c["name"].casefold() == self.name.casefold()}
+        if not found:
+            raise _no_collection(self.name, sorted(names))
+        while more := {c["key"] for c in collections if c["parentCollection"] in found} - found:
+            found |= more
+        return found
 
     def _rows(self, db: sqlite3.Connection) -> list[tuple[str, str]]:
         if not self.name:
             return db.execute(_ALL_STORED).fetchall()
         if not db.execute(_IS_THERE, (self.name,)).fetchone():
             names = db.execute("SELECT collectionName FROM collections ORDER BY 1").fetchall()
-            raise SearchError(
-                f"Zotero has no collection {self.name!r}",
-                hint=f"There are: {', '.join(name for (name,) in names) or 'none'}.",
-            )
+            raise _no_collection(self.name, [name for (name,) in names])
         return db.execute(_BELOW + _ALL_STORED + _IN_COLLECTION, (self.name,)).fetchall()
+
+
+def _no_collection(name: str, names: list[str]) -> SearchError:
+    return SearchError(
+        f"Zotero has no collection {name!r}", hint=f"There are: {', '.join(names) or 'none'}."
+    )
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Return Zotero's data folder."""
+    data = environ.get(DATA_VARIABLE)
+    return Path(data).expanduser() if data else Path.home() / "Zotero"
+
+
+def citation_key(url: str, environ: Mapping[str, str]) -> str:
+    """Return the citation key that Zotero has for one of its stored files; "" for anything else."""
+    if not url.startswith("file:"):
+        return ""
+    storage = (data_folder(environ) / "storage").resolve()
+    path = Path(url2pathname(urlsplit(url).path))
+    if not path.is_relative_to(storage):
+        return ""
+    return ZoteroApp(environ).citation_key(path.relative_to(storage).parts[0])
 
 
 def zotero_collection(corpus: Path, environ: Mapping[str, str]) -> ZoteroCollection | None:
@@ -92,7 +205,4 @@ def zotero_collection(corpus: Path, environ: Mapping[str, str]) -> ZoteroCollect
     text = str(corpus)
     if not text.startswith(PREFIX):
         return None
-    data = environ.get(DATA_VARIABLE)
-    return ZoteroCollection(
-        text.removeprefix(PREFIX), Path(data).expanduser() if data else Path.home() / "Zotero"
-    )
+    return ZoteroCollection(text.removeprefix(PREFIX), data_folder(environ), ZoteroApp(environ))

@@ -46,7 +46,7 @@ _OWNERS = {
     for word in SMALL_WORDS
 }
 _UKRAINIAN = frozenset("іїєґІЇЄҐ")
-_CYRILLIC = range(0x0400, 0x0500)
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SAMPLE_CHARS = 4_000
@@ -67,7 +67,7 @@ def language_of(text: str) -> str | None:
         for language, script in SCRIPTS:
             if len(script.findall(sample)) > _SCRIPT_SHARE * len(sample):
                 return language
-        if sum(ord(letter) in _CYRILLIC for letter in sample) > _SCRIPT_SHARE * len(sample):
+        if len(_CYRILLIC.findall(sample)) > _SCRIPT_SHARE * len(sample):
             ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # Russian lacks these
             return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
     tokens = [word.casefold() for word in _LETTERS.findall(sample)]

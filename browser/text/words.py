@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana, Han: as a part of a regular expression's character class."""
 _UNSPACED = re.compile(f"([{UNSPACED}])")
-_PAIRED = re.compile(rf"[{UNSPACED}\uac00-\ud7af]")
+_PAIRS = re.compile(rf"(?=([{UNSPACED}\uac00-\ud7af]{{2}}))")
 # A word of Chinese, Japanese or Thai has some two characters.
 _CHARACTERS_A_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
@@ -77,6 +77,11 @@ def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     return list(zip(*(words[n:] for n in range(_RUN_LENGTH)), strict=False))
 
 
+def same_words(text: str, words: Sequence[str]) -> bool:
+    """Whether a text has these words (`word_list`) and no others; not if there are none."""
+    return bool(words) and words[0] in text and word_list(text) == words
+
+
 def count_words(text: str) -> int:
     """The length of a text in words, estimated for scripts without spaces."""
     found = len(text.split())
@@ -118,11 +123,7 @@ def character_pairs(text: str) -> list[str]:
     """
     if text.isascii():
         return []
-    return [
-        text[n : n + 2]
-        for n in range(len(text) - 1)
-        if _PAIRED.match(text[n]) and _PAIRED.match(text[n + 1])
-    ]
+    return _PAIRS.findall(text)
 
 
 def content_words(text: str) -> list[str]:
@@ -153,6 +154,8 @@ def clean(text: str) -> str:
 
     Zero-width joiners are kept: emoji and several scripts need them.
     """
+    if text.isascii() and text.isprintable():
+        return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
 
@@ -192,7 +195,8 @@ class BM25:
             self._lengths.append(len(tokens))
             for token, count in Counter(tokens).items():
                 self._postings[token].append((number, count))
-        self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        self._norms = [K1 * (1 - B + B * length / (mean or 1.0)) for length in self._lengths]
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -206,10 +210,9 @@ class BM25:
         """The score of each document, in their order; 0 if nothing matches."""
         result = [0.0] * len(self)
         for token in set(query):
-            idf = self.idf(token)
+            weight = self.idf(token) * (K1 + 1)
             for number, count in self._postings.get(token, ()):
-                norm = 1 - B + B * self._lengths[number] / (self._mean or 1.0)
-                result[number] += idf * count * (K1 + 1) / (count + K1 * norm)
+                result[number] += weight * count / (count + self._norms[number])
         return result
 
     def best(self, query: Iterable[str], limit: int) -> list[tuple[int, float]]:

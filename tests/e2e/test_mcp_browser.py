@@ -200,7 +200,7 @@ async def test_what_a_clients_model_reads_of_the_tools_is_short(tmp_path):
         for t in tools
     ]
     assert len(read) == 32
-    assert len(json.dumps(read, separators=(",", ":"))) <= 9_100
+    assert len(json.dumps(read, separators=(",", ":"))) <= 9_000
     assert all("  " not in t.description for t in tools)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -39,12 +40,23 @@ class Requests(Handler):
             + "`)</script>",
             "/srcdoc": f'<iframe srcdoc="{form}"></iframe>',
         }
-        if self.path == "/away":  # the stored origin sends on to another one
+        if self.path == "/gate":
+            self.gate()
+        elif self.path == "/away":  # the stored origin sends on to another one
             self.send_response(302)
             self.send_header("Location", f"{base}/")
             self.end_headers()
         else:
             self.send(200, "text/html", framed[self.path].encode() if self.path in framed else FORM)
+
+    def gate(self) -> None:
+        """A page behind HTTP authentication."""
+        given = base64.b64encode(f"ada:{VALUE}".encode()).decode()
+        if self.headers["Authorization"] == f"Basic {given}":
+            self.send(200, "text/html", b"<p>Inside the gate.</p><a href=/gate>Again</a>")
+        else:
+            asked = {"WWW-Authenticate": 'Basic realm="Museum"'}
+            self.send(401, "text/html", b"<p>Ask the porter.</p>", asked)
 
     def post(self, body: bytes) -> None:
         self.server.site.posted.append(body)
@@ -218,3 +230,23 @@ def test_an_origin_is_a_web_address(tmp_path):
 )
 def test_a_name_stands_alone(text, name):
     assert secret_name(text) == name
+
+
+@pytest.mark.parametrize(
+    ("asked", "seen"),
+    [("with mail", ("Inside the gate.",)), ("", ("Ask the porter.", "--yes login@127.0.0.1"))],
+)
+async def test_http_authentication_takes_a_stored_secret_that_the_question_names(
+    ask, script, events, tmp_path, asked, seen
+):
+    with serving(Requests, Login) as site:
+        SecretStore(tmp_path / "data").put("mail", site.base, f"ada:{VALUE}")
+        report = await ask(
+            f"Sign in at {site.base}/gate {asked}",
+            model=script(f"<<TOOL:OPEN:{site.base}/gate>>", "NOT_FOUND"),
+            allow_private=["127.0.0.1"],
+        )
+    [result] = [e.data for e in events(report) if e.type == "tool.result"]
+    assert all(text in json.dumps(result) for text in seen)
+    kept = [p.read_bytes() for p in (tmp_path / "data" / "runs").rglob("*") if p.is_file()]
+    assert not any(VALUE.encode() in file for file in kept)

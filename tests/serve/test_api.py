@@ -186,6 +186,9 @@ def test_memory_is_kept_found_trusted_and_forgotten(served, finished):
         ({"question": " "}, "question"),
         ({"question": "x y", "source": "/etc"}, "no source"),
         ({"question": "x y", "model": "openai/gpt"}, "model"),
+        ({"question": "x y", "model": "scripted:/etc/passwd"}, "model"),
+        ({"question": "x y", "files": ["0" * 64]}, "no file"),
+        ({"question": "x y", "files": ["../../etc"]}, "files"),
         ({"question": "x y", "continues": "nope"}, "no run"),
     ],
 )

@@ -12,6 +12,7 @@ from playwright.async_api import async_playwright, expect
 from agent.jobs.job import JobSpec
 from agent.jobs.jobs import Jobs
 from agent.jobs.monitor_checks import check_monitor
+from tests.conftest import COMMAND
 from tests.loopback import Handler, serving
 from tests.persons import put_away
 from tests.serve.conftest import QUESTION, TOKEN
@@ -326,6 +327,41 @@ async def test_a_folder_is_a_source_by_its_name(narrow, served):
     await expect(narrow.locator("#report .answer")).to_contain_text("42 crates")
     [source] = served.report(run)["sources"]
     assert source["url"].endswith("petrel.md")
+
+
+async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
+    start, entered, commands
+):
+    served, _ = start(data="filed")
+    page = await entered(served)
+    note = {"name": "../../pump log.md", "mimeType": "text/markdown"}
+    body = b"# Pump log\n\nIda Marrin repaired the pump at Hesk Light on 4 May 2024."
+    await page.get_by_label("Files", exact=True).set_input_files({**note, "buffer": body})
+    await expect(page.locator(".files li")).to_contain_text("pump log.md")
+    dropped = "f => f.dispatchEvent(new DragEvent('drop', {dataTransfer: (() => { const d = new"
+    dropped += " DataTransfer(); d.items.add(new File(['crates'], 'b.txt')); return d; })()}))"
+    await page.locator("form.ask").evaluate(dropped)
+    await page.get_by_role("button", name="Remove b.txt").click()
+    run = await ask(page, "Who repaired the pump at Hesk Light?")
+    await expect(page.locator("#report .answer")).to_contain_text("Ida Marrin")
+    [file] = (served.data / "uploads").glob("*/*pump log.md")
+    assert (file.parent.parent.name, file.read_bytes()) == ("uploads", body)
+    assert str(file) in (served.data / "runs" / run / "journal.jsonl").read_text()
+
+    await page.goto(f"{served.url}/settings")
+    await page.get_by_label("Provider").select_option("groq")
+    await page.get_by_label("Key", exact=True).fill("gsk-of-a-test")
+    await page.get_by_role("button", name="Store the key").click()
+    await expect(page.get_by_text("The key is stored.")).to_be_visible()
+    await page.goto(served.url)
+    [offered] = await page.get_by_label("Model").locator("option[value^=groq]").all()
+    assert await offered.get_attribute("value") == "groq/llama-3.3-70b-versatile"
+    time = page.locator(".runs time").first
+    at = await time.get_attribute("datetime")
+    form = "at => new Date(at).toLocaleString([], {dateStyle: 'medium', timeStyle: 'short'})"
+    await expect(time).to_have_text(await page.evaluate(form, at))
+    # The servers of other tests have the same settings, and no key.
+    assert commands.run(str(COMMAND), "keys", "rm", "groq", env=served.env).returncode == 0
 
 
 async def test_a_report_is_printed_without_its_steps_and_controls(narrow, served, finished):

@@ -27,8 +27,51 @@ async function request(method, path, body) {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   const answer = await fetch(path, { method, ...sent });
   const told = await answer.json();
-  if (!answer.ok) throw new Error([told.error.message, told.error.hint].filter(Boolean).join('. '));
+  if (!answer.ok) throw new Error([told.error.message, hintWithoutFlags(told.error.hint || '')].filter(Boolean).join('. '));
   return told;
+}
+
+/** Leave out what only a command line can follow. @param {string} hint */
+const hintWithoutFlags = (hint) => hint.split(/(?<=[.!?])\s+/).filter((one) => !/(^|[\s`(])--[a-z]|`research /.test(one)).join(' ');
+
+/** Give times in the user's zone and form. @param {ParentNode} [root] */
+function localiseTimes(root = document) {
+  for (const one of findAll('time[datetime]', root)) {
+    const at = new Date(one.getAttribute('datetime') || '');
+    if (!Number.isNaN(at.getTime())) one.textContent = at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+  }
+}
+
+/** The uploads that are under way: a question waits for them. @type {Promise<unknown>} */
+let uploads = Promise.resolve();
+
+/** Upload files for the question of a form. @param {HTMLFormElement} form @param {Iterable<File>} files */
+function uploadFiles(form, files) {
+  const list = /** @type {HTMLElement | null} */ (find('.files', form));
+  for (const file of files) {
+    uploads = Promise.all([uploads, (async () => {
+      const answer = await fetch(`/api/files?name=${encodeURIComponent(file.name)}`, { method: 'POST', body: file, headers: { 'content-type': 'application/octet-stream' } });
+      const told = await answer.json();
+      if (!answer.ok) { showError(form, new Error(`${file.name}: ${told.error.message}`)); return; }
+      const remove = make('button', { type: 'button', class: 'quiet', 'aria-label': `Remove ${told.name}` }, '✕');
+      const item = make('li', { 'data-id': told.id, class: 'tag' }, told.name, remove);
+      remove.addEventListener('click', () => { item.remove(); if (list) list.hidden = !list.childElementCount; });
+      if (list) { list.append(item); list.hidden = false; }
+      announce(`Added ${told.name}`);
+    })().catch((error) => showError(form, error))]);
+  }
+}
+
+for (const form of /** @type {HTMLFormElement[]} */ (findAll('form.ask'))) {
+  form.addEventListener('dragover', (event) => { event.preventDefault(); form.classList.add('over'); });
+  form.addEventListener('dragleave', () => form.classList.remove('over'));
+  form.addEventListener('drop', (event) => {
+    event.preventDefault();
+    form.classList.remove('over');
+    uploadFiles(form, event.dataTransfer?.files || []);
+  });
+  const chooser = /** @type {HTMLInputElement | null} */ (find('[data-upload]', form));
+  chooser?.addEventListener('change', () => { uploadFiles(form, [...(chooser.files || [])]); chooser.value = ''; });
 }
 
 let refreshes = 0;
@@ -44,6 +87,7 @@ async function refreshLists() {
   }
   if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (find('#main'))?.focus();
   fillZones();
+  localiseTimes();
 }
 
 /** Return the non-empty fields. @param {FormData} data */
@@ -69,8 +113,16 @@ const formActions = {
     if (data.get('plan')) asked.plan = true;
     for (const name of ['budget', 'timeout']) if (data.get(name)) asked[name] = Number(data.get(name));
     if (data.get('site')) asked.site = data.get('site');
+    if (data.get('model')) asked.model = data.get('model');
+    await uploads;
+    asked.files = findAll('.files li', form).map((one) => one.dataset.id);
     if (form.dataset.continues) asked.continues = form.dataset.continues;
     location.assign(`/runs/${(await request('POST', '/api/runs', asked)).run}`);
+  },
+  async key(form, data) {
+    await request('POST', '/settings/keys', { provider: data.get('provider'), key: data.get('key') });
+    form.reset();
+    announce('The key is stored.');
   },
   async tags(_form, data) {
     const tags = String(data.get('tags')).split(',').filter((tag) => tag.trim());
@@ -285,9 +337,21 @@ const argumentsOf = (data) => {
   try { return Object.values(JSON.parse(data.param)).join(' · '); } catch { return data.param; }
 };
 
+/** Say what the run is doing now. @param {string} words */
+function showActivity(words) {
+  const place = find('#activity');
+  if (place) place.textContent = words;
+}
+
+/** @type {Record<string, string>} */
+const activities = { WEB_SEARCH: 'Searching', READ: 'Reading', FETCH_URL: 'Reading', OPEN: 'Opening', CRAWL: 'Reading the pages of' };
+
 /** @type {Record<string, (data: any, place: string, at: string) => void>} */
 const eventActions = {
-  'run.started': (_data, _place, at) => { began = Date.parse(at); },
+  'run.started': (_data, _place, at) => { began = Date.parse(at); showActivity('Getting ready'); },
+  'corpus.indexed': (data) => { showActivity(data.left ? `Indexing your files: ${data.files - data.left} of ${data.files}` : 'Your files are indexed'); },
+  'model.request': (_data, place) => { if (!place.startsWith('after')) showActivity(run?.dataset.keyless ? 'Looking for passages' : 'Thinking'); },
+  'tool.call': (data) => { showActivity(`${activities[data.name] || data.name} ${argumentsOf(data)}`.slice(0, 200)); },
   'model.delta': (data, place) => {
     replies.set(place, (data.anew ? '' : replies.get(place) || '') + data.text);
     const draft = find('#draft');
@@ -309,6 +373,7 @@ const eventActions = {
   'source.added': (data, place) => { sources += 1; titles.set(data.n, data.title || data.url); addStep(place, `read [${data.n}]`, data.title || data.url); },
   'policy.refused': (data, place) => { addStep(place, 'refused', `${data.name} ${data.effect}`); },
   'policy.approved': (data, place) => { addStep(place, 'approved', `${data.effect} (${data.by})`); },
+  'answer.draft': () => { showActivity('Checking the answer'); },
   'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'Checking the answer…'; },
   'hint.unread': (data) => {
     const late = /** @type {HTMLElement | null} */ (find('#late'));
@@ -467,6 +532,7 @@ function fillZones() {
   for (const field of findAll('[data-zone]')) /** @type {HTMLInputElement} */ (field).value ||= Intl.DateTimeFormat().resolvedOptions().timeZone || '';
 }
 fillZones();
+localiseTimes();
 
 // ---- the graph of memories ------------------------------------------------------------------
 

@@ -58,8 +58,11 @@ _WITHOUT_COMMENT = frozenset(
 _HIDDEN = 0x01 | 0x02 | 0x20  # invisible, hidden, not to view: ISO 32000-1, table 165
 
 
-def extract_pdf(body: bytes, url: str, name: str) -> Document:
+def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Document:
     """Read a PDF's text; `pages` has the offset of each page. The notes say if it is a scan.
+
+    Without `layout`, which takes most of the time, only the first page is measured (for the title
+    and authors): tables are lines of text, and headings are known from the outline alone.
 
     Raises ExtractError if the file is broken or needs a password.
     """
@@ -73,12 +76,12 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
                 "the PDF is encrypted", hint="Save it without a password, then read it."
             ) from error
         try:
-            return _read_pdf(pdf, url, name)
+            return _read_pdf(pdf, url, name, layout=layout)
         finally:
             pdf.close()
 
 
-def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
+def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) -> Document:
     pdf.init_forms()  # without it the values of fields are not drawn
     titles, scanner, links = _outline(pdf), _Scanner(), Composer()
     pages: list[Document] = []
@@ -89,7 +92,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
         with suppress(pypdfium2.PdfiumError):  # one broken page leaves the others readable
             page = pdf[number]
             text = page.get_textpage()
-            for target, label in _page_links(page, text):
+            for target, label in _page_links(page, text) if layout else ():
                 links.link(target, label)
             comments, is_drawn_over = _annotations(page)
             # Its own text does not hold what was typed into fields and boxes, unless they are made
@@ -99,20 +102,21 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
                 page.close()
                 page = pdf[number]
                 text = page.get_textpage()
-            lines = page_lines(text)
+            lines = page_lines(text, layout=layout or not number)
             if not number:
                 front = read_front_matter(lines, usual_height(lines))
             add_page(composer, lines, titles.get(number, {}))
             if not composer.blocks:
                 composer.paragraph(scanner.read(page))
-            shown = key("".join(line.text for line in lines))
+            shown = key("".join(line.text for line in lines)) if comments else ""
             for comment in comments:
                 if key(comment) not in shown:
                     composer.paragraph(comment)
-            words.update(word.strip(_EDGES) for line in lines for word in line.text.lower().split())
+            words.update(*(line.text.lower().split() for line in lines))
             text.close()
             page.close()
         pages.append(composer.document("", "", ""))
+    words = {word.strip(_EDGES) for word in words}
     texts = [resolve_joints(page.text, words) for page in pages]
     offsets, end = [], 0
     for text in texts:

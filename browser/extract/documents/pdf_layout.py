@@ -94,24 +94,30 @@ class Line(NamedTuple):
     @property
     def text(self) -> str:
         """The whole line."""
+        if len(self.cells) == 1:
+            return self.cells[0].text
         return " ".join(cell.text for cell in self.cells)
 
 
-def page_lines(page: pypdfium2.PdfTextPage) -> list[Line]:
-    """Read the lines of a page in the document's order."""
+def page_lines(page: pypdfium2.PdfTextPage, *, layout: bool = True) -> list[Line]:
+    """Read the lines of a page in the document's order; without `layout`, their text alone."""
     text = page.get_text_range()
     # With characters of two code units our indexes are not pdfium's: then there is no geometry.
-    measured = len(text) == page.count_chars()
-    lines = (_line(page, match, measured=measured) for match in _LINE.finditer(text))
+    # Letters from right to left need it to come into order.
+    wanted = layout or _RIGHT_TO_LEFT.search(text) is not None
+    if not wanted or len(text) != page.count_chars():
+        texts = (" ".join(raw.split()) for raw in _LINE.findall(clean(text)))
+        return [Line((Cell(text),)) for text in texts if text]
+    lines = (_line(page, match) for match in _LINE.finditer(text))
     return [line for line in lines if line.text.strip()]
 
 
-def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) -> Line:
+def _line(page: pypdfium2.PdfTextPage, match: re.Match[str]) -> Line:
     raw, start = match[0], match.start()
     words = [(m.start(), m.end()) for m in re.finditer(r"\S+", raw)]
     try:
-        firsts = [page.get_charbox(start + a, loose=True) for a, _ in words if measured]
-        lasts = [page.get_charbox(start + b - 1, loose=True) for _, b in words if measured]
+        firsts = [page.get_charbox(start + a, loose=True) for a, _ in words]
+        lasts = [page.get_charbox(start + b - 1, loose=True) for _, b in words]
     except pypdfium2.PdfiumError:  # a generated character has no box
         firsts = []
     heights = [top - bottom for _, bottom, _, top in firsts]
@@ -186,6 +192,7 @@ class _Page:
         longest = max((len(line.text) for line in lines), default=0)
         self._full_line = max(_SHORTEST_FULL_LINE, _FULL_LINE_SHARE * longest)
         self._edge = max((line.cells[-1].right for line in lines), default=0.0)
+        self._keys = [key(line.text) for line in lines] if titles else []
 
     def add(self) -> None:
         """Add the page: tables, headings, and the paragraphs between them."""
@@ -243,8 +250,8 @@ class _Page:
         The outline decides if it has headings of the page, else the size of the letters.
         """
         text = ""
-        for count, line in enumerate(self._lines[at : at + 3], 1):
-            text += key(line.text)
+        for count, part in enumerate(self._keys[at : at + 3], 1):
+            text += part
             if level := self._titles.get(text):
                 return level, count
         ratio = self._lines[at].height / self._usual if self._usual else 1.0

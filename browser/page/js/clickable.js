@@ -35,7 +35,7 @@ const PRESS_ATTRIBUTES = [
   '[data-bind*="click:"],[jsaction^="click:"],[jsaction*=";click:"],[jsaction*=" click:"],[data-ember-action]',
   '[data-toggle]:not([data-toggle=tooltip]),[data-bs-toggle]:not([data-bs-toggle=tooltip]),[data-dismiss],[data-bs-dismiss],[data-bs-slide],[data-bs-slide-to]',
 ].join();
-const hasPressAttribute = (element) => element.matches(PRESS_ATTRIBUTES) && !/^(FORM|BODY|HTML|INPUT|SELECT)$/.test(element.tagName);
+const hasPressAttribute = (element) => element.attributes.length > Number(element.hasAttribute('class')) && element.matches(PRESS_ATTRIBUTES) && !/^(FORM|BODY|HTML|INPUT|SELECT)$/.test(element.tagName);
 
 // jQuery keeps the selectors of delegated handlers as data of the element; a bundled copy is not on the window.
 const jqueryHandlers = (target) => {

@@ -16,7 +16,6 @@ const isStepper = (element) => element.tagName !== 'INPUT' && /^(slider|spinbutt
 // (Ace, CodeMirror 5, xterm); the stage is the element that it draws on.
 const STAGE_WITHIN = 5, STAGE_SIZE = [60, 14]; // levels; pixels
 const TERMINAL_CLASS = '[class*=term i]', TERMINALS = /(^|[\s_-])x?term(inal)?([\s_-]|$)/i;
-const GUTTERS = '[class*=gutter i],[class*=line-num i],[class*=linenum i]'; // line numbers are no text of the editor
 const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= STAGE_SIZE[0] && at.clientHeight >= STAGE_SIZE[1], STAGE_WITHIN);
 const isKeyCatcher = (element) => {
   if (element.tagName !== 'TEXTAREA' || !element.checkVisibility()) return false;
@@ -31,7 +30,7 @@ const drawnText = (stage) => {
   const range = document.createRange(), parts = [];
   for (const node of textNodes(stage)) {
     const owner = node.parentElement;
-    if (!node.data || !owner || isField(owner) || owner.closest(GUTTERS) || !isShownAtAll(owner)) continue;
+    if (!node.data || !owner || isField(owner) || !isShownAtAll(owner)) continue;
     range.selectNodeContents(node);
     const { left, top, height } = range.getBoundingClientRect();
     if (height) parts.push({ left, top, height, text: node.data });

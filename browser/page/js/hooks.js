@@ -115,9 +115,10 @@ let suspected = [];
 const suspect = (element, style) => {
   if (suspected.length >= SUSPECTS_LIMIT || !HOST_TAGS.test(element.tagName) || askedFor.has(element) || shadowOf(element)) return;
   if (!element.tagName.includes('-')) {
-    if (element.firstChild || style.display === 'none' || element.computedStyleMap?.().get('height')?.value !== 'auto') return;
-    const inner = element.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
-    if ((style.display === 'inline' ? element.getBoundingClientRect().height : inner) < HEIGHT_OF_TEXT) return;
+    if (element.firstChild || style.display === 'none') return;
+    const height = style.display === 'inline' ? element.getBoundingClientRect().height : element.clientHeight;
+    if (height < HEIGHT_OF_TEXT || element.computedStyleMap?.().get('height')?.value !== 'auto') return; // the map is slow
+    if (style.display !== 'inline' && height - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) < HEIGHT_OF_TEXT) return;
   }
   suspected.push(element);
 };

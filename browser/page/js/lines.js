@@ -180,3 +180,21 @@ const shortLink = (element) => {
     return '';
   }
 };
+
+// What a control without a name says of itself by its address: that of its form, or the script that it runs.
+const ADDRESS_SHOWN = 60; // characters
+const addressOf = (element) => {
+  const { form } = element, written = element.getAttribute('formaction') ?? (form && element.type === 'submit' ? form.getAttribute('action') : '');
+  if (written) return new URL(written, document.baseURI).href;
+  const code = element.getAttribute('onclick') ?? /^javascript:(.*)/is.exec(element.getAttribute('href') ?? '')?.[1] ?? '';
+  const call = /[a-z$_][\w$.]*\([^)]*\)/i.exec(code)?.[0] ?? '';
+  return call.startsWith('void') ? '' : call && 'javascript:' + call.slice(0, ADDRESS_SHOWN);
+};
+
+// A picture that may be content, though it has no alternative text: large, and not marked as decoration (alt="").
+const PICTURE_FROM = 150; // pixels in both directions
+const unlabelled = (image, rect) => {
+  if (image.tagName !== 'IMG' || image.hasAttribute('alt') || Math.min(rect.width, rect.height) < PICTURE_FROM) return '';
+  const file = /^(?!data:|blob:).*?([^/?#]{1,40})(?:[?#].*)?$/.exec(image.currentSrc)?.[1] ?? '';
+  return `${file} ${sizeOf(rect)}, without a description`.trim();
+};

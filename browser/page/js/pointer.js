@@ -190,11 +190,12 @@ const besideHidden = (element) => {
 
 const pressDirectly = () => { aimedNow().click(); };
 
-// Where the point that was aimed at is now, in the frame's viewport: the element may have moved since, or been rendered anew.
-// null if it left the page.
+// Where the point that was aimed at is now, in the frame's viewport: the element may have moved since, or been rendered anew;
+// and what has come over it there, such as a menu that opens under the pointer. null if it left the page.
 const aimedPoint = () => {
   const element = aimedNow();
   if (!element?.isConnected) return null;
-  const corner = element.getBoundingClientRect();
-  return { x: corner.left + aimedOffset.x, y: corner.top + aimedOffset.y };
+  const corner = element.getBoundingClientRect(), x = corner.left + aimedOffset.x, y = corner.top + aimedOffset.y;
+  const hit = deepHit(x, y);
+  return { x, y, over: hit && !gets(hit, element) ? tagLine(hit) : '' };
 };

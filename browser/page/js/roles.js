@@ -95,7 +95,8 @@ const regionName = (element) => (isLabelOnly(element) ? `${cutLabel(attributeNam
 const TITLES = ['title', 'data-original-title', 'data-bs-original-title', 'alt'];
 const fallbackName = (element) => TITLES.map((name) => squash(element.getAttribute(name))).find(Boolean) ?? generatedText(element);
 const FAR_OUT = 500; // pixels outside, where such text is put to hide it
-const generatedText = (element) => ['::before', '::after'].map((part) => {
+const WITHOUT_GENERATED = /^(IMG|INPUT|SELECT|TEXTAREA|VIDEO|AUDIO|CANVAS|IFRAME)$/;
+const generatedText = (element) => (WITHOUT_GENERATED.test(element.tagName) ? [] : ['::before', '::after']).map((part) => {
   const style = getComputedStyle(element, part);
   const away = hiddenByStyle(style, { opacity: Number(style.opacity), back: null }) || Math.min(parseFloat(style.left) || 0, parseFloat(style.top) || 0) <= -FAR_OUT;
   return away || style.visibility !== 'visible' ? '' : /^"(.*)"$/.exec(style.content)?.[1];

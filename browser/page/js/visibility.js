@@ -31,7 +31,7 @@ const sameColour = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Mat
 
 // The colours of a background image that consists of gradients; none for any other image.
 const gradientColours = (image) => {
-  if (!/^[\w-]*gradient\(/.test(image) || /url\(|image\(/.test(image)) return [];
+  if (image === 'none' || !/^[\w-]*gradient\(/.test(image) || /url\(|image\(/.test(image)) return [];
   const found = (image.match(/(?:rgba?|ok(?:lab|lch)|lab|lch|color)\([^()]*\)/g) ?? []).map(parseColour);
   return found.every(Boolean) ? found : [];
 };
@@ -78,6 +78,7 @@ const clippedAway = (element, style) => {
     const [left, top, right, bottom] = leftOfClip(style.clipPath, width, height);
     if (width && height && (Math.min(right, width) - Math.max(left, 0) <= 1 || Math.min(bottom, height) - Math.max(top, 0) <= 1)) return true;
   }
+  if (!PLACED.has(style.position)) return false; // `clip` is for these alone
   const sides = (style.clip.match(/-?[\d.]+/g) ?? []).map(Number);
   return sides.length === 4 && (sides[2] - sides[0] <= 1 || sides[1] - sides[3] <= 1);
 };
@@ -85,7 +86,8 @@ const clippedAway = (element, style) => {
 // Whether only the back of an element faces the viewer, and is not drawn.
 const turnedAway = (style) => style.backfaceVisibility === 'hidden' && style.transform.startsWith('matrix3d') && new DOMMatrixReadOnly(style.transform).m33 < 0;
 
-const farAway = (element, style) => (style.position === 'absolute' || style.position === 'fixed') && parseFloat(style.left) >= FAR_RIGHT
+const PLACED = new Set(['absolute', 'fixed']);
+const farAway = (element, style) => PLACED.has(style.position) && parseFloat(style.left) >= FAR_RIGHT
   && element.getBoundingClientRect().left + scrollX >= FAR_RIGHT;
 
 // What content inherits from an element: `back`, the colour behind it, null for a picture; `clip`, the box that it is cut
@@ -93,35 +95,34 @@ const farAway = (element, style) => (style.position === 'absolute' || style.posi
 // `gone`, the reason if nothing in it can be seen.
 const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, moved: false, pinned: false, gone: '' };
 
+// Most elements change nothing of it, and share what is around them.
 const lookInside = (element, style, outer) => {
-  const look = { ...outer };
-  look.opacity = outer.opacity * Number(style.opacity);
-  if (style.filter !== 'none' && /opacity\(0(\.0\d*)?%?\)|blur\((?:[5-9]|\d\d)/.test(style.filter)) look.opacity = 0;
-  const mask = gradientColours(style.maskImage ?? 'none');
-  if (farAway(element, style)) look.gone = 'off-screen';
-  else if (clippedAway(element, style) || turnedAway(style)) look.gone = 'invisible';
-  if (mask.length && mask.every((colour) => colour[3] <= TRANSPARENT)) look.gone = 'invisible';
-  if (element.tagName === 'text') look.ink = style.fill === 'none' || Number(style.fillOpacity) <= TRANSPARENT ? [0, 0, 0, 0] : parseColour(style.fill);
+  let look = outer;
+  const set = (changes) => { look = look === outer ? { ...outer, ...changes } : Object.assign(look, changes); };
+  const { position, filter, maskImage, transform } = style, opacity = Number(style.opacity);
+  if (filter !== 'none' && /opacity\(0(\.0\d*)?%?\)|blur\((?:[5-9]|\d\d)/.test(filter)) set({ opacity: 0 });
+  else if (opacity !== 1) set({ opacity: outer.opacity * opacity });
+  const mask = gradientColours(maskImage ?? 'none');
+  if (mask.length && mask.every((colour) => colour[3] <= TRANSPARENT)) set({ gone: 'invisible' });
+  else if (farAway(element, style)) set({ gone: 'off-screen' });
+  else if (clippedAway(element, style) || turnedAway(style)) set({ gone: 'invisible' });
+  if (element.tagName === 'text') set({ ink: style.fill === 'none' || Number(style.fillOpacity) <= TRANSPARENT ? [0, 0, 0, 0] : parseColour(style.fill) });
   const back = groundOf(style);
-  if (!back || (back[3] > 0.02 && back[3] <= 0.9)) look.back = null;
-  else if (back[3] > 0.9) look.back = back;
-  if (style.transform !== 'none') look.moved = true; // a transform is the container of fixed content
-  if (style.position === 'fixed') {
-    look.pinned ||= !look.moved;
-    look.clip = look.roll = null;
-  } else if (style.position === 'absolute') [look.clip, look.roll] = [outer.fixedClip, outer.fixedRoll];
-  if (style.backfaceVisibility === 'hidden' && getComputedStyle(composedParent(element) ?? element).transformStyle === 'preserve-3d') look.turns = true;
-  const [hides, canScroll] = [HIDING_OVERFLOW, ROLLING_OVERFLOW].map((kinds) => kinds.has(style.overflowX) || kinds.has(style.overflowY));
+  if (!back || (back[3] > 0.02 && back[3] <= 0.9)) set({ back: null });
+  else if (back[3] > 0.9) set({ back });
+  if (transform !== 'none') set({ moved: true }); // a transform is the container of fixed content
+  if (position === 'fixed') set({ pinned: look.pinned || !look.moved, clip: null, roll: null });
+  else if (position === 'absolute') set({ clip: outer.fixedClip, roll: outer.fixedRoll });
+  if (style.backfaceVisibility === 'hidden' && getComputedStyle(composedParent(element) ?? element).transformStyle === 'preserve-3d') set({ turns: true });
+  const { overflowX, overflowY } = style;
+  const [hides, canScroll] = [HIDING_OVERFLOW, ROLLING_OVERFLOW].map((kinds) => kinds.has(overflowX) || kinds.has(overflowY));
   if ((hides || canScroll) && element !== document.body && element !== document.documentElement) {
     const box = element.getBoundingClientRect();
-    if (hides) look.clip = look.clip ? cut(look.clip, box) : box;
+    if (hides) set({ clip: look.clip ? cut(look.clip, box) : box });
     // Content of a scrollable list can be scrolled to, if the list itself is visible.
-    if (canScroll && !hiddenByPosition(look, box)) {
-      look.clip = null;
-      look.roll = { box, left: box.left - element.scrollLeft, top: box.top - element.scrollTop };
-    }
+    if (canScroll && !hiddenByPosition(look, box)) set({ clip: null, roll: { box, left: box.left - element.scrollLeft, top: box.top - element.scrollTop } });
   }
-  if (style.position !== 'static') [look.fixedClip, look.fixedRoll] = [look.clip, look.roll];
+  if (position !== 'static' && (look.fixedClip !== look.clip || look.fixedRoll !== look.roll)) set({ fixedClip: look.clip, fixedRoll: look.roll });
   return look;
 };
 

@@ -82,7 +82,13 @@ def test_the_word_document_has_answer_links_and_quotes(written, site):
     assert document.paragraphs[0].text == "When was Hesk Light first lit?"
     assert "It was first lit on 1 November 1829. [1]" in text
     links = [link.address for paragraph in document.paragraphs for link in paragraph.hyperlinks]
-    assert links == [f"{site.url}/hesk-light"]
+    assert links == [f"{site.url}/hesk-light"] * 2  # the title, and the address itself
+    [part] = [part for part in document.part.package.iter_parts() if "footnotes" in part.partname]
+    [note] = (n for n in ET.fromstring(part.blob) if "1" in n.attrib.values())
+    shown = "".join(note.itertext())
+    assert shown.startswith("[1] ")
+    assert "1 November 1829" in shown
+    assert [r.target_ref for r in part.rels.values()] == [f"{site.url}/hesk-light"]
     quotes = [p.text for p in document.paragraphs if p.style.name == "Quote"]
     assert any("1 November 1829" in quote for quote in quotes)
     assert "Visitors are fond of it. — not verified" in text

@@ -6,16 +6,19 @@ import stat
 import zipfile
 from datetime import UTC, datetime
 
+from agent.config import load_options
 from agent.export import export
+from agent.guard.saved_logins import LoginsInUse, SavedLogins
 from agent.journal.runs import Runs
 from agent.loop.subtasks import SavedPages
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.resume import resume
+from agent.run.web import open_web
 from agent.tools.context import Web
 from browser import Browser
 from fixtures.routes import PASSWORD, USER
-from tests.loopback import Handler, serving
+from tests.loopback import Handler, Server, serving
 
 
 async def test_a_resumed_run_is_still_logged_in_and_old_refs_are_void(ask, script, site, tmp_path):
@@ -134,3 +137,47 @@ async def test_local_storage_is_there_again(site, tmp_path):
     async with Browser.launch(storage_state=folder.browser_state) as browser:
         tab = await browser.open(f"{site.url}/museum")
         assert await tab.page.evaluate("localStorage.getItem('basket')") == "two lamps"
+
+
+class _Account(Handler):
+    """Knows its user by a cookie, and gives a new one with each page."""
+
+    server: Server[list[str]]
+
+    def get(self):
+        visits = self.server.site
+        if f"sid={visits[-1]}" not in (self.headers["Cookie"] or ""):
+            self.send(200, "text/html", b"<h1>Log in</h1>")
+            return
+        visits.append(f"s3cret-visit-{len(visits)}")
+        body = b"<h1>Orders</h1><script>sessionStorage.key = localStorage.key = 's3cret'</script>"
+        headers = {"Set-Cookie": f"sid={visits[-1]}; Path=/"}
+        self.send(200, "text/html", body, headers)
+
+
+async def test_a_saved_login_stays_encrypted_while_its_run_lasts_and_survives_a_kill(
+    site, tmp_path
+):
+    visits = ["s3cret-visit-0"]
+    cookie = {"name": "sid", "value": visits[0], "domain": "127.0.0.1", "path": "/", "expires": -1}
+    cookie |= {"httpOnly": True, "secure": False, "sameSite": "Lax"}
+    folder = Runs(tmp_path).create(datetime.now(UTC))
+    with serving(_Account, lambda url: [url, *visits]) as served:
+        url = served[0]
+        SavedLogins(tmp_path).put("shop", url, {"cookies": [cookie], "origins": []})
+        logins = LoginsInUse(tmp_path, ["shop"])
+        left = SavedPages(folder, lambda *_, **__: None, None, logins)
+        async with Browser.launch(storage_state=logins.state()) as browser:
+            tab = await browser.open(f"{site.url.replace('127.0.0.1', 'localhost')}/museum")
+            await tab.page.evaluate("localStorage.setItem('basket', 'two lamps')")
+            await left.save(Web(None, None, None, None, None, tab=tab), "0/1/1")
+            tab = await browser.open(url)
+            await left.save(Web(None, None, None, None, None, tab=tab), "0/2/1")
+        kept = folder.browser_state.read_text()
+        assert "two lamps" in kept
+        assert "s3cret" not in kept
+        settings = {"data_dir": tmp_path, "login": "shop", "allow_private": "127.0.0.1"}
+        options = load_options({**settings, "storage_state": folder.browser_state})
+        async with open_web(options, {}) as web:
+            tab = await (await web.start_browser()).open(url)
+            assert "Orders" in (await tab.snapshot()).text

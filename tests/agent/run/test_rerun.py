@@ -143,7 +143,7 @@ async def test_a_model_that_is_given_takes_over_from_the_step_that_differs(
     model = script(
         {
             "reply": "<<TOOL:SNAPSHOT>>",
-            "expect": "(?s)into textbox Visitor.*no 'button Book'.*remained:\n- clicked button Book",
+            "expect": "(?s)textbox Visitor.*no 'button Book'.*remained:\n- clicked button Book",
         },
         "<<TOOL:CLICK:{{ref:Request the visit}}>>",
         "NOT_FOUND It was requested only.",

@@ -149,7 +149,7 @@ async def test_what_a_dialog_covers_is_counted_and_not_listed(show):
     tab = await show(f"""<button onclick="d.showModal()">Open</button>{rows}
         <dialog id=d style='position:fixed;inset:0;width:100vw;height:100vh'>Sure?</dialog>""")
     outcome = await tab.click(ref(await tab.snapshot(), "button Open"))
-    assert "lines beneath it]" in outcome.changes
+    assert "lines are covered by what opened)" in outcome.changes
     assert "Row 3" not in outcome.changes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 from browser.errors import SearchError
 from browser.extract import extract_body
 from browser.search import Corpus
-from browser.search.zotero import DATA_VARIABLE, zotero_collection
+from browser.search.zotero import DATA_VARIABLE, URL_VARIABLE, zotero_collection
 from browser.types import SearchQuery
+from tests.loopback import Handler, serving
 
 # As in Zotero's `userdata.sql`; columns that are not read are left out.
 TABLES = """
@@ -108,3 +110,78 @@ def test_the_command_searches_a_collection(run, library: Path, tmp_path: Path) -
     wrong = run("Who?", "--corpus", "zotero:Tesis", **{DATA_VARIABLE: str(library)})
     assert wrong.returncode == 2
     assert "There are: Other, Pumps, Thesis." in wrong.stderr
+
+
+class _Zotero(Handler):
+    """Zotero's server as its source describes it: /api/users/0 and /connector."""
+
+    def get(self) -> None:
+        found = self.server.site.items.get(self.path.removeprefix("/api/users/0/"))
+        if found is None:
+            self.send(404, "text/plain", b"Not found")
+        else:
+            self.send(200, "application/json", json.dumps(found).encode())
+
+    def post(self, body: bytes) -> None:
+        self.server.site.saved.append((self.path, json.loads(body)))
+        self.send(201, "application/json", b"{}")
+
+
+def _file(key: str, name: str, parent: str = "", mode: str = "imported_file") -> dict:
+    data = {"key": key, "filename": name, "linkMode": mode}
+    return {"key": key, "data": data | ({"parentItem": parent} if parent else {})}
+
+
+class _Library:
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.saved: list[tuple[str, dict]] = []
+        new, linked = _file("FILE9", "new.txt", "PAPER1"), _file("F", "l.txt", mode="linked_file")
+        folders = [("C1", "Thesis", False), ("C2", "Pumps", "C1"), ("C3", "Other", False)]
+        self.items = {
+            "items?itemType=attachment": [_file("FILE2", "gulls.txt", "PAPER2"), new, linked],
+            "collections": [
+                {"data": {"key": key, "name": name, "parentCollection": parent}}
+                for key, name, parent in folders
+            ],
+            "collections/C1/items/top": [],
+            "collections/C2/items/top": [{"key": "PAPER1"}],
+            "collections/C3/items/top": [{"key": "PAPER2"}],
+            "items/FILE9": new,
+            "items/PAPER1": {"data": {"extra": "tex.x: y\nCitation Key: quill2024pump"}},
+        }
+
+
+def test_a_running_zotero_is_asked_before_its_database_is_read_and_takes_sources(
+    run, script, site, library: Path, tmp_path: Path
+) -> None:
+    new = library / "storage" / "FILE9" / "new.txt"
+    new.parent.mkdir()
+    new.write_text("Ben Marrin repaired the pump of the mill in 2025.")
+    with serving(_Zotero, _Library) as zotero:
+        own = {DATA_VARIABLE: str(library), URL_VARIABLE: zotero.url}
+        for name, files in (("thesis", {"new.txt"}), ("", {"new.txt", "gulls.txt"})):
+            collection = zotero_collection(Path(f"zotero:{name}"), own)
+            assert collection is not None
+            assert {Path(path).name for path in collection.files()} == files
+        with pytest.raises(SearchError, match="no collection 'Tesis'"):
+            zotero_collection(Path("zotero:Tesis"), own).files()
+
+        read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>><<TOOL:READ:{new.as_uri()}>>'
+        answer = "Hesk Light was first lit on 1 November 1829. [S1]"
+        answer += " Ben Marrin repaired the pump of the mill in 2025. [S2]"
+        done = run(
+            *("When was it lit?", "--model", script(read, answer), "--no-memory"),
+            *("--corpus", "zotero:Pumps", "--export", "zotero:"),
+            *("--export", str(tmp_path / "a.bib"), "--allow-private", site.url[7:]),
+            **own,
+        )
+        assert "saved the sources to Zotero" in done.stderr, done.stderr
+        ((path, body),) = zotero.saved
+    assert path == "/connector/saveItems"
+    (item,) = body["items"]  # not the file, which Zotero has
+    assert (item["itemType"], item["url"]) == ("webpage", f"{site.url}/hesk-light")
+    assert "1 November 1829" in item["notes"][0]["note"]
+    assert "{quill2024pump," in (tmp_path / "a.bib").read_text()
+    gone = run("export", "last", "zotero:", **own)
+    assert (gone.returncode, "Start Zotero" in gone.stderr) == (2, True)

@@ -13,6 +13,7 @@ from playwright.async_api import async_playwright
 
 from browser.errors import AttachFailed, LaunchFailed, Refused
 from browser.net.egress import Egress, EgressPolicy
+from browser.read.reader import read_rendered
 from browser.session.session import Browser
 from tests.browser.page.pages import ref
 from tests.persons import persons_chrome
@@ -24,6 +25,17 @@ if TYPE_CHECKING:
 
     from browser.session.chrome import StartedChrome
 
+PDF = """%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R
+/Resources<</Font<</F 5 0 R>>>>>>endobj
+4 0 obj<</Length 51>>stream
+BT /F 18 Tf 20 40 Td (The mast of Hesk Light) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R>>
+"""
 FRONT = "<title>Front</title><p>Alpha <b id=b>selected words</b> omega</p>"
 STATE = "() => [document.visibilityState, document.hasFocus(), innerWidth, navigator.userAgent]"
 
@@ -225,3 +237,15 @@ async def test_a_page_that_leads_to_a_private_address_is_told_and_not_read(chrom
 async def go_on(browser: Browser, url: str) -> None:
     tab = await browser.open(url)
     await tab.click(ref(await tab.snapshot(), "link on"))
+
+
+async def test_a_pdf_in_the_pages_place_or_in_a_frame_is_named_and_read(chrome, pages):
+    pages.put(PDF, "/report.pdf", content_type="application/pdf")
+    address = pages.base + pages.put("<a href=/report.pdf>Report</a><iframe src=/report.pdf>")
+    async with person(chrome, FRONT), Browser.attach(chrome.cdp_url) as browser:
+        tab = await browser.open(address)
+        await tab.wait_for(f"(a PDF: READ {pages.base}/report.pdf)")
+        outcome = await tab.click(ref(await tab.snapshot(), "link Report"))
+        assert "the browser shows a PDF: READ" in outcome.changes
+        page = await read_rendered(tab)
+    assert page.document.text.strip() == "The mast of Hesk Light"

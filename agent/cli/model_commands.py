@@ -1,0 +1,168 @@
+"""`research models`: the language models that are there, and a small one to download."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.flags import data_dir_option, option
+from agent.cli.terminal import note, print_rows, print_text
+from agent.config import load_options, private_folder
+from agent.errors import UsageError
+from agent.models.available import ollama_models
+from agent.models.providers import EXTRACTIVE, PROVIDERS, default_model
+from agent.models.weights import KNOWN, Weights, downloaded, pull
+from browser.net.egress import EgressPolicy
+from browser.net.url import is_web_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_BY_RULES = "finds and quotes passages, without a language model: always there"
+
+
+@click.group(invoke_without_command=True)
+@data_dir_option
+@click.pass_context
+def models(ctx: click.Context, data_dir: Path) -> None:
+    """List the language models that are there, with what was measured of each."""
+    ctx.obj = data_dir
+    if ctx.invoked_subcommand is None:
+        print_rows(_rows(data_dir), _format_row)
+
+
+def _format_row(row: tuple[str, str]) -> str:
+    return f"{row[0]:<44} {row[1]}"
+
+
+def _rows(data: Path) -> list[tuple[str, str]]:
+    """The models by the names that --model takes, each with what is known of it."""
+    rows = [(EXTRACTIVE, _BY_RULES)]
+    for provider in PROVIDERS:
+        if provider.key and provider.default:
+            has_key = bool(os.environ.get(provider.key))
+            state = "its key is set" if has_key else f"`research keys set {provider.prefix}`"
+            rows.append((f"{provider.prefix}/{provider.default}", state))
+    rows += [(f"ollama/{name}", "Ollama on this machine") for name in ollama_models(os.environ)]
+    measured = {one.file: one.measured for one in KNOWN}
+    files = downloaded(data)
+    rows += [(f"local:{path}", measured.get(path.name, "not measured")) for path in files]
+    there = {path.name for path in files}
+    rows += [
+        (f"research models pull {one.name}", f"{_gigabytes(one.size)}; {one.measured}")
+        for one in KNOWN
+        if one.file not in there
+    ]
+    used = load_options({}, config=True).model or default_model(os.environ) or EXTRACTIVE
+    return [(name, f"{about} (used now)" if name == used else about) for name, about in rows]
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"
+
+
+@models.command(name="pull")
+@click.argument("name")
+@option("--sha256", "HEX", "The SHA-256 of the file, if NAME is an address.")
+@option("--allow-private", "HOST", "Allow this private address.", multiple=True)
+@option("--proxy", "URL", "Reach the web through this proxy.")
+@click.pass_obj
+def pull_model(data: Path, /, name: str, **flags: object) -> None:
+    """Download the model NAME (`small`), or a .gguf file by its address and --sha256."""
+    weights = find_weights(name, str(flags["sha256"] or ""))
+    private, proxy = flags["allow_private"], flags["proxy"]
+    assert isinstance(private, tuple), "it is given several times"
+    policy = EgressPolicy(allow_private=private, upstream_proxy=str(proxy) if proxy else None)
+    path = pull_shown(weights, private_folder(data), policy)
+    print_text(f"local:{path}")
+    note(
+        "Use it:",
+        f'research --model local:{path} "…", or `research config set model local:{path}`.',
+    )
+
+
+def find_weights(name: str, hexadecimal: str) -> Weights:
+    """Return the model of a name or address; raises `UsageError` without its hash."""
+    known = {one.name: one for one in KNOWN}
+    if name in known:
+        return known[name]
+    if not is_web_url(name):
+        raise UsageError(
+            f"no model is called {name!r}",
+            hint=f"There is {', '.join(known)}; or give the address of a .gguf file and --sha256.",
+        )
+    if not _SHA256.fullmatch(hexadecimal.lower()):
+        raise UsageError(
+            "a file of another address needs its hash",
+            hint="Add --sha256 with the 64 hexadecimal digits that its publisher states.",
+        )
+    weights = Weights(name, name, 0, hexadecimal.lower())
+    if not weights.file.endswith(".gguf"):
+        raise UsageError(f"{name} is not the address of a .gguf file")
+    return weights
+
+
+def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
+    """Say what is downloaded, then download it with a progress bar; on a terminal only."""
+    size = f"\n  size    {weights.size:,} bytes" if weights.size else ""
+    note(f"Downloading\n  from    {weights.url}{size}\n  SHA-256 {weights.sha256}")
+    if not sys.stderr.isatty():
+        return asyncio.run(pull(weights, data, policy))
+    from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
+    from rich.progress import (  # noqa: PLC0415 - as above
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as view:
+        task = view.add_task(weights.file, total=weights.size or None)
+
+        def show(done: int, total: int) -> None:
+            view.update(task, completed=done, total=total or None)
+
+        return asyncio.run(pull(weights, data, policy, show))
+
+
+def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
+    """Ask on the first run what shall answer, keep that, and return the model's name."""
+    from agent.cli.settings_commands import keep_key, keep_setting  # noqa: PLC0415 - one run only
+
+    small = KNOWN[0]
+    found = ollama_models(os.environ)
+    ways = [("an API key (OpenAI, Anthropic, …)", "key")]
+    ways += [(f"Ollama on this machine ({found[0]})", "ollama")] if found else []
+    size = _gigabytes(small.size)
+    ways += [(f"a small model, downloaded once ({size}; {small.measured})", "small")]
+    ways += [("no language model: find and quote passages", "none")]
+    lines = "\n".join(f"  {n}  {text}" for n, (text, _) in enumerate(ways, 1))
+    note(
+        f"What shall answer? This is asked once; `research config set model …` changes it.\n{lines}"
+    )
+    answer = choose(f"1-{len(ways)} [{len(ways)}]").strip()
+    number = int(answer) if answer.isdecimal() and 0 < int(answer) <= len(ways) else len(ways)
+    match ways[number - 1][1]:
+        case "key":
+            prefixes = [one.prefix for one in PROVIDERS if one.key and one.default]
+            name = choose(f"Whose key? {', '.join(prefixes)} [{prefixes[0]}]").strip()
+            keep_key(name or prefixes[0])
+            return default_model(os.environ) or EXTRACTIVE
+        case "ollama":
+            model = f"ollama/{found[0]}"
+        case "small":
+            path = pull_shown(small, private_folder(data), EgressPolicy())
+            model = f"local:{path}"
+        case _:
+            model = EXTRACTIVE
+    keep_setting("model", model)
+    return model
