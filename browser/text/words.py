@@ -195,7 +195,8 @@ class BM25:
             self._lengths.append(len(tokens))
             for token, count in Counter(tokens).items():
                 self._postings[token].append((number, count))
-        self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        self._norms = [K1 * (1 - B + B * length / (mean or 1.0)) for length in self._lengths]
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -209,10 +210,9 @@ class BM25:
         """The score of each document, in their order; 0 if nothing matches."""
         result = [0.0] * len(self)
         for token in set(query):
-            idf = self.idf(token)
+            weight = self.idf(token) * (K1 + 1)
             for number, count in self._postings.get(token, ()):
-                norm = 1 - B + B * self._lengths[number] / (self._mean or 1.0)
-                result[number] += idf * count * (K1 + 1) / (count + K1 * norm)
+                result[number] += weight * count / (count + self._norms[number])
         return result
 
     def best(self, query: Iterable[str], limit: int) -> list[tuple[int, float]]:

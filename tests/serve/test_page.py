@@ -200,7 +200,12 @@ async def test_who_watches_answers_sees_the_page_acts_in_it_and_gives_a_hint(
         "The bell is in the collection. [S1]",
     )
     page = await entered(served)
+    await page.get_by_label("Plan first").check()
     run = await ask(page, "Where is the bell?")
+    plan = page.get_by_label("The plan")
+    await expect(plan).to_have_value("- Where is the bell?\n- bell\n")
+    await plan.fill("- the fog bell of the collection")
+    await page.get_by_role("button", name="Start").click()
     answer = page.get_by_label("Your answer")
     await expect(answer).to_be_visible()
     await page.get_by_label("refs").check()
