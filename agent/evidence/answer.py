@@ -452,12 +452,17 @@ class SupportFinder:
     ) -> Iterator[tuple[int, str]]:
         """Yield literal quotes with their source numbers.
 
-        They are the verdict's quote, the inputs of computed sources, and for each other citation
+        They are the verdict's quotes, the inputs of computed sources, and for each other citation
         the nearest sentence.
         """
         quoted_source = self._source_number(verdict) if verdict.quote else 0
         if quoted_source:
             yield quoted_source, verdict.quote
+        for quote in verdict.quotes if quoted_source else ():
+            numbers = dict.fromkeys((quoted_source, *(passage.source for passage in passages)))
+            sources = filter(None, map(self.evidence.source, numbers))
+            if source := next((source for source in sources if quote in source.text), None):
+                yield source.n, quote
         inputs = self._computed_inputs(references)
         yield from ((reference.source, quote) for reference, quote in inputs)
         already_quoted = {reference for reference, _ in inputs}
@@ -469,6 +474,8 @@ class SupportFinder:
             if number is not None:
                 cited = [p for p in cited if p.id == passage_id(source, number)]
             if quoted_source and any(passage.id == verdict.passage for passage in cited):
+                continue
+            if any(quote in passage.text for quote in verdict.quotes for passage in cited):
                 continue
             if quote := nearest_quote(sentence, cited):
                 yield source, quote

@@ -52,6 +52,14 @@ _SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
     "millions": 1e6, "billions": 1e9, "mn": 1e6, "bn": 1e9,
 }  # fmt: skip
+ORDINALS = {
+    name: float(value)
+    for value, name in enumerate(
+        """first second third fourth fifth sixth seventh eighth ninth tenth eleventh
+        twelfth""".split(),
+        1,
+    )
+}
 NUMBER_WORDS = frozenset({*_AMOUNTS, *_SCALES})
 _MONEY = frozenset("£$€")
 _HYPHENS = frozenset("-‐‑")

@@ -11,12 +11,19 @@ import functools
 import itertools
 import math
 from itertools import starmap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.facts import APPROXIMATORS, extract_facts, is_month
 from agent.evidence.passages import named_cells
-from agent.evidence.tokens import is_negation, tokenize, word_tokens
-from agent.evidence.units import heading_unit, is_rounded, quantities, same_unit
+from agent.evidence.tokens import ORDINALS, is_negation, tokenize, word_tokens
+from agent.evidence.units import (
+    Quantity,
+    find_unit,
+    heading_unit,
+    is_rounded,
+    quantities,
+    same_unit,
+)
 from agent.types import Verdict, VerdictState
 from browser.text.words import STOP_WORDS, stem
 
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     from agent.evidence.facts import Date, Facts, Figure
     from agent.evidence.literal import Statement, StatementIndex
     from agent.evidence.tokens import Token
-    from agent.evidence.units import Quantity, Unit
+    from agent.evidence.units import Unit
     from agent.types import Passage
 
 APPROXIMATE_TOLERANCE = 0.08
@@ -38,6 +45,7 @@ MAX_VALUE_WORDS = 5
 MIN_SHARED_WORDS = 4
 """Minimum number of words that a claim shares with a sentence it is compared with."""
 
+_PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _AUXILIARIES = frozenset({"do", "does", "did"})
 
 
@@ -132,6 +140,7 @@ def underived(
     wrong ones. `cells` are numbers of quoted table rows, with the units of their columns.
     """
     cells, said = list(cells), [quantity for quote in quotes for quantity in quantities(quote)]
+    said += (share for quote in quotes for share in _shares(quote))
     sums = [math.fsum(quantity.value for quantity in group) for group in (cells, said)]
     index = value_index(tuple(quotes))
     return tuple(
@@ -143,6 +152,61 @@ def underived(
     )
 
 
+def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
+    """Return numbers of a claim where the quoted words have another number of the same thing.
+
+    `Six departments` is not supported by `five departments of study`, nor `the second single` by
+    `the third single`. With a judge that calls everything supported, and quotes the most similar
+    sentence, 45 of 212 wrong figures pass (81 without this), and none of 163 quotations that
+    decide a true claim is refused. What a number counts is in the words after it. Numbers
+    that follow from the quoted words are left out, and `one`, which is mostly a pronoun.
+    """
+    counts, said = _counts(claim), [count for quote in quotes for count in _counts(quote)]
+    known = [count.value for count in said]
+    pairs = list(itertools.combinations(known, 2))
+    known += [n for a, b in pairs for n in (a + b, abs(a - b), a * b)]
+    known += [math.fsum(known[: len(said)]), 100 - math.fsum(known[: len(said)])]
+
+    def follows(own: _Count) -> bool:
+        return any(math.isclose(own.value, n) or is_rounded(own.value, n) for n in known)
+
+    found = []
+    for own in counts:
+        alike = [c for c in counts if c.is_ordinal == own.is_ordinal and {*c.of} & {*own.of}]
+        if own.text.casefold() == "one" or any(map(follows, [own, *alike])):
+            continue
+        if any(own.is_ordinal == c.is_ordinal and own.counts_same(c) for c in said):
+            found.append(own.text)
+    return tuple(found)
+
+
+class _Count(NamedTuple):
+    """A number or ordinal of a text, and the stems of the words after it (up to three)."""
+
+    value: float
+    is_ordinal: bool
+    text: str
+    of: tuple[str, ...]
+
+    def counts_same(self, other: _Count) -> bool:
+        """Tell whether the next word of one is among the next two of the other."""
+        pairs = ((self.of, other.of), (other.of, self.of))
+        return any(a[:1] and a[0] in b[:2] for a, b in pairs)
+
+
+def _counts(text: str) -> Iterator[_Count]:
+    tokens = word_tokens(tokenize(text))
+    for at, token in enumerate(tokens):
+        rank = ORDINALS.get(token.key)
+        value = rank if token.value is None else token.value
+        if value is None or token.kind == "decade":
+            continue
+        after = [t.key for t in tokens[at + 1 : at + 4] if t.value is None]
+        of = tuple(stem(key) for key in after if key not in STOP_WORDS)
+        is_ordinal = rank is not None or token.kind == "ordinal"
+        yield _Count(value, is_ordinal, text[token.start : token.end], of)
+
+
 def cell_quantities(row: Passage) -> list[Quantity]:
     """Return the numbers of a table row; their unit may stand in the column's name."""
     return [
@@ -150,6 +214,15 @@ def cell_quantities(row: Passage) -> list[Quantity]:
         for name, cell in named_cells(row)
         for quantity in quantities(cell)
     ]
+
+
+def _shares(text: str) -> Iterator[Quantity]:
+    """Yield the shares that a text has in words: `a tenth` is 10 %, `two thirds` are 66.7 %."""
+    tokens = word_tokens(tokenize(text))
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if parts := _PARTS.get(token.key.removesuffix("s")):
+            count = before.value if before and before.value else 1.0
+            yield Quantity(100 * count / parts, find_unit("%"), text[token.start : token.end])
 
 
 def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:

@@ -17,8 +17,15 @@ from agent.evidence.facts import extract_facts
 from agent.evidence.literal import StatementIndex, check_literal, find_words, split_ellipses
 from agent.evidence.passages import sentence_index
 from agent.evidence.units import quantities
-from agent.evidence.values import cell_quantities, find_contradiction, underived, value_index
+from agent.evidence.values import (
+    cell_quantities,
+    counted_otherwise,
+    find_contradiction,
+    underived,
+    value_index,
+)
 from agent.types import Passage, Verdict, VerdictState
+from browser.text.sentences import sentences
 
 Judge = Callable[[str, Sequence[Passage]], Verdict | None]
 """Decides a claim that does not appear in the passages literally. Returns a verdict with a literal
@@ -107,6 +114,8 @@ def with_judge(
     if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was begun
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
     if not counts(claim, judged, passages, titles):
+        if judged.state is verdict.state:  # code has words of the page for it
+            return verdict
         reason = NOT_ABOUT_IT if quotes else NO_WORDS
         reason = reason.format(state=judged.state.value, words=_quoted(quotes))
         return replace(verdict, reason=f"{verdict.reason}; {reason}")
@@ -138,6 +147,10 @@ def _with_values(
         where = f"does not follow from {_quoted(judged.quotes)}"
         reason = f"{not_found(unfounded, 'what is cited')}, and {where}"
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
+    if others := counted_otherwise(claim, _sentences_of(found) or judged.quotes):
+        values = " and ".join(f"“{value}”" for value in others)
+        reason = f"{values}: the quoted words have another number: {_quoted(judged.quotes)}"
+        return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=others)
     return replace(judged, missing=tuple(v for v in verdict.missing if not quantities(v)))
 
 
@@ -178,6 +191,17 @@ def find_in_titles(judged: Verdict, titles: Iterable[str]) -> list[str]:
     """Find a verdict's quotations in titles of pages, as the titles have them."""
     quotes = judged.quotes or (judged.quote,)
     return [words for title in titles for quote in quotes if (words := find_words(quote, title))]
+
+
+def _sentences_of(found: Iterable[tuple[str, Passage]]) -> list[str]:
+    """Return the whole sentences, or table rows, that quoted words are from."""
+    said: list[str] = []
+    for quote, passage in found:
+        is_row = passage.kind == "table"
+        spans = [(0, len(passage.text))] if is_row else sentences(passage.text)
+        parts = (passage.text[start:end] for start, end in spans)
+        said += (part for part in parts if quote in part or part.strip() in quote)
+    return said
 
 
 def _values_of_other_rows(

@@ -16,7 +16,7 @@ from agent.types import Report, VerdictState
 from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from agent.types import (
         CheckedReference,
@@ -262,6 +262,13 @@ def conflicts_of(sentence: Sentence, report: Report) -> list[Conflict]:
     return [conflict for conflict in report.conflicts if conflict.text == sentence.text]
 
 
+def supported_label(sentences: Sequence[Sentence], report: Report) -> str:
+    """Count the supported sentences, and those of them that other sources dispute."""
+    disputed = sum(bool(conflicts_of(sentence, report)) for sentence in sentences)
+    label = f"{len(sentences)} sentence{'s' * (len(sentences) != 1)} supported by the sources"
+    return f"{label}, {disputed} of them disputed" if disputed else label
+
+
 def conflict_note(conflict: Conflict, report: Report) -> str:
     """Format a conflict: the other source's quote, both dates, and which is newer."""
     dates = {source.n: (source.published or "")[:10] for source in report.sources}
@@ -340,6 +347,8 @@ def confidence_facts(report: Report) -> list[str]:
     if not report.claims or not _has_answer(report):
         return []
     value, parts = report.confidence, report.confidence_parts
+    if value is None and all(s.verdict is VerdictState.DONE for s in report.claims):
+        return [f"{len(report.claims)} steps confirmed"]  # a rerun, which answers no question
     weak = sum(sentence.weak for sentence in report.sentences)
     facts = [
         "confidence not rated" if value is None else f"confidence {value:.2f}",

@@ -426,16 +426,18 @@ def _read_answers(reply: str) -> Answers | None:
 def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[dict[str, Any]]:
     """Read which passages disagree with an answer, as rows for the record.
 
-    What does not quote both the answer and the passage is left out.
+    What does not quote both the answer and one of the passages is left out.
     """
     shown = {passage.id: passage for passage in rivals}
     rows: list[dict[str, Any]] = []
     for match in _DISPUTED.finditer(reply):
-        passage = shown.get(match[2])
-        quote = find_words(match[3], passage.text) if passage else ""
+        # The words decide: models mistake one id for its neighbour's.
+        named = [shown[match[2]]] if match[2] in shown else []
+        found = ((p.id, find_words(match[3], p.text)) for p in (*named, *shown.values()))
+        passage, quote = next((pair for pair in found if pair[1]), ("", ""))
         words = find_words(_MARKER.sub("", match[1]), _MARKER.sub("", answer))
         if quote and words:
-            rows.append({"disputed": words, "passage": match[2], "quote": quote})
+            rows.append({"disputed": words, "passage": passage, "quote": quote})
     return rows
 
 

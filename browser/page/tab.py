@@ -534,12 +534,16 @@ class Tab(PageDriver):
         started = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
         try:
             async with within(deadline, f"download from {ref}"):
+                target = (await self.frames.find(ref)).element
+                is_requested = bool(await target.evaluate("e => !!e.closest('a[download]')"))
                 outcome = await self.click(ref)
                 clicked = outcome.did
                 if len(self.events.downloads) == before:
                     # If the page reacted in another way there is no download to wait for.
-                    reacted = outcome.changes or outcome.events
+                    reacted = not is_requested and (outcome.changes or outcome.events)
                     await asyncio.wait({started}, timeout=0 if reacted else FIRST_BYTE_SECONDS)
+                    if not started.done() and is_requested:  # no event says that it began
+                        raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
                         hint = f"READ {self.url} where the file is shown."
                         raise ActionError(f"{outcome.did} brought no file", hint=hint)

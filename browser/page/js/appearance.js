@@ -41,7 +41,7 @@ const describe = (element, style) => {
   for (const { name, value } of element.attributes) {
     if (name.startsWith('data-') && value && value !== 'false' && value.length <= 24 && parts.length < 4) parts.push(`${name.slice(5)}=${value}`);
   }
-  const icon = element.querySelector('svg use, svg[class], i[class], img[src]');
+  const icon = element.querySelector('svg use, svg[class], i[class], img[src]') ?? emptyLeaf(element);
   const source = ['href', 'xlink:href', 'src', 'class'].map((name) => icon?.getAttribute(name)).find((value) => value != null) ?? '';
   const tail = source.startsWith('data:') ? '' : squash(source).split(/[/#]/).pop();
   if (tail) parts.push('icon ' + tail.slice(0, 30));
@@ -52,6 +52,9 @@ const describe = (element, style) => {
   if (colour && colour[3] > (parts.length ? 0.5 : 0.1) && !(parts.length && sameColour(colour, [255, 255, 255]))) parts.push('colour ' + colourName(colour));
   return [...parts, ...round, ...measures(element, style)].join(' ');
 };
+
+// The first element inside that has a class, a box, and neither elements nor words: an icon drawn by a style sheet or a font.
+const emptyLeaf = (element) => [...element.querySelectorAll('[class]')].find((one) => !one.firstElementChild && one.offsetWidth && !/[\p{L}\p{N}]/u.test(one.textContent) && !MADE_UP_CLASS.test(one.className));
 
 // A disc, not a button with rounded corners.
 const isRound = (element, style) => {

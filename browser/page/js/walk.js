@@ -5,10 +5,11 @@ const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS
 const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // their arrows, handles and options are controls of their own
 const CAPTIONED = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
 const EMPTY_BOX_TAGS = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
-const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // invisible characters that only keep a line open
+const BLANK = /^[\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\s]+$/; // invisible characters that only keep a line open, and those of icon fonts
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
 const NAME_COMPARED = 40, BOX_TEXT = 120, ICON_NAME = 40; // characters
+const GAP_FROM = 0.12; // of the text's height; a space is at least twice as wide
 
 // Whether a word is drawn as one square picture, as icon fonts do: the browser then gives each letter an equal part of it.
 const isLigature = (node, text, style, rect) => {
@@ -38,6 +39,7 @@ class Walk {
     this.opened = []; // the controls around the current node, with their text
     this.inks = new WordInks();
     this.layers = new Set(layersOver(() => true));
+    this.lastText = null; // the box of the last visible text
     this.used = new WeakSet(); // text nodes that are part of a control's name or of a drawing
     this.cut = false;
     this.inBox = 0; // checkboxes and the like around the current node: their text stays on their line
@@ -90,12 +92,21 @@ class Walk {
     let hidden = textHidden(style, look, rect);
     const hasBox = rect.width > 0 || rect.height > 0 || this.range.getClientRects().length > 0;
     if (hidden === 'invisible' && (!hasBox || parent.closest('[aria-hidden=true]'))) return; // not even for screen readers
+    if (!hidden) this.spaceByGap(rect);
     if (!hidden && this.isCovered(parent, rect, !look.turns, look.roll)) hidden = look.turns ? 'turned away' : 'covered';
     if (/^\s/.test(raw)) this.lines.space = true;
     if (style.whiteSpace.startsWith('pre') && raw.includes('\n')) this.preformatted(raw, hidden);
     else if (hidden || this.opened.length) this.lines.text(text, hidden);
     else this.inks.note(parent, style, this.lines.text(text, ''));
     if (/\s$/.test(raw)) this.lines.space = true;
+  }
+
+  // Words that a style sheet sets apart (a margin, a separator that it generates) are no single word.
+  spaceByGap(rect) {
+    const last = this.lastText;
+    this.lastText = rect;
+    if (!last || rect.top >= last.bottom || rect.bottom <= last.top) return;
+    if (Math.max(rect.left - last.right, last.left - rect.right) > rect.height * GAP_FROM) this.lines.space = true;
   }
 
   // The name of an icon, which a font draws as a picture; it is left out where a control says more than it.
@@ -218,10 +229,12 @@ class Walk {
       if (EMPTY_BOX_TAGS.has(tag)) this.box(element, style, job.look);
       if (tag !== 'PROGRESS' && tag !== 'METER') return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     }
-    const text = CONTROLS_WITHOUT_CONTENT.has(tag) ? '' : shortText(element, TEXT_COMPARED);
+    const text = CONTROLS_WITHOUT_CONTENT.has(tag) ? '' : shortText(element, TEXT_COMPARED).replace(BLANK, '');
     const piece = this.describe(element, role, why, style, look, text);
     if (!piece) return CONTROLS_WITHOUT_CONTENT.has(tag);
     this.shown.push({ element, ref: piece.r, piece, name: this.named, ground: style.backgroundColor, ink: style.color });
+    if (!piece.x && typeof this.lines.line?.p.at(-1) === 'string') this.spaceByGap(element.getBoundingClientRect());
+    this.lastText = null;
     this.lines.piece(piece);
     if (piece.open) {
       const inBox = BOX_ROLES.has(role) && text.length <= BOX_TEXT;
@@ -272,7 +285,8 @@ class Walk {
     const seen = (box && text) || (name ? !isLabelOnly(name === own ? element : box) : piece.n === generatedText(element));
     if (piece.n && !seen) this.labelOnly(piece, 'n');
     if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
-    const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
+    const isCell = role === 'row' || (role === 'gridcell' && element.querySelector(INNER_CONTROLS));
+    const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader' || isCell);
     if (!piece.n && !rowTells) {
       piece.a = catches ? 'editor' : this.looksOf(element, role, style);
       piece.u ||= addressOf(element);

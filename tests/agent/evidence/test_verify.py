@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.evidence import split_passages, verify_claim
+from agent.evidence.passages import nearest_quote
+from agent.evidence.verify import counts
 from agent.types import Passage, Verdict, VerdictState
 
 PAGE = """# Grey Holm
@@ -111,11 +113,34 @@ def test_the_judge_decides_what_is_not_literal() -> None:
         return Verdict(SUPPORTED, words, "the judge says so", "judge")
 
     literal = check("It was never painted.", judge)
-    overruled = check("The tower is 34 metres high and cost £12,400.", judge)
+    against_its_words = check("The tower is 34 metres high and cost £12,400.", judge)
     decided = check("Nobody has ever given the tower a coat of paint.", judge)
     assert literal.decided_by == "code"
-    assert [(v.state, v.decided_by) for v in (overruled, decided)] == [(SUPPORTED, "judge")] * 2
+    assert (decided.state, decided.decided_by) == (SUPPORTED, "judge")
+    assert against_its_words.state is UNDECIDED
     assert len(asked) == 2
+
+
+def test_a_number_is_not_supported_by_words_that_count_the_same_thing_otherwise() -> None:
+    page = (
+        "The college has five departments of study. Its rector is the third woman in office. "
+        "Of the 12 halls on the campus, 4 are listed."
+    )
+
+    def stamp(claim: str, passages: list[Passage]) -> Verdict:
+        return Verdict(SUPPORTED, nearest_quote(claim, passages), "", "judge")
+
+    def state(claim: str) -> VerdictState:
+        return verify_claim(claim, split_passages(page, 1), stamp).state
+
+    wrong = verify_claim("The college runs six departments.", split_passages(page, 1), stamp)
+    assert wrong.state is UNDECIDED
+    assert wrong.reason.startswith("“six”: the quoted words have another number: “The college has")
+    assert state("The rector is the second woman to hold office there.") is UNDECIDED
+    assert state("There are 5 departments at the college.") is SUPPORTED
+    tenth = verify_claim("Some 10% was insured.", ["Barely a tenth of it was insured."], stamp)
+    assert tenth.state is SUPPORTED
+    assert state("Of the campus's halls, the other eight halls are not listed.") is SUPPORTED
 
 
 def test_a_judge_that_quotes_what_is_not_there_loses_its_quote() -> None:
@@ -123,3 +148,21 @@ def test_a_judge_that_quotes_what_is_not_there_loses_its_quote() -> None:
         return Verdict(SUPPORTED, "words that stand nowhere", "", "judge")
 
     assert check("Donors paid for most of it.", judge).quote == ""
+
+
+def test_a_judges_words_bear_on_a_claim_by_more_than_the_name_of_the_page() -> None:
+    page = (
+        "The Parker Charter School is a school in Devens. It was established in 1995. "
+        "Its pupils come from forty towns. A bus from the station takes ten minutes."
+    )
+    claim, titles = "Parker Charter School, year founded: 1995", ["Parker Charter School"]
+    passages = split_passages(page, 1)
+
+    def bears(quote: str, claim: str = claim, times: int = 1) -> bool:
+        return counts(claim, Verdict(SUPPORTED, quote), passages * times, titles)
+
+    assert bears("It was established in 1995.")
+    assert not bears("Its pupils come from forty towns.")
+    bus = "The bus from the station to the school in Devens runs every ten minutes."
+    weak = "Its pupils come from forty towns."
+    assert bears(weak, bus) == bears(weak, bus, times=2)  # a passage that is listed twice

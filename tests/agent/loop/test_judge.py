@@ -120,7 +120,7 @@ async def test_only_what_code_leaves_open_is_asked(evidence):
         ('1: supported "begun in 1890" and "after four years of work"', "supported"),
         ('1: supported "begun in 1890 … Its first trains  after four years of work"', "supported"),
         ('1: supported "after four years of work"', "undecided"),
-        ("**1**: contradicted — “begun in 1890”", "contradicted"),
+        ("**1**: contradicted — “its first trains after four years”", "contradicted"),
         ("1. Undecided", "undecided"),
         ("1: supported “begun in  1890” — with “FOUR years of work” it is so.", "supported"),
         ("Claim 1: Contradicted, it took longer", "undecided"),

@@ -116,6 +116,15 @@ async def test_what_code_did_not_find_stays_visible_beside_a_judge_without_words
     assert sentence.reason.startswith("“14 June 1926” does not appear in [1]; the judge called it")
 
 
+async def test_a_judge_that_only_agrees_with_code_adds_nothing(evidence):
+    answer = "The Skarvsund Cable Car was opened on 14 June 1972. [S1¶1]"
+    silent = await reviewed(evidence, JudgeModel(JUDGES["silent"]), answer)
+    agrees = await reviewed(evidence, JudgeModel(lambda _claim: "contradicted"), answer)
+    [[alone], [agreed]] = (check_answer(answer, evidence, j).sentences for j in (silent, agrees))
+    assert alone.verdict is VerdictState.CONTRADICTED
+    assert agreed.reason == alone.reason
+
+
 async def test_words_that_do_not_hold_the_figure_do_not_support_it(evidence):
     answer = "The cable car has been running since 14 June 1926. [S1¶1]"
     model = JudgeModel(lambda _claim: 'supported "The Skarvsund Cable Car was opened"')
@@ -198,10 +207,15 @@ def two_pages() -> Evidence:
 NORD_LOCK = "The Nord lock has been open to boats since 1874. [S1¶1]"
 
 
-@pytest.mark.parametrize("answer", [NORD_LOCK, "The Nord lock dates from 1874. [S1¶1]"])
-async def test_a_page_that_disagrees_in_other_words_is_a_dispute_of_the_sentence(two_pages, answer):
+@pytest.mark.parametrize(
+    ("answer", "passage"),
+    [(NORD_LOCK, "S2¶1"), ("The Nord lock dates from 1874. [S1¶1]", "S2¶7")],  # ids may be mistaken
+)
+async def test_a_page_that_disagrees_in_other_words_is_a_dispute_of_the_sentence(
+    two_pages, answer, passage
+):
     words = answer.partition(" [")[0]
-    last = f'disputed "{words}" S2¶1 "built in 1847"\nanswer: fully'
+    last = f'disputed "{words}" {passage} "built in 1847"\nanswer: fully'
     model = JudgeModel(lambda _claim: 'supported "The Nord lock has been open"', last)
     judge = await reviewed(two_pages, model, answer)
     assert "S2¶1 (Canal forum) As far as I know" in model.asked[0]
@@ -218,7 +232,6 @@ async def test_a_page_that_disagrees_in_other_words_is_a_dispute_of_the_sentence
         'disputed "it was built in 1874" S2¶1 "built in 1847"',
         'disputed "The Nord lock has been open" S2¶1 "it was built in 1748"',
         'disputed "The Nord lock has been open" S1¶1 "open to boats"',
-        'disputed "The Nord lock has been open" S7¶1 "built in 1847"',
         "disputed",
     ],
 )

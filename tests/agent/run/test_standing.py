@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agent.export.report_view import supported_label
 from agent.run.outcome import exit_code
 from agent.types import ConfidenceParts, Conflict, DataValue, Fit, Report, Sentence, VerdictState
 from tests.loopback import Held, HeldSite, serving
@@ -31,6 +32,13 @@ def report(*verdicts: VerdictState, status: str = "answered", **fields: Any) -> 
         confidence_parts=ConfidenceParts(**parts),
         **{"confidence": 0.9, **fields},
     )
+
+
+def test_a_disputed_sentence_is_not_only_counted_as_supported():
+    made = report(SUPPORTED, SUPPORTED, conflicts=[CONFLICT])
+    label = "2 sentences supported by the sources, 1 of them disputed"
+    assert supported_label(made.sentences[:2], made) == label
+    assert supported_label(made.sentences[1:2], made) == "1 sentence supported by the sources"
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,21 @@ async def test_tables_stay_rows(show):
     assert "| Hoorn | 4 m |" in (await tab.snapshot()).text
 
 
+async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):
+    tab = await show("""<style>b::after { content: " · " } i { margin-left: 1em }</style>
+        <p><b>Grocer</b>Weekly<i>shop</i> H<sub>2</sub>O<a href=/x style="margin-left:9px">list</a>""")
+    text = (await tab.snapshot()).text
+    assert "Grocer Weekly shop H2O [e1: list" in text
+    assert "Grocer Weekly shop H2O list" in tab.citable()
+
+
 async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
     tab = await show("""<button class="icon-trash" data-id="7"></button><button><svg><use href="#pencil"/></svg></button>
-        <button><img src="/i/star.png"></button>""")
+        <button><img src="/i/star.png"></button><button><span class="mdi mdi-gear" style="padding:4px"></span></button>
+        <button>\uf1f8</button>""")
     text = (await tab.snapshot()).text
+    assert "icon mdi mdi-gear" in text
+    assert "\uf1f8" not in text  # a character of an icon font
     assert "icon-trash" in text
     assert "id=7" in text
     assert "pencil" in text
@@ -147,7 +158,7 @@ async def test_roots_that_the_markup_closes_are_read_and_worked(show):
     tab = await show("""<x-card><template shadowrootmode=closed><p>In a card</p><button onclick="this.textContent = 'Pressed'">Press</button><slot></slot></template><em>slotted</em></x-card>
       <div><template shadowrootmode=closed><span>In a plain host</span></template></div><div style="height:40px"></div>""")
     text = (await tab.snapshot()).text
-    assert text.splitlines() == ["In a card", "[e1 button: Press]slotted", "In a plain host"]
+    assert text.splitlines() == ["In a card", "[e1 button: Press] slotted", "In a plain host"]
     assert "Pressed" in (await tab.click("e1")).changes
 
 
