@@ -239,7 +239,7 @@ class _Body:
         """Select the blocks that trafilatura finds, then correct its selection.
 
         Where its fast reading finds little of the page, the slower ones are asked: on 14 of 204
-        pages. On none of 400 does this change the F1.
+        pages. F1 is the same on both halves of four sets, to .0001.
         """
         kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
         if self._share(kept) < MOST:
