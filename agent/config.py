@@ -52,6 +52,7 @@ class Flags(TypedDict, total=False):
     context_window: int | None
     depth: Depth | None
     report: bool | None
+    plan: bool | None
     challenge: bool | None
     instruction: str | None
     search: Names | None

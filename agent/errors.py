@@ -2,6 +2,7 @@
 
 ResearchError
  ├── UsageError         2   a flag, a file or the configuration is wrong
+ │    └── NobodyToApprove    --plan, and no user can be asked
  ├── NotFound           3   nothing found (raised only by the command line; a run reports a status)
  ├── WebOutOfReach      6   every search provider failed, or there is no browser
  │    └── Offline            could not connect to any search provider
@@ -17,6 +18,7 @@ ResearchError
  │    └── NotAnEndpoint    2 the address is not a model's API but a web page or another API
  ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
  ├── NeedsPerson        5   an action needs the user's approval, and no user can be asked
+ ├── PlanRefused        5   the user did not approve the plan of a run (--plan)
  ├── NotSent            6   a messaging service did not accept a message
  ├── ReplayDiverged     8   a replayed run makes a request that its journal does not have
  ├── JournalError       1   the journal cannot be written or read
@@ -175,6 +177,22 @@ class NeedsPerson(ResearchError):
 
     exit_code = 5
     hint = "Run it on a terminal, where it can ask you before it acts."
+
+
+class PlanRefused(ResearchError):
+    """The user did not approve the plan of a run."""
+
+    exit_code = 5
+    hint = "Run it again and edit the plan, or leave out --plan."
+
+
+class NobodyToApprove(UsageError):
+    """The run has a plan to be approved (--plan), and no user can be asked."""
+
+    hint = (
+        "Run it on a terminal or on the page of `research serve`, or pass `edit_plan` to "
+        "`research()`."
+    )
 
 
 class NotSent(ResearchError):

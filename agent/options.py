@@ -184,6 +184,7 @@ class Options:
     dry_run: bool = setting(False, "Show the prompt and estimated cost without sending anything.")
     depth: Depth = setting("standard", "How thorough to be (default: standard).")
     report: bool = setting(False, "Write a report with sections instead of a short answer.")
+    plan: bool = setting(False, "Edit and approve the plan before anything is searched.")
     challenge: bool = setting(
         False, "Search for the contrary of each central claim (default: if deep)."
     )

@@ -176,8 +176,9 @@ class Message:
     """One message of the conversation; a language model gets `content`, and images if it can.
 
     `observations` are the tool results in the message as data, in the order of the calls; in the
-    question's own message they are the files and the open page. `question` are the person's own
-    words, which `content` surrounds with memory and context.
+    question's own message they are the files and the open page. `question` are the user's own
+    words, which `content` surrounds with memory and context; `searches` those that the user
+    approved for it.
     """
 
     role: Literal["user", "assistant"]
@@ -185,6 +186,7 @@ class Message:
     images: tuple[Image, ...] = ()
     observations: tuple[Observation, ...] = field(default=(), repr=False, compare=False)
     question: str = field(default="", repr=False, compare=False)
+    searches: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

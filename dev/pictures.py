@@ -1,10 +1,11 @@
-"""Draw the README's pictures from a real run of the demonstration: docs/pictures/*.png.
+"""Draw the pictures of the README and of docs/ from real runs on the bundled web.
 
 .venv/bin/python dev/pictures.py
 """
 
 import asyncio
 import errno
+import json
 import os
 import pty
 import subprocess
@@ -102,11 +103,11 @@ async def draw(browser: Browser, terminal: str, report: Path) -> None:
 
 
 @contextmanager
-def page_of(folder: Path) -> Iterator[str]:
+def page_of(folder: Path, **own: str) -> Iterator[str]:
     """Serve the page over what was run, until the block ends; gives its address."""
     command = [str(Path(sys.executable).with_name("research")), "serve", "--port", "0"]
     with serve() as site:
-        env = environment() | settings(site, folder)
+        env = environment() | settings(site, folder) | own
         with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             yield next(line.strip() for line in server.stdout if "ticket=" in line)
@@ -124,6 +125,105 @@ async def draw_page(browser: Browser, address: str) -> None:
     await page.screenshot(path=PICTURES / "serve-passage.png")
 
 
+TABLE = """These ferries sail in 2026:
+
+| Ship | Passengers | Cars | Built |
+|---|---|---|---|
+| MV Anna Torrand | 310 | 52 | 2014 [S1] |
+| MV Kittiwake | 180 | 24 | 1998 [S1] |
+| MV Brackwater | 60 | 0 | 1987 [S1] |
+| Slow Joan | 40 | 6 | 1961 [S1] |"""
+PLAN = {
+    "sections": [
+        {
+            "heading": "When they were lit",
+            "task": "Find out when each of the two lights was first lit.",
+            "searches": ["Hesk Light first lit", "Marrow Point Light first lit"],
+        },
+        {
+            "heading": "Who keeps them",
+            "task": "Find out who runs the lights today.",
+            "searches": ["keeper of Hesk Light"],
+        },
+    ]
+}
+
+
+def script(folder: Path, name: str, *replies: str | dict[str, str]) -> str:
+    """Write the replies of a scripted model; returns its name."""
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+    return f"scripted:{path}"
+
+
+def run_commands(folder: Path, site: Site) -> dict[str, str]:
+    """Run the commands of the how-tos; what each showed, by the name of its picture."""
+    lit = "It was first lit on 1 November 1829. [S1]"
+    contrary = {"reply": json.dumps({"queries": ["Hesk Light tower height"]}), "for": "challenge"}
+    read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+    table = f'<<TOOL:READ:{{"url":"{site.url}/ferries"}}>>'
+    form = (
+        f"<<TOOL:OPEN:{site.url}/berth-request>>",
+        '<<TOOL:TYPE:{"ref":"{{ref:Name of the boat}}","text":"Wren"}>>',
+        "<<TOOL:SNAPSHOT>>",
+        '<<TOOL:TYPE:{"ref":"{{ref:Length in metres}}","text":"9"}>>',
+        "<<TOOL:SNAPSHOT>>",
+        '<<TOOL:TYPE:{"ref":"{{ref:Nights}}","text":"2"}>>',
+        "<<TOOL:SNAPSHOT>>",
+        "<<TOOL:CLICK:{{ref:Work out the fee}}>>",
+        "The fee was worked out.",
+    )
+
+    def shown(*commands: list[str], model: str = "extractive") -> str:
+        env = environment() | settings(site, folder) | {"RESEARCH_MODEL": model}
+        text = ""
+        for command in commands:
+            ended = subprocess.run(
+                [str(Path(sys.executable).with_name("research")), *command],
+                cwd=folder, env=env, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            typed = " ".join(f'"{part}"' if " " in part else part for part in command)
+            text += f"$ research {typed}\n{ended.stdout}{ended.stderr}\n"
+        return text.rstrip()
+
+    question = ["-q", "When was the tower of Hesk Light first lit?"]
+    seen = {}
+    model = script(folder, "challenge", read, lit, contrary)
+    seen["challenge"] = shown([*question, "--challenge"], model=model)
+    seen["recheck"] = shown(["recheck", "-q", "last"])
+    model = script(folder, "proof", read, lit)
+    shown([*question], model=model)
+    proof = ["export", "last", "--sentence", "1", "proof.zip"]
+    seen["proof"] = shown(proof, ["verify", "proof.zip"])
+    shown(["-q", "Ask for a berth."], model=script(folder, "form", *form))
+    changed = ["--with", "Name of the boat=Heron", "--with", "Nights=3"]
+    seen["rerun"] = shown(["rerun", "-q", "last", *changed])
+    which = ["-q", "Which ferries are there?", "--export", "charts.html", "--export", "charts.pdf"]
+    shown([*which, "--export", "charts.docx"], model=script(folder, "table", table, TABLE))
+    return seen
+
+
+async def draw_how_tos(browser: Browser, folder: Path) -> None:
+    """Take the pictures of the how-tos."""
+    page = await browser.new_page(viewport={"width": 1000, "height": 860}, device_scale_factor=1.5)
+    with serve() as site:
+        for name, seen in (await asyncio.to_thread(run_commands, folder, site)).items():
+            await page.set_content(as_html(seen))
+            await page.locator("#window").screenshot(path=PICTURES / f"{name}.png")
+    await page.goto((folder / "charts.html").as_uri())
+    await page.locator(".answer").screenshot(path=PICTURES / "charts.png")
+    model = script(folder, "plan", {"reply": json.dumps(PLAN), "for": "plan"})
+    with page_of(folder, RESEARCH_MODEL=model) as address:
+        page = await browser.new_page(viewport={"width": 1280, "height": 760})
+        await page.goto(address)
+        await page.get_by_label("What do you want to know?").fill("What of the two lights of Hesk?")
+        await page.get_by_label("Depth").select_option("report")
+        await page.get_by_label("Plan first").check()
+        await page.get_by_role("button", name="Ask", exact=True).click()
+        await page.get_by_label("The plan").wait_for()
+        await page.screenshot(path=PICTURES / "plan.png")
+
+
 async def main() -> None:
     """Run, then draw."""
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -136,8 +236,9 @@ async def main() -> None:
             await draw(browser, terminal, Path(folder) / "report.html")
             with page_of(Path(folder)) as address:
                 await draw_page(browser, address)
+            await draw_how_tos(browser, Path(folder))
             await browser.close()
-    sys.stdout.write(f"{PICTURES}: terminal.png, report.png, serve-ask.png, serve-passage.png\n")
+    sys.stdout.write(f"{PICTURES}: {', '.join(path.name for path in PICTURES.glob('*.png'))}\n")
 
 
 if __name__ == "__main__":

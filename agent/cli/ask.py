@@ -31,7 +31,7 @@ from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import check_task_targets, task_tools
-from agent.cli.terminal import approver, asker, note, print_error
+from agent.cli.terminal import approver, asker, note, plan_editor, print_error
 from agent.config import load_options, read_template
 from agent.errors import UsageError
 from agent.journal.runs import Runs
@@ -128,16 +128,26 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 @option("--max-steps", "N", "Maximum number of steps, including those already taken.", type=int)
 @option("--budget", "USD", "Maximum cost of the rest of the run, in dollars.", type=float)
 @option("--timeout", "SECONDS", "Maximum duration of the rest of the run.", type=float)
+@option("--section", "HEADING", "Research this section of a finished report again, in a new run.")
 @data_dir_option
 @output_flags
-def resume(run: str, data_dir: Path, **flags: Any) -> int:
+def resume(run: str, section: str | None, data_dir: Path, **flags: Any) -> int:
     """Continue RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
     folder = Runs(data_dir).find(run)
     data = folder.path.parent.parent
     required = load_options(
         drop_unset({"require_verified": flags.pop("require_verified")}), config=True
     ).require_verified
-    start = partial(resume_run, folder, data_dir=data, ask=asker(flags), tasks=task_tools)
+    start = partial(
+        resume_run,
+        folder,
+        section=section,
+        data_dir=data,
+        approve=approver() if section else None,
+        ask=asker(flags),
+        tasks=task_tools,
+        edit_plan=plan_editor(),
+    )
     return run_to_end(start, flags, data, required=required)
 
 
@@ -158,7 +168,13 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
         settings = replace(settings, model=model)
     _note_limits_of_rules(settings)
     start = partial(
-        research, question, approve=approver(), ask=asker(flags), tasks=task_tools, config=True
+        research,
+        question,
+        approve=approver(),
+        ask=asker(flags),
+        edit_plan=plan_editor(),
+        tasks=task_tools,
+        config=True,
     )
     code = run_to_end(
         start, flags, settings.data, required=settings.require_verified, on_report=on_report

@@ -31,14 +31,24 @@ def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> 
     "Enter this instead: FIELD is a field's name, or what was entered; repeatable.",
     callback=_read_values,
 )
-@run_flags("--yes", "--headed", "--storage-state", "--allow-private", "--timeout", "--data-dir")
+@run_flags(
+    "--model",
+    "--base-url",
+    "--yes",
+    "--headed",
+    "--storage-state",
+    "--allow-private",
+    "--timeout",
+    "--data-dir",
+)
 @output_flags
 def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
     """Perform the browser session of RUN again, live and without a model.
 
     Elements are found by role, name and place. Each act is confirmed by its outcome; where that
     differs from the record, or an element is missing, it stops, says what differs and exits with 8.
-    Approvals that the session needed are needed again.
+    With --model, the model takes over from that step. Approvals that the session needed are needed
+    again.
     """
     required = flags.pop("require_verified")
     settings = load_options(

@@ -10,14 +10,18 @@ import signal
 import sys
 import textwrap
 from contextlib import suppress
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
+    from agent.loop.plan_approval import EditPlan
     from agent.tools.context import Approve, Ask
 
 
@@ -98,6 +102,28 @@ def asker(flags: dict[str, Any]) -> Ask | None:
         return await _read_line(f"\n? {clean(question)}\n> ")
 
     return ask
+
+
+def plan_editor() -> EditPlan | None:
+    """Return the function that has the user edit and approve a plan; None without a terminal."""
+    if not _at_a_terminal():
+        return None
+
+    async def edit(text: str) -> str | None:
+        while True:
+            shown = textwrap.indent(clean(text.rstrip()), "  ")
+            prompt = f"\nThe plan:\n\n{shown}\n\nStart? [Y: start, e: edit, n: stop] "
+            answer = (await _read_line(prompt)).strip().lower()
+            if answer in ("", "y", "yes"):
+                return text
+            if answer in ("n", "no", "q"):
+                return None
+            if answer in ("e", "edit"):
+                # In the editor of $VISUAL or $EDITOR; None if it was left without saving.
+                edited = await asyncio.to_thread(partial(click.edit, text, extension=".md"))
+                text = str(edited) if edited else text
+
+    return edit
 
 
 def _at_a_terminal() -> bool:

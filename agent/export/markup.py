@@ -10,6 +10,7 @@ import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from agent.export.charts import charts_of, to_svg
 from agent.export.report_view import (
     annotated_answer,
     closest_place,
@@ -84,13 +85,22 @@ def answer_html(report: Report) -> Markup:
         return f' <span class="note"><b class="contradicted">{kind}</b>: {linked}</span>'
 
     # Markers are linked in the finished HTML: Markdown would read them as links of its own.
-    html = _MARKERS.sub(complete, prose(markdown))
+    html = _with_charts(_MARKERS.sub(complete, prose(markdown)), report)
     html += "".join(
         f"<p>{inline(sentence.text)}{flag(sentence)}</p>"
         for number, sentence in enumerate(report.sentences)
         if number not in found and sentence_note(sentence, report)
     )
     return Markup(html)  # noqa: S704 - cleaned, and what was added is escaped
+
+
+def _with_charts(html: str, report: Report) -> str:
+    """Put the charts of each table behind it."""
+    drawn: dict[int, str] = {}
+    for chart in charts_of(report):
+        drawn[chart.table] = drawn.get(chart.table, "") + to_svg(chart, report)
+    pieces = html.split("</table>")
+    return "</table>".join(f"{drawn.get(n - 1, '')}{piece}" for n, piece in enumerate(pieces))
 
 
 def notebook_html(report: Report) -> Markup:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from agent.errors import from_extra
+from agent.evidence.passages import is_table_rule, split_row
 from agent.export import report_view
+from agent.export.charts import charts_of, passage_of, to_blocks
 from agent.export.run_record import FinishedRun, to_the_minute
 from agent.files import xml_text
 
@@ -17,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from agent.types import ReportSource
+    from agent.export.charts import Chart
+    from agent.types import Report, ReportSource
 
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _LINK, _NOTES = f"{_RELATIONS}/hyperlink", f"{_RELATIONS}/footnotes"
@@ -41,7 +46,7 @@ def render_docx(folder: Path) -> bytes:
     for line in report_view.head_lines(report):
         document.add_paragraph().add_run(_text(line)).bold = True
     notes = _Footnotes(document, {source.n: source for source in report.sources})
-    _add_answer(document, _text(report_view.annotated_answer(report)), notes)
+    _add_answer(document, _text(report_view.annotated_answer(report)), notes, report)
     notes.add()
     if report.closest:
         document.add_heading(_text(report_view.closest_title(report)), level=1)
@@ -80,8 +85,10 @@ def _add_source(document: Any, source: ReportSource) -> None:
     else:
         head.add_run(_text(f"{source.title}  {report_view.shown_address(source.url)}"))
     head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
-    for quote in report_view.paged_quotes(source):
-        document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
+    _add_bookmark(head, f"source-{source.n}")
+    for number, quote in enumerate(report_view.paged_quotes(source), 1):
+        quoted = document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
+        _add_bookmark(quoted, f"quote-{source.n}-{number}")
 
 
 def _without_times(written: io.BytesIO) -> bytes:
@@ -93,18 +100,42 @@ def _without_times(written: io.BytesIO) -> bytes:
     return out.getvalue()
 
 
-def _add_answer(document: Any, answer: str, notes: _Footnotes) -> None:
-    """Write the answer's Markdown: headings, lists, bold words; all else as it stands."""
-    for block in answer.split("\n"):
-        line = block.strip()
-        marks = len(line) - len(line.lstrip("#"))
-        if 0 < marks <= 6 and line[marks : marks + 1] == " ":
-            document.add_heading(line[marks + 1 :], level=min(marks, 4))
-        elif line:
-            listed = line[:2] in ("- ", "* ")
-            paragraph = document.add_paragraph(style="List Bullet" if listed else None)
-            for n, part in enumerate(_BOLD.split(line[2:] if listed else line)):
-                _add_cited(paragraph, part, notes, bold=bool(n % 2))
+def _add_answer(document: Any, answer: str, notes: _Footnotes, report: Report) -> None:
+    """Write the answer's Markdown: headings, lists, tables with their charts, bold words."""
+    charts = charts_of(report)
+    lines = (line.strip() for line in answer.split("\n"))
+    number = 0
+    for is_table, block in groupby(lines, key=lambda line: line.startswith("|")):
+        if not is_table:
+            for line in filter(None, block):
+                _add_line(document, line, notes)
+            continue
+        rows = [split_row(line) for line in block if not is_table_rule(line)]
+        _add_table(document, rows, notes)
+        for chart in charts:
+            if chart.table == number:
+                _add_chart(document, chart, report)
+        number += 1
+
+
+def _add_line(document: Any, line: str, notes: _Footnotes) -> None:
+    marks = len(line) - len(line.lstrip("#"))
+    if 0 < marks <= 6 and line[marks : marks + 1] == " ":
+        document.add_heading(line[marks + 1 :], level=min(marks, 4))
+        return
+    listed = line[:2] in ("- ", "* ")
+    paragraph = document.add_paragraph(style="List Bullet" if listed else None)
+    for n, part in enumerate(_BOLD.split(line[2:] if listed else line)):
+        _add_cited(paragraph, part, notes, bold=bool(n % 2))
+
+
+def _add_table(document: Any, rows: list[list[str]], notes: _Footnotes) -> None:
+    table = document.add_table(rows=0, cols=max(map(len, rows)), style="Table Grid")
+    for number, cells in enumerate(rows):
+        for cell, text in zip(table.add_row().cells, cells, strict=False):
+            plain = _BOLD.sub(r"\1", text)
+            _add_cited(cell.paragraphs[0], plain, notes, bold=not number)
+    document.add_paragraph()
 
 
 def _add_cited(paragraph: Any, text: str, notes: _Footnotes, *, bold: bool) -> None:
@@ -186,15 +217,48 @@ def _small(text: str) -> str:
     return f'<w:r>{size}<w:t xml:space="preserve">{words}</w:t></w:r>'
 
 
-def _add_link(paragraph: Any, text: str, url: str) -> None:
-    """Add a hyperlink, which python-docx reads but does not write."""
+def _add_chart(document: Any, chart: Chart, report: Report) -> None:
+    """Write a chart as a table of labels, bars and values; each bar links to its passage."""
+    document.add_paragraph().add_run(_text(chart.title)).bold = True
+    table = document.add_table(rows=0, cols=2)
+    for bar in chart.bars:
+        label, drawn = table.add_row().cells
+        label.text = _text(bar.label)
+        paragraph, blocks = drawn.paragraphs[0], to_blocks(chart, bar)
+        passage = passage_of(report, bar)
+        if passage:
+            _add_link(paragraph, blocks, anchor=passage)
+        else:
+            paragraph.add_run(blocks)
+        paragraph.add_run(_text(f" {bar.shown}{'' if bar.holds else ' (not supported)'}"))
+    document.add_paragraph()
+
+
+def _add_bookmark(paragraph: Any, name: str) -> None:
+    """Add a bookmark at the beginning of a paragraph, which python-docx cannot."""
+    from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
+    from docx.oxml.ns import qn  # noqa: PLC0415 - as above
+
+    for kind in ("end", "start"):
+        mark = OxmlElement(f"w:bookmark{kind.capitalize()}")
+        mark.set(qn("w:id"), str(zlib.crc32(name.encode())))
+        if kind == "start":
+            mark.set(qn("w:name"), name)
+        paragraph._p.insert(0, mark)  # noqa: SLF001 - as below
+
+
+def _add_link(paragraph: Any, text: str, url: str = "", *, anchor: str = "") -> None:
+    """Add a hyperlink to a URL or a bookmark, which python-docx reads but does not write."""
     from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
     from docx.oxml.ns import qn  # noqa: PLC0415 - as above
 
     link = OxmlElement("w:hyperlink")
-    link.set(qn("r:id"), paragraph.part.relate_to(url, _LINK, is_external=True))
+    if anchor:
+        link.set(qn("w:anchor"), anchor)
+    else:
+        link.set(qn("r:id"), paragraph.part.relate_to(url, _LINK, is_external=True))
     run = paragraph.add_run(text)
-    run.underline = True
+    run.underline = not anchor  # a line below a bar would be part of its drawing
     link.append(run._r)  # noqa: SLF001 - the element itself is what is put into the link
     paragraph._p.append(link)  # noqa: SLF001 - as above
 

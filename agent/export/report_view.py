@@ -347,6 +347,8 @@ def confidence_facts(report: Report) -> list[str]:
     if not report.claims or not _has_answer(report):
         return []
     value, parts = report.confidence, report.confidence_parts
+    if value is None and all(s.verdict is VerdictState.DONE for s in report.claims):
+        return [f"{len(report.claims)} steps confirmed"]  # a rerun, which answers no question
     weak = sum(sentence.weak for sentence in report.sentences)
     facts = [
         "confidence not rated" if value is None else f"confidence {value:.2f}",

@@ -95,7 +95,8 @@ class Provenance:
     a kind and site are first read. `sites` are those where the run is logged in: their pages in
     the browser are private, like all pages in an `attached` Chrome. `named_hosts` are hosts in the
     user's settings (`--allow-private`). `links` are URLs linked by pages; `personal_links` are
-    URLs that the user wrote, or that a page of theirs links on its own site.
+    URLs that the user wrote, or that a page of theirs links on its own site. `read_others` says
+    that this run itself read something by others, and not only recalled it from memory.
     """
 
     question: str = ""
@@ -109,6 +110,7 @@ class Provenance:
     texts: list[Text] = field(default_factory=list)
     links: dict[str, SeenLink] = field(default_factory=dict)
     personal_links: set[str] = field(default_factory=set)
+    read_others: bool = False
     _public_chars: int = 0
     _stems: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
 
@@ -118,15 +120,19 @@ class Provenance:
 
     # What was read.
 
-    def add(self, text: str, kind: Kind, url: str = "", *, quoted: bool = False) -> None:
+    def add(
+        self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
+    ) -> None:
         """Add a text of the model's context; `url` is its URL, `SEARCH`, or a tool's site.
 
-        `quoted` means that a text from memory or an earlier turn contains other people's words.
+        `quoted` means that a text from memory or an earlier turn contains other people's words,
+        `recalled` that this run did not read them itself.
         """
         site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
             return  # an empty tab has no text
         for origin in (kind, Kind.WEB) if quoted else (kind,):
+            self.read_others |= origin in UNTRUSTED and not recalled
             if origin is not Kind.PERSON and (origin, site) not in self.read:
                 self.read.add((origin, site))
                 self.on_read(origin, site)

@@ -5,7 +5,8 @@ the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subta
 what caused the event, whenever it finished. `hash` is the SHA-256 of the line without it and
 before escaping, `prev` the hash of the line before.
 
-Types: run.started · skills.given · memory.given · plan · model.request · model.reply ·
+Types: run.started · skills.given · memory.given · plan · plan.clarified · plan.approved ·
+sections · sections.kept · rerun.taken_over · model.request · model.reply ·
 model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 MAIN: Final = "0"
 """The main loop; the loops of subtasks are `1`, `2`, …"""
 PLAN: Final = "plan"
+PROPOSAL: Final = "proposal"
+"""The plan that the user approves; `proposal/2` after the user said what they meant."""
 SYNTHESIS: Final = "synthesis"
 """Putting the results of subtasks together."""
 CHALLENGE: Final = "challenge"

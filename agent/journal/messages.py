@@ -34,7 +34,10 @@ def message_row(message: Message) -> dict[str, Any]:
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:
         row["images"] = image_rows(message.images)
-    if message.question and (message.observations or message.question != message.content):
+    if message.searches:
+        row["searches"] = message.searches
+    extended = message.observations or message.searches or message.question != message.content
+    if message.question and extended:
         row["question"] = message.question
         row["observations"] = [
             {"tool": o.tool, "data": o.data, "passages": [p.id for p in o.passages]}
@@ -52,7 +55,8 @@ def message_from_row(
         for o in row.get("observations", ())
     )
     images = images_from_rows(row.get("images", ()), read_blob)
-    return Message(row["role"], row["content"], images, observations, row.get("question", ""))
+    question, searches = row.get("question", ""), tuple(row.get("searches", ()))
+    return Message(row["role"], row["content"], images, observations, question, searches)
 
 
 def passages_by_id(ids: Iterable[str], find_passage: FindPassage) -> tuple[Passage, ...]:

@@ -20,8 +20,9 @@ class Conversation:
     """A question and the observations that were made for it.
 
     `earlier` holds the user's previous questions, oldest first; `attached` the files and the page
-    that came with the question; `steps` the observations of each step. `ended` means that no
-    further tool will run, `wants_report` that what was read should be written up.
+    that came with the question; `searches` those that the user approved; `steps` the observations
+    of each step. `ended` means that no further tool will run, `wants_report` that what was read
+    should be written up.
     """
 
     question: str
@@ -30,6 +31,7 @@ class Conversation:
     steps: tuple[tuple[Observation, ...], ...] = field(default=(), repr=False)
     ended: bool = False
     wants_report: bool = False
+    searches: tuple[str, ...] = ()
 
     @property
     def observations(self) -> tuple[Observation, ...]:
@@ -84,4 +86,5 @@ def read_conversation(messages: Sequence[Message]) -> Conversation:
         steps=tuple(m.observations for m in after if m.observations),
         ended=ended,
         wants_report=ended and replies[-1].content.startswith(REPORT),
+        searches=messages[questions[-1]].searches,
     )

@@ -82,8 +82,9 @@ class Research:
     @property
     def reading_query(self) -> str:
         """The query that selects passages of a long page: the question and later queries' words."""
-        # The first two queries are the question itself.
-        later = self.conversation.parameter_values("WEB_SEARCH", "query")[2:]
+        # The first two queries are the question itself, unless the user approved others.
+        first = 0 if self.conversation.searches else 2
+        later = self.conversation.parameter_values("WEB_SEARCH", "query")[first:]
         return " ".join(dict.fromkeys(" ".join([self.question.text, *later]).split()))
 
 
@@ -167,15 +168,17 @@ class Researcher:
         ]
 
     def _first_searches(self, research: Research) -> list[Call]:
-        """Search for the question as it is, and for its content words.
+        """Search for what the user approved, else for the question and for its content words.
 
         Not if a file, a URL of the question or the page in view already answers it.
         """
         conversation, question = research.conversation, research.question
         is_answered = bool(conversation.observations) and not research.ranking.is_insufficient
-        if conversation.count_steps("WEB_SEARCH") or not question.terms or is_answered:
+        if conversation.count_steps("WEB_SEARCH") or is_answered:
             return []
-        return _search_calls([question.text, keywords(question.text)])
+        if not (question.terms or conversation.searches):
+            return []
+        return _search_calls(conversation.searches or first_searches(question.text))
 
     def _read_results(self, research: Research) -> list[Call]:
         """Read the best results just found, by rank and number of searches that found them."""
@@ -231,6 +234,11 @@ class Researcher:
             return [("READ", {"query": research.reading_query})]
         call = None if research.is_complete else live_call(research.conversation, research.ranking)
         return [call] if call else []
+
+
+def first_searches(question: str) -> list[str]:
+    """Return the searches with which the research of a question begins."""
+    return list(dict.fromkeys(filter(None, [question, keywords(question)])))
 
 
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:

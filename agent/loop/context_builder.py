@@ -169,15 +169,16 @@ class ContextBuilder:
                 text = jsvalues.to_string(value)
                 if text in shown:
                     quoted = isinstance(value, Untrusted)
-                    provenance.add(f"{key}: {text}", Kind.MEMORY, quoted=quoted)
+                    provenance.add(f"{key}: {text}", Kind.MEMORY, quoted=quoted, recalled=True)
         for skill in layers.skills:
             text = f"{skill.get('name')}: {skill.get('instruction')}"
-            provenance.add(text, Kind.MEMORY, quoted=not skill.get("trusted", True))
+            others = not skill.get("trusted", True)
+            provenance.add(text, Kind.MEMORY, quoted=others, recalled=True)
         for hit in layers.recalled:
             public = hit.origin.url and hit.origin.run and self.is_public_run(hit.origin.run)
             kind, url = (Kind.WEB, hit.origin.url or "") if public else (Kind.MEMORY, "")
             text = f"{hit.key or ''} {hit.text}"
-            provenance.add(text, kind, url, quoted=not hit.origin.trusted)
+            provenance.add(text, kind, url, quoted=not hit.origin.trusted, recalled=True)
         for turn in layers.history:
             provenance.add(turn.text, Kind.TURNS, quoted=layers.quotes)
         if layers.condensed:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from agent import jsvalues as js
-from agent.errors import ReplayDiverged, ResearchError
+from agent.errors import ReplayDiverged, ResearchError, UsageError
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, fit_opening
-from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
+from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, PROPOSAL, SYNTHESIS
 from agent.limits import STANDARD, Effort
 from agent.loop import plan as planning
 from agent.loop import report_sections as sections
 from agent.loop.loop import Loop, LoopResult, without_calls
+from agent.loop.plan_approval import ResearchPlan, clarification, proposal_request
 from agent.loop.repetition import RepetitionGuard
 from agent.models.base import Task, takes
 from agent.options import CONTEXT_WINDOW
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from agent.guard.budget import Budget
     from agent.guard.model_client import Record
     from agent.loop.plan import Subtask
+    from agent.loop.plan_approval import Clarified, PlanApproval
     from agent.models.base import Model
     from agent.prompts import Guides
     from agent.protocol.call_results import Caller
@@ -55,7 +57,9 @@ class Orchestrator:
     returns what is wrong with parts of a report, given and returned by their places; `concurrent`
     is the number of loops that may run at once. `guides(system)` returns the help texts of a loop,
     which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)`
-    gives pages that several loops read one id, in a text that cites them.
+    gives pages that several loops read one id, in a text that cites them. `approval` has the user
+    approve the plan before anything is searched; None for runs without it. `kept` are those of
+    an earlier report: the ones with a text are kept, the others are researched.
     """
 
     model: Model
@@ -72,6 +76,8 @@ class Orchestrator:
     guides: Callable[[str], Guides] | None = None
     context_window: int = CONTEXT_WINDOW
     join_loops: Callable[[str], str] = str
+    approval: PlanApproval | None = None
+    kept: Sequence[sections.Section] = ()
     _loop: Loop = field(init=False)
     _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # with what they wrote
 
@@ -84,8 +90,15 @@ class Orchestrator:
         return self._loop.messages
 
     async def answer(self, question: str) -> LoopResult:
-        """Answer the question; if planning fails, in one loop. Raises `ModelError`."""
+        """Answer the question; if planning fails, in one loop. Raises `ModelError`.
+
+        Raises `PlanRefused` if the user was asked for approval and did not give it.
+        """
         self._loop.messages = fit_opening(await self.build_context(question, MAIN))
+        if self.kept:
+            return await self._write_sections(question, self.kept)
+        if self.approval is not None:
+            return await self._by_approved_plan(question, self.approval)
         if self.as_report:
             return await self._report(question)
         reply = await self._plan(question)
@@ -99,9 +112,65 @@ class Orchestrator:
             answer = await self._loop.run(self.messages)
         return await self._fill_gaps(question, answer)
 
+    async def continue_with(self, messages: list[Message]) -> LoopResult:
+        """Work in one loop from these messages on, without a plan."""
+        return await self._loop.run(fit_opening(messages))
+
     async def follow_up(self, answer: str, note: str) -> LoopResult:
         """Send a note about an answer, and work until the next one."""
         return await self._loop.follow_up(note, answer)
+
+    async def _by_approved_plan(self, question: str, approval: PlanApproval) -> LoopResult:
+        """Have the user edit and approve a plan, and answer by it."""
+        plan, clarified = await self._propose(question, approval)
+        plan = await approval.approve(plan)
+        by_rules = not takes(self.model, Task.FOLLOW_NOTES)
+        if len(plan.sections) > (most := self.budget.steps_per_part(MIN_STEPS)):
+            message = f"the plan has {len(plan.sections)} sections; the steps allow {most}"
+            raise UsageError(message, hint="Remove sections, or raise --max-steps.")
+        if clarified:
+            question = f"{question}\n\n{clarification(*clarified)}"
+            self._add_to_question(clarification(*clarified))
+        if plan.sections:
+            return await self._write_sections(question, plan.sections)
+        if not by_rules:
+            self._add_to_question(plan.note())
+        else:  # a model driven by rules reads no notes
+            self.messages[-1] = replace(self.messages[-1], searches=plan.searches)
+        answer = await self._loop.run(self.messages)
+        if self.as_report and by_rules:
+            return await self._loop.follow_up(sections.BY_RULES)
+        return await self._fill_gaps(question, answer)
+
+    async def _propose(
+        self, question: str, approval: PlanApproval
+    ) -> tuple[ResearchPlan, Clarified | None]:
+        """Make a plan for the user: by the model, who may ask them what they meant, or by rules.
+
+        Returns the plan, and what the user was asked with their answer.
+        """
+        by_rules = ResearchPlan.by_rules(question)
+        if not takes(self.model, Task.PLAN):
+            return by_rules, None
+        most = self._max_sections() if self.as_report else 0
+        clarified: Clarified | None = None
+        for number in (1, 2):
+            request = proposal_request(question, most, clarified)
+            reply = await self._ask_once(f"{PROPOSAL}/{number}", prompt(PROPOSAL), [request])
+            plan = ResearchPlan.from_reply(reply or "", most)
+            if clarified or not plan.ask:
+                break
+            answer = await approval.clarify(plan.ask)
+            if not answer:
+                break
+            clarified = plan.ask, answer
+        return (plan if plan.searches or plan.sections else by_rules), clarified
+
+    def _add_to_question(self, note: str) -> None:
+        question = self.messages[-1]
+        # In a resumed run or a replay, the recorded question already has the note.
+        if note not in question.content:
+            self.messages[-1] = replace(question, content=f"{question.content}\n\n{note}")
 
     async def _plan(self, question: str) -> str:
         wanted = self.effort.plans and planning.wants_plan(question)
@@ -116,10 +185,9 @@ class Orchestrator:
         if plan is None:
             return
         self._loop.planned = plan.budget
-        question = self.messages[-1]
         # In a resumed run or a replay, the recorded question already has the plan.
-        if not question.content.endswith(plan.note()):
-            self.messages[-1] = replace(question, content=f"{question.content}\n\n{plan.note()}")
+        if plan.note() not in self.messages[-1].content:
+            self._add_to_question(plan.note())
             self.record("plan", PLAN, steps=[step for step, _ in plan.steps], budget=plan.budget)
 
     async def _by_subtasks(self, question: str, plan: Sequence[Subtask]) -> LoopResult | None:
@@ -163,11 +231,24 @@ class Orchestrator:
         outline = await self._outline(question)
         if not outline:
             return await self._fill_gaps(question, await self._loop.run(self.messages))
+        return await self._write_sections(question, outline)
+
+    async def _write_sections(
+        self, question: str, outline: Sequence[sections.Section]
+    ) -> LoopResult:
         self.record("plan", OUTLINE, subtasks=[section.heading for section in outline])
-        tasks = [sections.section_task(question, section, outline) for section in outline]
-        results = await self._run_parallel([planning.Subtask(task) for task in tasks])
-        results = await self._correct(results)
-        written = [replace(s, text=r.text) for s, r in zip(outline, results, strict=True)]
+        tasks = {
+            str(number): planning.Subtask(sections.section_task(question, section, outline))
+            for number, section in enumerate(outline, 1)
+            if not section.text
+        }
+        results = await self._run_parallel(list(tasks.values()), list(tasks))
+        by_place = await self._correct(dict(zip(tasks, results, strict=True)))
+        written = [
+            replace(section, text=by_place[place].text) if place in by_place else section
+            for place, section in ((str(n), s) for n, s in enumerate(outline, 1))
+        ]
+        self.record("sections", OUTLINE, sections=[asdict(section) for section in written])
         messages = [*self.messages, Message("user", sections.closing_request(written))]
         frame = await self._ask_once(CLOSING, self.system, messages, final=True)
         notes = await self.objections({CLOSING: without_calls(frame)} if frame else {})
@@ -177,23 +258,28 @@ class Orchestrator:
             place = f"{CLOSING}/again"
             frame = await self._ask_once(place, self.system, messages, final=True) or frame
         text = sections.put_together(written, without_calls(frame or ""))
-        return LoopResult(text, _first_limit(results))
+        return LoopResult(text, _first_limit(list(by_place.values())))
 
     async def _outline(self, question: str) -> list[sections.Section]:
         request = Message("user", sections.outline_request(question, self.effort.sections))
         reply = await self._ask_once(OUTLINE, prompt(OUTLINE), [request])
-        most = min(self.effort.sections, self.budget.steps_per_part(MIN_STEPS))
-        return sections.read_outline(reply or "", most)
+        return sections.read_outline(reply or "", self._max_sections())
 
-    async def _run_parallel(self, plan: Sequence[Subtask]) -> list[LoopResult]:
+    def _max_sections(self) -> int:
+        return min(self.effort.sections, self.budget.steps_per_part(MIN_STEPS))
+
+    async def _run_parallel(
+        self, plan: Sequence[Subtask], places: Sequence[str] = ()
+    ) -> list[LoopResult]:
         """Run subtasks, each as soon as those that it depends on are done.
 
-        Returns the results in the order of the plan. The subtasks' places are `1`, `2`, …
+        Returns the results in the order of the plan. The default places are `1`, `2`, …
         """
+        places = places or [str(number) for number in range(1, len(plan) + 1)]
         slots = asyncio.Semaphore(self.concurrent)
         # One part more than subtasks, for combining the results.
         parts, steps = len(plan) + 1, self.effort.part_steps
-        budgets = [self.budget.part(parts, steps, str(number)) for number in range(1, parts)]
+        budgets = [self.budget.part(parts, steps, place) for place in places]
         running: list[asyncio.Task[LoopResult]] = []
 
         async def run(number: int, subtask: Subtask) -> LoopResult:
@@ -207,7 +293,7 @@ class Orchestrator:
                 ]
                 task = "\n".join([task, "", "Context from previous steps:", *(results or [""])])
             async with slots:
-                return await self._run_part(task, str(number + 1), budgets[number])
+                return await self._run_part(task, places[number], budgets[number])
 
         try:
             for number, subtask in enumerate(plan):
@@ -219,13 +305,12 @@ class Orchestrator:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
 
-    async def _correct(self, results: Sequence[LoopResult]) -> list[LoopResult]:
+    async def _correct(self, by_place: dict[str, LoopResult]) -> dict[str, LoopResult]:
         """Have each section with an unsupported sentence corrected once.
 
         All are checked together, so that the judge sees a page that several of them cite once.
         """
-        places = [str(number) for number in range(1, len(results) + 1)]
-        by_place = dict(zip(places, results, strict=True))
+        by_place = dict(by_place)
         notes = await self.objections(
             {p: r.text for p, r in by_place.items() if p in self._parts and not r.limit}
         )
@@ -252,7 +337,7 @@ class Orchestrator:
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets) - before
-        return list(by_place.values())
+        return by_place
 
     async def _run_part(self, task: str, place: str, budget: Budget) -> LoopResult:
         """Work on a subtask, or on a section of a report; an error becomes the result's text."""

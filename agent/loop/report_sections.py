@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.evidence.markers import NOT_KNOWN
 from agent.journal.events import CLOSING
@@ -35,11 +35,20 @@ _NONE: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its heading, what to find out for it, and its text once it is written."""
+    """A section: its heading, what to find out for it, and its text once it is written.
+
+    `searches` are those that the user approved.
+    """
 
     heading: str
     task: str = ""
     text: str = ""
+    searches: tuple[str, ...] = ()
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Section:
+        """Read a section of the record."""
+        return cls(**{**row, "searches": tuple(row["searches"])})
 
     @property
     def failed(self) -> bool:
@@ -70,9 +79,21 @@ def read_outline(reply: str, most: int) -> list[Section]:
 
 def section_task(question: str, section: Section, outline: Sequence[Section]) -> str:
     """Write the task of a section, which names the others so that they do not overlap."""
-    others = "; ".join(other.heading for other in outline if other is not section)
-    filled = prompt("section").replace("{task}", section.task).replace("{question}", question)
+    others = "; ".join(other.heading for other in outline if other is not section) or "nothing else"
+    task = section.task
+    if section.searches:
+        task = f"{task}\n\n{approved_searches(section.searches)}"
+    filled = prompt("section").replace("{task}", task).replace("{question}", question)
     return filled.replace("{heading}", section.heading).replace("{others}", others)
+
+
+def approved_searches(searches: Sequence[str]) -> str:
+    """Ask for the searches that the user approved."""
+    listed = "\n".join(f"- {search}" for search in searches)
+    return (
+        "The user approved these searches. Make them first, as they are written; search for "
+        f"something else only where they leave the question open.\n{listed}"
+    )
 
 
 def closing_request(sections: Sequence[Section]) -> str:

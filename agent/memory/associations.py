@@ -1,7 +1,8 @@
 """Associations: typed links between memories, which grow with use and fade without it.
 
-A search follows only proven links, whose two memories helped with the same verified answer: similar
-words it finds by itself. The graph of links can be exported as GraphML and Mermaid.
+A memory is linked to similar ones among the newest when it is written, and to older ones by
+consolidation. A search follows only proven links, whose two memories helped with the same verified
+answer: similar words it finds by itself. The graph of links can be exported as GraphML and Mermaid.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ import time
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import sqlalchemy as sa
 
-from agent.memory.database import links
+from agent.memory.database import links, memories
+from agent.memory.kinds import FACT, OUTCOME
 from browser.text.words import one_line, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from agent.memory.database import Store
     from agent.memory.memory_types import Hit
@@ -30,6 +32,10 @@ REINFORCEMENT = 0.1
 FULL = 0.9  # stronger links do not grow
 FOLLOWED = 0.3  # a search does not follow weaker links
 STARTS = 5  # best hits whose links are followed
+WINDOW = 30  # newest memories that a new one is compared with; the reference engine's
+NEAREST = 5  # links that a new memory gets at most; the reference engine's
+SIMILAR = 0.5  # shared words, as a share of the smaller memory's words
+MIN_SHARED = 0.25
 PASSED_ON = 0.6  # share of a hit's score that a link of full strength passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _TOUCHING = (
@@ -59,6 +65,46 @@ class MemoryLink:
     proven: bool = False
 
 
+class Linked(NamedTuple):
+    """What a link is made from: a memory's id, kind, run and session, and its index terms."""
+
+    id: int
+    kind: str
+    run: str | None
+    session: int
+    terms: str
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The index terms without the first, the marker of the kind."""
+        return frozenset(self.terms.split()[1:])
+
+
+def linked(row: Mapping[str, Any]) -> Linked:
+    """Read what links need from the columns of a memory."""
+    return Linked(row["id"], row["kind"], row["run"], row["session"], row["terms"])
+
+
+def links_of(new: Linked, others: Iterable[Linked]) -> list[MemoryLink]:
+    """Return the strongest links of a memory to others that share words with it."""
+    found = filter(None, (_link_between(new, other) for other in others if other.id != new.id))
+    return sorted(found, key=lambda link: -link.strength)[:NEAREST]
+
+
+def _link_between(new: Linked, other: Linked) -> MemoryLink | None:
+    own, theirs = new.words, other.words
+    shared = len(own & theirs) / max(1, min(len(own), len(theirs)))
+    if shared < MIN_SHARED:
+        return None
+    if {new.kind, other.kind} == {FACT, OUTCOME} and new.run == other.run:
+        kind = LinkKind.CAUSAL
+    elif new.session == other.session and abs(new.id - other.id) == 1:
+        kind = LinkKind.SEQUENTIAL
+    else:
+        kind = LinkKind.SIMILAR if shared >= SIMILAR else LinkKind.RELATED
+    return MemoryLink(new.id, other.id, kind, round(min(1.0, shared), 2))
+
+
 class Links:
     """The links among the memories of a namespace, whose ids go from `first` to `last`."""
 
@@ -71,6 +117,22 @@ class Links:
         """Save links; an existing one keeps the greater strength. Returns how many are new."""
         with self._store.write() as connection:
             return sum(_write(connection, link) for link in new if link.one != link.other)
+
+    def connect(self, connection: sa.Connection, rows: Sequence[Linked]) -> None:
+        """Link memories that are being written to similar ones among the newest."""
+        own = memories.c.id.between(self._ids.start, rows[0].id - 1)
+        newest = sa.select(*memories.c["id", "kind", "run", "session", "terms"]).where(
+            own, memories.c.state == "active", memories.c.terms != ""
+        )
+        before = connection.execute(newest.order_by(memories.c.id.desc()).limit(WINDOW))
+        window = [Linked(*row) for row in before][::-1]
+        new: list[MemoryLink] = []
+        for row in rows:
+            if row.terms:
+                new += links_of(row, window[-WINDOW:])
+                window.append(row)
+        if new:  # a memory that is being written has no links yet
+            connection.execute(links.insert(), [_columns(link) for link in new])
 
     def reinforce(self, ids: Iterable[int]) -> None:
         """Strengthen the links among memories that helped with the same verified answer."""
@@ -132,16 +194,27 @@ class Links:
 
 def _write(connection: sa.Connection, link: MemoryLink) -> bool:
     """Save a link; returns whether it is new."""
-    one, other = sorted((link.one, link.other))
-    new = {"strength": link.strength, "touched": time.time()}
-    which = _is_link(one, other)
+    row = _columns(link)
+    which = _is_link(row["one"], row["other"])
     known = connection.scalar(sa.select(links.c.strength).where(which))
     if known is None:
-        row = {"one": one, "other": other, "kind": link.kind.value, "proven": link.proven, **new}
         connection.execute(links.insert(), row)
     elif link.strength > known:
-        connection.execute(links.update().where(which), new)
+        changed = {"strength": link.strength, "touched": row["touched"]}
+        connection.execute(links.update().where(which), changed)
     return known is None
+
+
+def _columns(link: MemoryLink) -> dict[str, Any]:
+    one, other = sorted((link.one, link.other))
+    return {
+        "one": one,
+        "other": other,
+        "kind": link.kind.value,
+        "proven": link.proven,
+        "strength": link.strength,
+        "touched": time.time(),
+    }
 
 
 def _is_link(one: int, other: int) -> sa.ColumnElement[bool]:

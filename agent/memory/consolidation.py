@@ -15,14 +15,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
-from agent.memory.associations import LinkKind, MemoryLink
+from agent.memory.associations import Linked, LinkKind, MemoryLink, links_of
 from agent.memory.entries import RUNS, Entries, MemoryDraft, details
 from agent.memory.memory_types import Consolidated, Origin
 from agent.memory.terms import content_key
 from browser.text.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     MemoryTerms = tuple[Any, frozenset[str]]
     """The row of a memory, and its index terms."""
@@ -31,14 +31,14 @@ DUE = 6 * 3_600.0  # seconds from one consolidation to the next
 SECONDS = 2.0  # default time limit
 BATCH = 500  # memories that one consolidation processes
 NEAR = 5  # nearest memories that one may be linked to
-SIMILAR = 0.5  # shared words, as a share of the smaller memory's words
-RELATED = 0.25
 INSIGHT_DAYS = 90  # an insight that is not renewed for so long is archived
 # The reference engine's values for clusters.
 ALIKE = 0.4  # shared words, as a share of the larger memory's words
 SUBJECT_WORDS = 5
 COMMON_SHARE = 0.3  # a word in more than this share of the memories names no subject
 COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
+# Confidence of insights, the reference engine's: .4 and .1 for each run, of a summary .5.
+MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
 EVIDENCE = 12  # newest memories of an insight that a model is shown
 LENGTH = 300  # characters of an insight
 _LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
@@ -108,26 +108,19 @@ def _repeated(rows: Sequence[Any]) -> set[int]:
     return repeated
 
 
-def _links_of(entries: Entries, row: Any) -> Iterator[MemoryLink]:
-    """Yield links from a memory to similar ones."""
-    own = _terms(row)
+def _links_of(entries: Entries, row: Any) -> list[MemoryLink]:
+    """Return links from a memory to similar ones, however old."""
     hits = entries.search(row.text, NEAR + 1, associations=False)
-    for other in entries.by_ids(hit.id for hit in hits if hit.id != row.id):
-        theirs = _terms(other)
-        shared = len(own & theirs) / max(1, min(len(own), len(theirs)))
-        if shared < RELATED:
-            continue
-        if {row.kind, other.kind} == {kinds.FACT, kinds.OUTCOME} and row.run == other.run:
-            kind = LinkKind.CAUSAL
-        elif row.session == other.session and abs(row.id - other.id) == 1:
-            kind = LinkKind.SEQUENTIAL
-        else:
-            kind = LinkKind.SIMILAR if shared >= SIMILAR else LinkKind.RELATED
-        yield MemoryLink(row.id, other.id, kind, round(min(1.0, shared), 2))
+    others = entries.by_ids(hit.id for hit in hits)
+    return links_of(_linked(row), map(_linked, others))
+
+
+def _linked(row: Any) -> Linked:
+    return Linked(row.id, row.kind, row.run, row.session, row.terms)
 
 
 def _terms(row: Any) -> frozenset[str]:
-    return frozenset(row.terms.split()[1:])  # the first is the marker of its kind
+    return _linked(row).words
 
 
 def _draw_insights(entries: Entries) -> int:
@@ -171,30 +164,37 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
 
     It replaces an earlier one of the same subject, but keeps a model's wording if the evidence is
     the same. "Several memories concern …" helps no run, so it is not searchable until a model has
-    worded it.
+    worded it. The confidence grows with the number of runs that it rests on.
     """
     rows = [row for row, _ in cluster]
     answered = sum(row.kind == kinds.OUTCOME for row in rows)
     failed = sum(row.kind == kinds.ERROR for row in rows)
     about = _subject(cluster)
     if failed >= 2 and failed > answered:
-        type_ = "correction"
+        type_, confidence = "correction", _confidence(failed)
         text = f"Questions about {about} were not answered {failed} times: ask differently."
     elif answered >= 3:
-        type_, text = "pattern", f"Questions about {about} were answered {answered} times."
+        type_, confidence = "pattern", _confidence(answered)
+        text = f"Questions about {about} were answered {answered} times."
     elif len(rows) >= 4:
-        type_, text = "summary", f"Several memories concern {about}."
+        type_, confidence = "summary", SUMMARY_CONFIDENCE
+        text = f"Several memories concern {about}."
     else:
         return None
     key = f"{type_}: {about}"
-    value: dict[str, Any] = {"type": type_, "evidence": [row.id for row in rows]}
+    evidence = [row.id for row in rows]
+    value: dict[str, Any] = {"type": type_, "evidence": evidence, "confidence": confidence}
     noted = details(known.get(key))
     if noted.get("worded") and noted["evidence"] == value["evidence"]:
         text, value["worded"] = known[key].text, True
-    searched = None if "worded" in value or type_ == "correction" else ""
     origin = Origin(trusted=all(row.trusted for row in rows))
     packed = json.dumps(value)
+    searched = None if "worded" in value or type_ == "correction" else ""
     return MemoryDraft(text, kinds.INSIGHT, key, packed, origin=origin, searched=searched)
+
+
+def _confidence(runs: int) -> float:
+    return round(min(MAX_CONFIDENCE, 0.4 + 0.1 * runs), 2)
 
 
 def _subject(cluster: Sequence[MemoryTerms]) -> str:

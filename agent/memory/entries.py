@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from agent import jsvalues
-from agent.memory.associations import Links
+from agent.memory.associations import Links, linked
 from agent.memory.database import (
     NAMESPACE_SHIFT,
     Notes,
@@ -284,6 +284,7 @@ class Entries:
             previous = Previous(number, session, row["at"], draft.source)
             rows.append({**row, "id": number, "session": session})
         connection.execute(memories.insert(), rows)
+        self.links.connect(connection, [linked(row) for row in rows])
         index_memories(connection, [(row["id"], row["terms"]) for row in rows])
         return [row["id"] for row in rows]
 

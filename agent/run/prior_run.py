@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
-from agent.journal.events import MAIN, Journal, utc_now
+from agent.journal.events import MAIN, OUTLINE, Journal, utc_now
 from agent.loop.subtasks import read_interrupted_pages
 from agent.run.record import ResumedModel, once_each
 from agent.tools.context import ToolContext
@@ -17,9 +17,10 @@ from agent.types import Observation
 from browser.net.url import normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agent.journal.runs import Runs
+    from agent.loop.report_sections import Section
     from agent.models.base import Model
     from agent.protocol.call_results import Caller
     from agent.run.record import RunRecord
@@ -37,22 +38,26 @@ class PriorRun:
 
     A `resumed` run continues the recorded one: what is on record is used, and not written twice.
     Otherwise another model is asked on the recorded web; with `live`, what the record does not
-    hold is looked up on the web.
+    hold is looked up on the web. With `sections`, those of the recorded report that have a text are
+    kept, with all sources, and the others are researched on the web.
     """
 
     source: RunRecord
     resumed: bool = True
     live: bool = True
+    sections: Sequence[Section] = ()
 
-    def open_journal(self, runs: Runs) -> Journal:
+    def open_journal(self, runs: Runs, run: str | None = None) -> Journal:
         """Open the journal of the run: the recorded one if it is resumed, else a new one."""
-        return Journal(self.source.folder if self.resumed else runs.create(utc_now()))
+        return Journal(self.source.folder if self.resumed else runs.create(utc_now(), run))
 
     def opening(self, place: str) -> list[Message] | None:
         """Return the recorded first messages of a loop; None if they are built again.
 
         Another model makes its own plan, so only its main loop begins with the same messages.
         """
+        if self.sections:
+            return None
         return self.source.opening_at(place) if self.resumed or place == MAIN else None
 
     @property
@@ -93,6 +98,10 @@ class PriorRun:
         if self.resumed:
             return ResumedCalls(self.source, live, journal.write)
         self.source.copy_sources(journal)
+        if self.sections:
+            rows = [asdict(section) for section in self.sections]
+            journal.write("sections.kept", OUTLINE, of=self.source.folder.id, sections=rows)
+            return live
         return RecordedWebCalls(self.source, journal.write, live if self.live else None)
 
     def record(self, write: Record) -> Record:

@@ -27,12 +27,15 @@ from agent.journal.events import (
     OUTLINE,
     PLAN,
     PRIMARY,
+    PROPOSAL,
     REPHRASE,
     SYNTHESIS,
     VALUES,
     read_events,
 )
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
+from agent.loop.plan_approval import PlanApproval
+from agent.loop.report_sections import Section
 from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, start_guided_mode
 from agent.models.providers import EXTRACTIVE
 from agent.types import Fit, Message, Observation, ToolCall
@@ -52,6 +55,7 @@ _OWN_SYSTEM_PROMPT: Final = (
     MEND,
     REPHRASE,
     PLAN,
+    PROPOSAL,
     AFTER,
     JUDGE,
     MISSING,
@@ -70,6 +74,8 @@ _ONCE_A_PLACE: Final = frozenset(
         "tool.call",
         "tool.result",
         "tool.intent",
+        "plan.clarified",
+        "plan.approved",
         CHALLENGE,
         PRIMARY,
     }
@@ -141,6 +147,26 @@ class RunRecord:
         found = self.started.get("schema")
         return found if isinstance(found, dict) else None
 
+    def approval(self) -> PlanApproval:
+        """What the user answered and approved before the run, as far as it got."""
+        answers = [event.data["answer"] for event in self.events_of("plan.clarified")]
+        plans = [event.data["text"] for event in self.events_of("plan.approved")]
+        return PlanApproval(
+            answered=answers[-1] if answers else None, approved=plans[-1] if plans else None
+        )
+
+    @property
+    def sections(self) -> list[Section]:
+        """The sections of its report, as they were written; empty for other answers."""
+        written = self.events_of("sections")
+        return [Section.from_row(row) for row in written[-1].data["sections"]] if written else []
+
+    @property
+    def kept_sections(self) -> list[Section]:
+        """The sections that it took over from an earlier report; those without a text are new."""
+        kept = self.events_of("sections.kept")
+        return [Section.from_row(row) for row in kept[-1].data["sections"]] if kept else []
+
     # Model calls and tool calls, by their places.
 
     @property
@@ -198,6 +224,8 @@ class RunRecord:
             # request for that is the last message.
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
                 return self.messages(request)[:-1]
+        if self.approval().approved == "":  # the user refused the plan, so that no loop began
+            return [Message("user", self.question)]
         return None
 
     def messages(self, request: Event) -> list[Message]:

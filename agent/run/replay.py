@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_class
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
-from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
+from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, PROPOSAL, REVIEW, VALUES
 from agent.limits import EFFORTS
 from agent.loop.answer_review import repair
 from agent.loop.judge import ClaimJudge
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from agent.run.record import RunRecord
     from agent.types import Message, Observation, Report, ToolCall
 
-_PLACE_OF_TASK: Final = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
+_PLACES_OF_TASK: Final = {
+    Task.PLAN: (PLAN, f"{PROPOSAL}/1"),
+    Task.OUTLINE: (OUTLINE,),
+    Task.VALUES: (f"{VALUES}/1",),
+}
 """Where the journal has the request for a task, if it was made."""
 DIFF_LINES: Final = 12
 """Maximum number of lines of a difference that are shown; the first ones tell what is wrong."""
@@ -53,25 +57,21 @@ async def replay(record: RunRecord) -> Report:
     offers = record.events_of("tools.offered")
     tools = offers[0].data if offers else {}
 
-    async def build_context(_question: str, place: str) -> list[Message]:
-        messages = record.opening_at(place)
-        if messages is None:
-            raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
-        return messages
-
     work = Orchestrator(
         ResumedModel(record, NoLiveModel(record)),
         RecordedCalls(record),
         budget,
         record.system,
         no_record,
-        build_context,
+        partial(_recorded_opening, record),
         effort=EFFORTS[options.get("depth", "standard")],
         as_report=bool(options.get("report")),
         guides=partial(guides_for, selection=tools),
         join_loops=evidence.join_loops,
         context_window=int(options.get("context_window", CONTEXT_WINDOW)),
         objections=partial(_recorded_objections, reviews),
+        kept=record.kept_sections,
+        approval=record.approval() if options.get("plan") else None,
     )
     try:
         result = await answer_by_rules(await work.answer(question), work.messages)
@@ -92,6 +92,13 @@ async def replay(record: RunRecord) -> Report:
 
         await add_values(report, result.text, Schema(record.schema), work, judge)
     return report
+
+
+async def _recorded_opening(record: RunRecord, _question: str, place: str) -> list[Message]:
+    messages = record.opening_at(place)
+    if messages is None:
+        raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
+    return messages
 
 
 async def _recorded_objections(
@@ -145,7 +152,7 @@ class NoLiveModel:
             case Task.MISSING:  # the orchestrator asks once a round, so this counts the rounds
                 self._missing_rounds += 1
                 return f"{MISSING}/{self._missing_rounds}" in self._places
-        return _PLACE_OF_TASK.get(task) in self._places
+        return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
 
     def _fail_as_recorded(self, digest: str) -> None:
         """Raise what ended the recorded call with this digest, if it got no reply."""

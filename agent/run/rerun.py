@@ -2,7 +2,8 @@
 
 The steps are those of the record. An element is found by its role and name, and among several by
 the line and the heading where it stood, never by a selector. Each act is confirmed by its outcome,
-compared with the recorded one; at the first difference the rerun stops and says what differs.
+compared with the recorded one. At the first difference the rerun stops and says what differs; if a
+model is given, it takes over there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
+from agent.run.takeover import take_over
 from agent.run.web import open_web
 from agent.tools.action_tools import without_refs
 from agent.tools.policy import Policy
@@ -36,9 +38,11 @@ if TYPE_CHECKING:
 
     from agent.config import Flags
     from agent.journal.events import Event
+    from agent.models.base import Model
     from agent.run.models import ResolvedModel
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
+    from agent.tools.toolset import ToolSelection
     from agent.types import Observation, Report
     from browser.page.view import View
 
@@ -110,6 +114,13 @@ class SessionStep:
         name = _TYPED.get(self.call.name, "")
         return str(self.call.fields.get(name, "") or "") if name else ""
 
+    def wanted(self) -> str:
+        """Say what the step is to do now: what it did then, with what is to be entered."""
+        said = self.describe()
+        if self.recorded:
+            said = said.replace(self.recorded, self.entered)
+        return said if self.entered in said else f"{said}: {self.entered!r}"
+
     def describe(self) -> str:
         """Say what the step did, without refs."""
         return without_refs(str(self.result.get("did") or "")) or f"opened {self.fields['url']}"
@@ -119,6 +130,7 @@ async def rerun(
     name: str,
     *,
     values: Mapping[str, str] | None = None,
+    model: str | Model | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool | str]] | None = None,
     config: bool = False,
@@ -126,10 +138,14 @@ async def rerun(
 ) -> Report:
     """Perform the browser session of a run again; `values` replace what was entered then.
 
-    Their keys are names of fields, or what was entered. `flags` are those of `research`. Raises
+    Their keys are names of fields, or what was entered. `model` takes over from the first step that
+    differs; without one, the rerun stops there. `flags` are those of `research`. Raises
     `UsageError` if there is no such run, it has no such session, or a key fits no entry.
     """
+    own_model = None if isinstance(model, str) else model
     arguments: dict[str, Any] = {**flags, "memory": False, "model": "extractive"}
+    if isinstance(model, str):
+        arguments["model"] = model
     folder = Runs(load_options(arguments, config=config).data).find(name)
     record = RunRecord.read(folder)
     steps = with_values(session_steps(record), values or {})
@@ -140,8 +156,14 @@ async def rerun(
     options = load_options(
         {**kept, **{k: v for k, v in arguments.items() if v is not None}}, config=config
     )
-    inputs = Inputs(on_event=on_event, approve=approve, config=config)
-    make = partial(Rerun, steps=steps, asked=record.question, values=values or {})
+    inputs = Inputs(model=own_model, on_event=on_event, approve=approve, config=config)
+    make = partial(
+        Rerun,
+        steps=steps,
+        asked=record.question,
+        values=values or {},
+        takes_over=model not in (None, "extractive"),
+    )
     return await run_question(f"Rerun of {folder.id}: {record.question}", options, inputs, make)
 
 
@@ -215,7 +237,10 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
 
 
 class Rerun(Run):
-    """The rerun of one session. It acts through the tools of a run, so that the same rules hold."""
+    """The rerun of one session. It acts through the tools of a run, so that the same rules hold.
+
+    `takes_over` says that the model continues where a step differs from the record.
+    """
 
     def __init__(
         self,
@@ -224,12 +249,14 @@ class Rerun(Run):
         steps: Sequence[SessionStep],
         asked: str,
         values: Mapping[str, str],
+        *,
+        takes_over: bool = False,
     ) -> None:
         super().__init__(services, model)
         services.evidence.question = ""
         for words in (asked, *values.values()):  # the user's own
             services.context.provenance.add(words, Kind.PERSON)
-        self._steps = steps
+        self._steps, self._asked, self._takes_over = steps, asked, takes_over
         self._changed = [
             (step.recorded, step.entered) for step in steps if step.recorded != step.entered
         ]
@@ -238,16 +265,19 @@ class Rerun(Run):
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         services = self._services
-        services.write_start("none", services.folder.id, work="rerun")
+        name = self._model.name if self._takes_over else "none"
+        services.write_start(name, services.folder.id, work="rerun")
         opened = open_web(services.options, services.environ, services.record, services.question)
         context = services.context
         context.web = await stack.enter_async_context(opened)
-        tools = apply_tool_rules(available_tools(context), services.options).registry()
-        calls = Policy(tools, context)
+        tools = apply_tool_rules(available_tools(context), services.options)
+        calls = Policy(tools.registry(), context)
         try:
             for number, step in enumerate(self._steps, 1):
                 await self._do(calls, context, step, number)
         except RerunStopped as stopped:
+            if self._takes_over:
+                return self._finish(self._with_steps(await self._continue(stack, tools, stopped)))
             report = services.report_builder.failed_report(stopped)
             return self._finish(self._with_steps(report))
         return self._finish(self._with_steps(services.report_builder.new_report("answered")))
@@ -284,13 +314,42 @@ class Rerun(Run):
             )
         )
 
-    def _with_steps(self, report: Report) -> Report:
-        report.confidence = None
-        report.answer = "\n".join(
-            f"{one.text} {''.join(f'[{n}]' for n in one.citations)}".rstrip()
-            for one in self._sentences
+    async def _continue(
+        self, stack: AsyncExitStack, tools: ToolSelection, stopped: RerunStopped
+    ) -> Report:
+        """Have the model do the rest of the session; its answer is checked like any other."""
+        done = [one.text for one in self._sentences]
+        result, judge = await take_over(
+            self._services,
+            self._model,
+            stack,
+            tools,
+            asked=self._asked,
+            done=done,
+            why=str(stopped),
+            left=[step.wanted() for step in self._steps[len(done) :]],
         )
-        report.sentences, report.sources = self._sentences, list(self._sources)
+        return self._checked(result, judge)
+
+    def _with_steps(self, report: Report) -> Report:
+        """Put the steps that were repeated before the answer, with their sources."""
+        numbers: dict[int, int] = {}
+        for source in self._sources:
+            known = (
+                s.n for s in report.sources if (s.url, s.sha256) == (source.url, source.sha256)
+            )
+            numbers[source.n] = next(known, len(report.sources) + 1)
+            if numbers[source.n] > len(report.sources):
+                report.sources.append(source.model_copy(update={"n": numbers[source.n]}))
+        steps = [
+            one.model_copy(update={"citations": [numbers[n] for n in one.citations]})
+            for one in self._sentences
+        ]
+        lines = [f"{s.text} {''.join(f'[{n}]' for n in s.citations)}".rstrip() for s in steps]
+        taken_over = report.answer if report.error is None else ""
+        report.answer = "\n\n".join(filter(None, ["\n".join(lines), taken_over]))
+        report.sentences = [*steps, *(report.sentences if taken_over else [])]
+        report.confidence = None
         return report
 
 

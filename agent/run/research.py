@@ -15,7 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, ResearchError, UsageError, error_text
+from agent.errors import (
+    InternalError,
+    NobodyToApprove,
+    PlanRefused,
+    ResearchError,
+    UsageError,
+    error_text,
+)
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.answer_review import AnswerReview, check_parts
@@ -57,6 +64,7 @@ async def research(
     config: bool = False,
     run: str | None = None,
     tasks: Callable[[Options], Sequence[Tool]] | None = None,
+    edit_plan: Callable[[str], Awaitable[str | None]] | None = None,
     **flags: Unpack[Flags],
 ) -> Report:
     """Research a question.
@@ -65,10 +73,11 @@ async def research(
     off unless it is given. `tools` are functions by name, async or not: parameters and docstring
     describe them to the model, and their results, any JSON, can be cited. `on_event` is called with
     each journal event; `approve` asks the user about a risky step, `ask` asks them what they meant,
-    at most once; `opened` is called with the run's `ToolContext` once its web is open. Providers'
-    keys in the environment (`OPENAI_API_KEY`, …) count; other environment variables and the
-    settings file are read only with `config`. `run` sets the id of the run, for callers that must
-    know it beforehand; `tasks` makes the tools of `allow_tasks`.
+    at most once; with `plan`, `edit_plan` shows them the plan as Markdown and returns it as they
+    edited it, or None to stop; `opened` is called with the run's `ToolContext` once its web is
+    open. Providers' keys in the environment (`OPENAI_API_KEY`, …) count; other environment
+    variables and the settings file are read only with `config`. `run` sets the id of the run, for
+    callers that must know it beforehand; `tasks` makes the tools of `allow_tasks`.
 
     A model or a web that fails ends in a report with status `failed`; wrong settings raise
     `UsageError`, and a cancelled run keeps its record and raises `CancelledError`.
@@ -88,6 +97,7 @@ async def research(
         opened=opened,
         run=run,
         tasks=tasks,
+        edit_plan=edit_plan,
     )
     # A shell passes on any bytes: halves of surrogate pairs could not be written to the record.
     text = question.encode("utf-8", "replace").decode()
@@ -127,6 +137,8 @@ async def run_question(
 
     Raises `UsageError` for wrong settings, before the run begins.
     """
+    if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
+        raise NobodyToApprove("nobody can approve the plan here")
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, inputs.environ)
     if options.keep_days is not None:
@@ -219,8 +231,8 @@ class Run:
         try:
             result = await work.answer(services.question)
         except ResearchError as error:
-            # A mistyped file or model says nothing about the question.
-            if error.exit_code != UsageError.exit_code:
+            # A mistyped file or model, or a refused plan, says nothing about the question.
+            if not isinstance(error, PlanRefused) and error.exit_code != UsageError.exit_code:
                 await save(None)
                 await self._remember_failure(error)
             raise

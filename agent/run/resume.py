@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import file_settings, load_options
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
+    from agent.loop.plan_approval import EditPlan
+    from agent.models.base import Model
     from agent.options import Options
     from agent.tools.context import Approve, Ask, ToolContext
     from agent.tools.registry import Tool
@@ -38,8 +41,13 @@ The user's own settings decide what a run on a stranger's archive may reach.
 """
 
 
-async def resume_run(folder: RunFolder, **settings: Any) -> Report:
-    """Resume the run in a folder; same settings and errors as `resume`."""
+async def resume_run(folder: RunFolder, *, section: str | None = None, **settings: Any) -> Report:
+    """Resume the run in a folder; same settings and errors as `resume`.
+
+    With `section`, research that section of its report again: see `research_section_again`.
+    """
+    if section is not None:
+        return await research_section_again(folder, section, **settings)
     return await resume(RunRecord.read(folder), **settings)
 
 
@@ -52,6 +60,7 @@ async def resume(
     ask: Ask | None = None,
     opened: Callable[[ToolContext], None] | None = None,
     tasks: Callable[[Options], Sequence[Tool]] | None = None,
+    edit_plan: EditPlan | None = None,
     **flags: Any,
 ) -> Report:
     """Resume a run where it stopped; `flags` replace its settings, the rest is as in `research`.
@@ -80,6 +89,7 @@ async def resume(
         prior=PriorRun(record),
         opened=opened,
         tasks=tasks,
+        edit_plan=edit_plan,
     )
     return await run_question(record.question, load_options(settings), inputs)
 
@@ -111,6 +121,58 @@ async def _finish_jobs(
     return report
 
 
+async def research_section_again(
+    folder: RunFolder,
+    heading: str,
+    *,
+    data_dir: Path,
+    model: str | Model | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    approve: Approve | None = None,
+    ask: Ask | None = None,
+    opened: Callable[[ToolContext], None] | None = None,
+    tasks: Callable[[Options], Sequence[Tool]] | None = None,
+    edit_plan: EditPlan | None = None,  # noqa: ARG001 - its plan is the earlier report
+    run: str | None = None,
+    **flags: Any,
+) -> Report:
+    """Research one section of a report again, in a new run that keeps the other sections.
+
+    Only the section's pages are read, past all caches; summary and end are written again. `flags`
+    replace settings of the earlier run. Raises `UsageError` if it has no such section.
+    """
+    record = RunRecord.read(folder).require_question()
+    wanted = heading.strip().casefold()
+    written = record.sections
+    kept = [one if one.heading.casefold() != wanted else replace(one, text="") for one in written]
+    if kept == written:
+        listed = "; ".join(one.heading for one in written)
+        hint = f"Its sections: {listed}." if listed else "Only reports in sections have any."
+        raise UsageError(f"{folder.id} has no section {heading!r}", hint=hint)
+    settings = {
+        **record.options,
+        "schema": record.schema,
+        "session": record.started.get("session"),
+        "mcp_servers": file_settings()[0].get("mcp_servers", {}),
+        "fresh": True,
+        "data_dir": data_dir,
+        **({"model": model} if isinstance(model, str) else {}),
+        **flags,
+    }
+    inputs = Inputs(
+        model=None if isinstance(model, str) else model,
+        on_event=on_event,
+        approve=approve,
+        ask=ask,
+        config=True,
+        prior=PriorRun(record, resumed=False, sections=kept),
+        opened=opened,
+        tasks=tasks,
+        run=run,
+    )
+    return await run_question(record.question, load_options(settings), inputs)
+
+
 async def rerun_on_recorded_web(
     record: RunRecord,
     *,
@@ -136,6 +198,7 @@ async def rerun_on_recorded_web(
         "base_url": base_url,
         "data_dir": data_dir,
         "memory": False,
+        "plan": False,
         "session": None,
         "continue_run": None,
     }

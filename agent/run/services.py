@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agent.evidence.schema import Schema
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
+    from agent.loop.plan_approval import EditPlan
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
     from agent.options import Options
@@ -73,7 +74,7 @@ class Inputs:
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
     the web is open, so that a live view can watch the page. `tasks` makes the tools that schedule
-    something, where the settings allow them.
+    something, where the settings allow them. `edit_plan` has the user edit and approve the plan.
     """
 
     model: Model | None = None
@@ -87,6 +88,7 @@ class Inputs:
     opened: Callable[[ToolContext], None] | None = None
     run: str | None = None
     tasks: Callable[[Options], Sequence[Tool]] | None = None
+    edit_plan: EditPlan | None = None
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -115,7 +117,9 @@ class RunServices:
         logins = logged_in_sites(options) if not prior or prior.logged_in else set()
         # Everything above may raise, and writes nothing: wrong settings leave no run behind.
         self.journal = (
-            prior.open_journal(runs) if prior else Journal(runs.create(utc_now(), inputs.run))
+            prior.open_journal(runs, inputs.run)
+            if prior
+            else Journal(runs.create(utc_now(), inputs.run))
         )
         self.record = prior.record(self.write) if prior else self.write
         # The report builder listens first: the other listeners may ask it for totals.
@@ -137,6 +141,7 @@ class RunServices:
             on_read=lambda kind, site: self.record("context.read", origin=kind.value, site=site),
         )
         ask = self._recorded(inputs.ask)
+        self.edit_plan = self._recorded(inputs.edit_plan)
         self.context = ToolContext(
             question=question,
             evidence=self.evidence,
@@ -154,6 +159,7 @@ class RunServices:
             approve=self._recorded(inputs.approve),
             approvals=approvals_given(options.yes),
             person=Person(ask) if ask else None,
+            tasks_allowed=bool(options.allow_tasks),
             deadline=time.monotonic() + options.timeout if options.timeout else None,
         )
         self._spans = self._start_tracing()
@@ -176,7 +182,9 @@ class RunServices:
     def today(self) -> str:
         """The date of the run (UTC), which is the record's where the run starts from one."""
         prior = self.inputs.prior
-        return prior.source.day if prior else utc_now().date().isoformat()
+        if prior is not None and not prior.sections:
+            return prior.source.day
+        return utc_now().date().isoformat()
 
     def write(self, kind: str, place: str = "", **data: Any) -> None:
         """Write an event, with secrets redacted."""

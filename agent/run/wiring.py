@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from agent.guard.provenance import Kind
 from agent.guard.saved_logins import LoginsInUse
 from agent.guard.window import tokens
 from agent.loop.orchestrator import Orchestrator
+from agent.loop.plan_approval import PlanApproval
 from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import SystemPrompt, sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from agent.loop.context_builder import ContextBuilder
+    from agent.loop.report_sections import Section
     from agent.models.base import Model
     from agent.options import Options
     from agent.protocol.call_results import Caller
@@ -118,6 +121,20 @@ def new_orchestrator(
                 context.provenance.add(message.content, kind)
         return recorded
 
+    kept: Sequence[Section] = ()
+    if prior is not None:
+        kept = prior.sections or (prior.source.kept_sections if prior.resumed else ())
+    approval = None
+    if options.plan and not kept:
+        on_record = prior.source.approval() if prior and prior.resumed else PlanApproval()
+        approval = replace(
+            on_record,
+            edit=services.edit_plan,
+            person=context.person,
+            record=services.record,
+            note=partial(context.provenance.add, kind=Kind.PERSON),
+        )
+
     return Orchestrator(
         model,
         calls,
@@ -130,6 +147,8 @@ def new_orchestrator(
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
         join_loops=services.evidence.join_loops,
+        approval=approval,
+        kept=kept,
     )
 
 

@@ -174,7 +174,11 @@ class ActiveRun:
         """Research to the end, or until it is stopped; raises what `start` is refused with."""
         hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
-            hooks |= {"approve": self._approve, "ask": partial(self._ask_person, "ask")}
+            hooks |= {
+                "approve": self._approve,
+                "ask": partial(self._ask_person, "ask"),
+                "edit_plan": self._edit_plan,
+            }
         self._task = asyncio.current_task()
         with suppress(asyncio.CancelledError):
             await start(**hooks)
@@ -195,6 +199,10 @@ class ActiveRun:
     async def _approve(self, effect: str) -> bool | str:
         reply = await self._ask_person("approve", effect)
         return "site" if reply == "site" else reply is True or reply == "yes"
+
+    async def _edit_plan(self, text: str) -> str | None:
+        reply = await self._ask_person("plan", text)
+        return reply if isinstance(reply, str) else None
 
     async def _ask_person(self, kind: str, what: str) -> bool | str:
         asking = asyncio.run_coroutine_threadsafe(self._reply(kind, what), self._server)
@@ -243,7 +251,7 @@ class RunManager:
     """All runs of a data folder: those `active` here, at most `at_once`, and those on disk.
 
     `flags` are those of each run, where its question has no others; `research` begins one,
-    `resume_run` goes on with one.
+    `resume_run` goes on with one, or researches a section of its report again.
     """
 
     def __init__(
@@ -296,6 +304,13 @@ class RunManager:
         # Its record has the other flags, which hold again.
         resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
         return await self._launch(folder, resuming, attended=attended)
+
+    async def research_section(self, folder: RunFolder, heading: str) -> ActiveRun:
+        """Research one section of a finished report again, in a new run that a user follows."""
+        new = RunFolder(self.runs.root / new_id(utc_now()))
+        data = self._flags["data_dir"]
+        start = partial(self._resume_run, folder, section=heading, data_dir=data, run=new.id)
+        return await self._launch(new, start, attended=True)
 
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run; returns once it has written its first event."""

@@ -122,8 +122,18 @@ async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response:
 
 
 @run_routes.post("/runs/{run}/again", status_code=201)
-async def again(state: StateDep, folder: FolderDep, response: Response) -> Begun:
-    """Ask the same question again in a new run; `diff` then shows what changed."""
+async def again(
+    state: StateDep,
+    folder: FolderDep,
+    response: Response,
+    section: Annotated[str, Query(max_length=400)] = "",
+) -> Begun:
+    """Ask the same question again in a new run; `diff` then shows what changed.
+
+    With `section`, the heading of a section of its report, only that section is researched again.
+    """
+    if section:
+        return _begun(await state.manager.research_section(folder, section), response)
     return _begun(await state.ask_again(folder), response)
 
 

@@ -53,7 +53,7 @@ class _Question(_Watched):
 
 
 LIMITS = ("budget", "timeout", "max_steps")
-ASKED = (*LIMITS, "depth", "report", "site", "since", "lang", "max_sources")
+ASKED = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
 """The settings that a client may choose for a run; all others are the server's."""
 if TYPE_CHECKING:  # fields that are made of a table cannot be known to a type checker
 
@@ -118,15 +118,19 @@ class RunState(BaseModel):
         description="Text around the matches, with whether it matched; otherwise the answer.",
     )
     asked: list[dict[str, Any]] = Field(
-        default_factory=list, description="Open questions of the run: n, kind (ask, approve), what."
+        default_factory=list,
+        description="Open questions of the run: n, kind (ask, approve, plan), what.",
     )
 
 
 class AnswerForm(BaseModel):
-    """The answer to a question of a run: its number, and true, false, `site` or a text."""
+    """The answer to a question of a run: its number, and true, false, `site` or a text.
+
+    A plan is approved with its text, as the user edited it, and refused with false.
+    """
 
     n: int = Field(ge=1, le=10_000)
-    answer: bool | Annotated[str, StringConstraints(max_length=4_000)]
+    answer: bool | Annotated[str, StringConstraints(max_length=20_000)]
 
 
 class HintForm(BaseModel):

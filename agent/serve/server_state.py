@@ -203,6 +203,7 @@ class ServerState:
         asked = {*ASKED, "corpus", "file"} & options.keys()
         if options.get("model") in await asyncio.to_thread(self.models):
             asked.add("model")
+        asked.discard("plan")  # nobody follows the run who could approve it
         flags = {name: options[name] for name in asked if options[name] not in (None, [], False)}
         if start.get("schema"):
             flags["schema"] = start["schema"]

@@ -180,7 +180,7 @@ class ToolContext:
     question of the model: both are None if no user can be asked. `memory` is None with
     `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts
     images. `outgoing` decides what may be sent. On `approved_sites` the user lets the run act
-    without asking again;
+    without asking again; `tasks_allowed` is `--allow-tasks`;
     `approvals` are actions and sites approved before the run (`--yes`). `hints` are messages of the
     user that the model has not seen yet. `rephrase` asks the model for other queries. `effort` has
     the preset limits of the run's depth; outside a run, the lowest. With `files_first`, a search
@@ -205,6 +205,7 @@ class ToolContext:
     vision: bool = False
     files_first: bool = False
     person: Person | None = None
+    tasks_allowed: bool = False
     secrets: SecretStore | None = None
     approved_sites: set[str] = field(default_factory=set)
     approvals: frozenset[tuple[str, str]] = frozenset()

@@ -443,9 +443,18 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
     return parsed.path == "/" and not parsed.query
 
 
+ALLOWED_TASKS: Final = frozenset({"SET_GOAL", "UPDATE_GOAL", "SET_TIMER", "REMIND_ME"})
+"""What `--allow-tasks` allows beside recalled memories: it starts no run and visits no page."""
+
+
 async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of what influences or starts later runs, once others' words were read."""
-    if tool.lasting and context.provenance.untrusted:
+    """Ask for approval of what influences or starts later runs, once others' words were read.
+
+    With `--allow-tasks`, goals and reminders need none as long as such words only came from memory.
+    """
+    provenance = context.provenance
+    allowed = context.tasks_allowed and tool.name in ALLOWED_TASKS and not provenance.read_others
+    if tool.lasting and provenance.untrusted and not allowed:
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         shown = ", ".join(f"{key} {value!r}" for key, value in fields.items())
         starts_runs = tool.risk is Risk.EXTERNAL

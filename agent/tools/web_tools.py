@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 MAX_INDEXING_SECONDS, MAX_INDEXING_SECONDS_BY_RULES = 20.0, 120.0
 """A search waits this long for the index of a folder, beside its own time; then it goes by what is
-indexed, and says how much that is. A language model can search again; the rules answer once. Twenty
-papers a second are indexed on two cores."""
+indexed, and says how much that is. A language model can search again; the rules answer once. A
+paper of 14 pages takes a tenth of a second of processor time."""
 MIN_RESULTS = 3
 """With fewer results a search is rephrased: two pages seldom confirm each other."""
 MAX_FILES_READ = 5

@@ -16,8 +16,6 @@ from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_c
 from browser.text.words import count_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lxml import etree
 
     from browser.extract.css import Declarations, Rule
@@ -384,8 +382,6 @@ class _Finder:
         self._cascade = cascade
         # Verdicts by the identity of declarations, which many elements share.
         self._verdicts: dict[int, tuple[bool, bool]] = {}
-        self._colors: dict[etree._Element, Color | None] = {}
-        self._grounds: dict[etree._Element, Color | None] = {}
         # Then default colours are unknown, as external sheets are not fetched.
         self._is_styled_elsewhere = any(
             "stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")
@@ -422,45 +418,24 @@ class _Finder:
         """Whether the text has the colour of its background."""
         if declared.keys().isdisjoint(("color", *_BACKGROUNDS)):
             return False
-        text = self._inherited(element, _declared_color, self._colors, "black")
-        ground = text and self._inherited(element, _declared_ground, self._grounds, "white")
+        text, ground = self._color(element), self._background(element)
         return (
             text is not None
             and ground is not None
             and all(abs(a - b) <= _INDISTINCT for a, b in zip(text[:3], ground[:3], strict=True))
         )
 
-    def _inherited(
-        self,
-        element: etree._Element,
-        own: Callable[[Declarations], tuple[Color | None] | None],
-        known: dict[etree._Element, Color | None],
-        default: str,
-    ) -> Color | None:
-        """The colour of the nearest element upwards that has one; siblings share it."""
-        color = None if self._is_styled_elsewhere else _NAMED_COLORS[default]
-        missing: list[etree._Element] = []
+    def _color(self, element: etree._Element) -> Color | None:
         for node in itertools.chain((element,), element.iterancestors()):
-            if node in known:
-                color = known[node]
-                break
-            missing.append(node)
-            if declared := own(self._cascade.declared(node)):
-                color = declared[0]
-                break
-        known.update(dict.fromkeys(missing, color))
-        return color
+            if value := self._cascade.declared(node).get("color"):
+                return parse_color(value)
+        return None if self._is_styled_elsewhere else _NAMED_COLORS["black"]
 
-
-def _declared_color(declared: Declarations) -> tuple[Color | None] | None:
-    """The declared colour of text, None if it cannot be computed; no tuple if there is none."""
-    value = declared.get("color")
-    return (parse_color(value),) if value else None
-
-
-def _declared_ground(declared: Declarations) -> tuple[Color | None] | None:
-    value = _background_value(declared)
-    if not value.replace("none", "").replace("inherit", "").strip():
-        return None
-    color = parse_color(value)
-    return (color,) if color is None or color.alpha > _FAINT else None
+    def _background(self, element: etree._Element) -> Color | None:
+        for node in itertools.chain((element,), element.iterancestors()):
+            value = _background_value(self._cascade.declared(node))
+            if value.replace("none", "").replace("inherit", "").strip():
+                color = parse_color(value)
+                if color is None or color.alpha > _FAINT:
+                    return color
+        return None if self._is_styled_elsewhere else _NAMED_COLORS["white"]

@@ -7,6 +7,7 @@ disabled]`.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from browser.net.url import same_site
+from browser.net.url import origin, same_site
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ Piece = dict[str, Any]
 
 def plain_text(text: str) -> str:
     """Make text of the page safe for a line: cleaned, on one line, without forged refs."""
+    if text.isascii() and text.isprintable():  # most text: nothing to clean
+        return _FORGED_REF.sub("(", text) if "[" in text else text
     return _FORGED_REF.sub("(", clean(text).replace("\n", " ⏎ "))
 
 
@@ -329,7 +332,9 @@ class _LineText:
 
     def _joined(self, form: int) -> str:
         text = "".join(part[form] for part in self._parts)
-        text = " ".join(filter(None, text.split(" "))).strip().replace(_KEPT_SPACE, " ")
+        if "  " in text:
+            text = " ".join(filter(None, text.split(" ")))
+        text = text.strip().replace(_KEPT_SPACE, " ")
         if self._line.kind in TABLE_KINDS:
             return f"| {text} |" if text.strip("| ") or self._line.kind == "board" else ""
         return text
@@ -465,9 +470,15 @@ def _is_weak_name(name: str) -> bool:
     return len(name) <= 2 or name.casefold().strip(" .…»→") in _WEAK_NAMES
 
 
+@functools.lru_cache(maxsize=64)
+def _own_prefix(base_url: str) -> str:
+    """How the addresses of a page's own origin begin."""
+    return f"{origin(base_url)}/"
+
+
 def _link_target(url: str, name: str, base_url: str) -> str:
     """Format a link's target if it adds to the link's text: another site, or a link without one."""
-    if url == "#":
+    if url == "#" or (url.startswith(_own_prefix(base_url)) and not _is_weak_name(name)):
         return ""
     split = urlsplit(url)
     if split.netloc and not same_site(url, base_url):

@@ -110,6 +110,7 @@ const formActions = {
     const depth = data.get('depth');
     if (depth === 'report') Object.assign(asked, { depth: 'deep', report: true });
     else asked.depth = depth;
+    if (data.get('plan')) asked.plan = true;
     for (const name of ['budget', 'timeout']) if (data.get(name)) asked[name] = Number(data.get(name));
     if (data.get('site')) asked.site = data.get('site');
     if (data.get('model')) asked.model = data.get('model');
@@ -137,6 +138,10 @@ const formActions = {
   async type(form, data) {
     await actOnPage({ kind: 'text', text: String(data.get('text')) });
     form.reset();
+  },
+  async section(_form, data) {
+    const path = `${api()}/again?section=${encodeURIComponent(String(data.get('section')))}`;
+    location.assign(`/runs/${(await request('POST', path)).run}`);
   },
   compare(_form, data) {
     const chosen = data.getAll('pick').map(String).sort();
@@ -388,6 +393,14 @@ function showQuestion(data) {
   if (data.kind === 'ask') {
     box.append(make('p', {}, data.what), make('label', { for: `a${data.n}` }, 'Your answer'),
       make('div', { class: 'row' }, make('input', { name: 'answer', id: `a${data.n}`, autocomplete: 'off' }), make('button', { type: 'submit' }, 'Answer')));
+  } else if (data.kind === 'plan') {
+    const text = /** @type {HTMLTextAreaElement} */ (make('textarea', { name: 'answer', id: `a${data.n}`, rows: String(Math.min(24, data.what.split('\n').length + 1)), maxlength: '20000', spellcheck: 'false' }));
+    text.value = data.what;
+    const stop = make('button', { type: 'button' }, 'Stop');
+    stop.addEventListener('click', () => { request('POST', `${api()}/answer`, { n: data.n, answer: false }).catch((error) => showError(null, error)); });
+    box.append(make('label', { for: `a${data.n}` }, 'The plan'),
+      make('p', { class: 'meta' }, 'Edit it as you like: a line with “-” is a search, a line with “##” the heading of a section. Nothing has been searched yet.'),
+      text, make('div', { class: 'row' }, make('button', { type: 'submit' }, 'Start'), stop));
   } else {
     box.append(make('p', {}, `The agent wants to ${data.what}.`));
     const row = make('div', { class: 'row' });
@@ -402,7 +415,7 @@ function showQuestion(data) {
   place.append(box);
   episode += 1;
   showLive(true);
-  /** @type {HTMLElement | null} */ (box.querySelector('input, button'))?.focus();
+  /** @type {HTMLElement | null} */ (box.querySelector('input, textarea, button'))?.focus();
 }
 
 /** @param {any} seen */
@@ -449,6 +462,17 @@ find('.picture')?.addEventListener('keydown', (event) => {
   actOnPage(key.length === 1 ? { kind: 'text', text: key } : { kind: 'keys', text: key }).catch((error) => showError(null, error));
 });
 
+/** Offer the sections of a report to be researched again; the frame around them is written anew each time. */
+function offerSections() {
+  const form = /** @type {HTMLElement | null} */ (find('[data-form=section]'));
+  const list = form && find('select', form);
+  if (!form || !list) return;
+  const frame = ['Summary', 'What is contested', 'What is not known'];
+  const headings = findAll('#report .answer h2').map((one) => one.textContent || '').filter((words) => !frame.includes(words));
+  list.replaceChildren(...headings.map((words) => make('option', {}, words)));
+  form.hidden = headings.length < 2;
+}
+
 let episode = 0; // a resumed run also reports its first end
 
 /** @param {boolean} live whether to show the running run or its answer */
@@ -487,6 +511,7 @@ function watchRun() {
       report.innerHTML = html; // made and escaped by our own server, like the page itself
       if (href) /** @type {HTMLElement | null} */ (find(`[href="${CSS.escape(href)}"]`, report))?.focus();
       told = html;
+      offerSections();
       announce('The answer is ready');
     }
     showLive(false);
@@ -497,6 +522,7 @@ if (run && run.dataset.status === 'running') {
   watchRun();
   request('GET', api()).then((state) => state.asked.forEach(showQuestion)).catch((error) => showError(null, error));
 } else if (run) {
+  offerSections();
   const live = run.dataset.status === 'cut off';
   for (const button of findAll('#live [data-do]')) button.hidden = button.dataset.do === 'stop' ? live : !live;
   if (live) for (const part of findAll('.hint, #sight')) part.hidden = true;

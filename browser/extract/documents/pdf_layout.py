@@ -32,6 +32,7 @@ stays in the text until `resolve_joints` knows all words of the document."""
 _LINE = re.compile(rf"[^\r\n{JOINT}]+{JOINT}?")
 _JOINT = re.compile(rf"([^\s{JOINT}]*){JOINT}[ \n]?([^\s{JOINT}]*)")
 _FIRST_WORD, _LAST_WORD = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_]+$")
+_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _MIN_HEIGHT = 0.1
 # Hebrew, Arabic and their neighbours, and the forms of their letters.
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -73,7 +74,7 @@ def usual_height(lines: Sequence[Line]) -> float:
 
 def key(text: str) -> str:
     """Reduce a heading to letters and digits, to compare it with the outline's."""
-    return "".join(character for character in clean(text).casefold() if character.isalnum())
+    return _NOT_ALPHANUMERIC.sub("", clean(text).casefold())
 
 
 class Cell(NamedTuple):

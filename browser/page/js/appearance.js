@@ -113,7 +113,6 @@ const BOARD_FROM = 6, BOARD_TO = 400, BOARD_FILLED = 0.7;
 const CELL_WORDS = 8; // characters of a cell on a board
 const boardOf = (element) => {
   const cells = [...element.children];
-  if (cells.length < BOARD_FROM || cells.length > BOARD_TO) return null;
   if (cells.some((cell) => cell.firstElementChild || cell.tagName !== cells[0].tagName || cell.textContent.length > CELL_WORDS)) return null;
   const texts = cells.map((cell) => squash(cell.textContent)), filled = texts.filter(Boolean).length;
   if (!filled || filled > cells.length * BOARD_FILLED) return null;

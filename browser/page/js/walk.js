@@ -314,8 +314,9 @@ class Walk {
   }
 
   board(element, style, look) {
+    if (element.childElementCount < BOARD_FROM || element.childElementCount > BOARD_TO) return false;
     const first = element.firstElementChild;
-    if (!first || style.visibility !== 'visible' || look.gone || this.isActed(first) || WIDGETS.has(roleOf(first))) return false;
+    if (style.visibility !== 'visible' || look.gone || this.isActed(first) || WIDGETS.has(roleOf(first))) return false;
     const rows = boardOf(element);
     for (const row of rows ?? []) this.lines.row(row);
     return !!rows;

@@ -59,7 +59,7 @@ def _typing(terminal, lines):
             shown += os.read(terminal, 65536).decode("utf-8", "replace")
         except OSError:  # the other end is closed
             return shown
-        if shown.endswith(("> ", "? ")) and lines:
+        if shown.endswith(("> ", "? ", "] ")) and lines:
             os.write(terminal, f"{lines.pop(0)}\n".encode())
     raise AssertionError(f"the command hangs: {shown}")
 
@@ -116,3 +116,14 @@ def test_a_chat_asks_too(at_a_terminal, asking, web):
     typed = ["When was it lit?", "Hesk Light", ""]
     code, said, _ = at_a_terminal("chat", "--model", asking, *web, typed=typed)
     assert (code, "1 November 1829. [1]" in said) == (0, True)
+
+
+def test_a_plan_is_edited_in_the_users_editor_and_started(at_a_terminal, answering, web, tmp_path):
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nprintf -- '- Hesk Light first lit' > \"$1\"\n")
+    editor.chmod(0o755)
+    arguments = ("When was it lit?", "--plan", "--model", answering, *web)
+    code, said, shown = at_a_terminal(*arguments, typed=["e", ""], EDITOR=str(editor))
+    assert (code, "1 November 1829. [1]" in said) == (0, True), shown
+    assert "- When was it lit?" in shown
+    assert "  - Hesk Light first lit\r\n\r\nStart?" in shown

@@ -13,6 +13,7 @@ from agent.jobs.jobs import Jobs
 from agent.jobs.monitors import Monitors
 from agent.jobs.schedules import Schedules, fire_due
 from agent.jobs.task_tools import task_tools
+from agent.memory import Memory, Origin
 from agent.types import VerdictState
 from tests.agent.channels.conftest import served
 from tests.agent.channels.test_telegram import ANN, ENV, BotApi
@@ -61,6 +62,7 @@ async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_nam
     assert (report.error, report.status) == (None, "answered")
     assert {one.verdict for one in report.sentences} == {VerdictState.DONE}
     assert {one.reason for one in report.sentences} == {"the tool reported it"}
+    assert (report.standing, report.doubt) == ("supported", None)
     assert "Created the reminder “Book the ferry” (book-the-ferry): 20" in report.answer
     assert report.answer.endswith("book-the-ferry is stopped.")
     kinds = {one.kind: one for one in found}
@@ -102,6 +104,23 @@ async def test_after_a_page_was_read_setting_one_takes_a_yes(setting, site, says
         assert "Buy a press" in asked[0]
     else:
         assert report.error.type == "NeedsPerson"
+
+
+async def test_beside_recalled_words_of_the_web_a_reminder_is_set_and_a_run_is_not(
+    setting, tmp_path
+):
+    with Memory.open(tmp_path / "memory.db") as memory:
+        web = Origin(url="https://hesk.example/", trusted=False)
+        memory.add("Hesk Light is closed on Mondays.", "fact", origin=web)
+        _, results, _, found, _ = await setting(
+            '<<TOOL:REMIND_ME:{"text":"Visit Hesk Light","when":"tomorrow at 9:30"}>>'
+            '<<TOOL:SET_GOAL:{"project":"Hesk","goals":["visit"]}>>'
+            '<<TOOL:SCHEDULE_TASK:{"task":"Is Hesk Light open?","when":"every day"}>>',
+            memory=memory,
+        )
+        assert list(memory.values("project")) == ["Hesk"]
+    assert [one.kind for one in found] == ["remind"]
+    assert ["error" in result["data"] for result in results] == [False, False, True]
 
 
 async def test_private_words_do_not_become_the_question_of_a_later_run(setting, tmp_path):

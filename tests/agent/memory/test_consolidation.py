@@ -50,6 +50,15 @@ def test_forgetting_a_memory_forgets_its_links(memory: Memory) -> None:
     assert memory.graph().links == ()
 
 
+def test_similar_memories_are_linked_when_they_are_written(memory: Memory) -> None:
+    texts = ("The keeper of Marrow Point paints the tower", "Marrow Point has a white tower")
+    one, other = (memory.add(text) for text in texts)
+    third = memory.remember("tower", "The tower of Marrow Point is white")
+    memory.add("Whales were seen off the coast")
+    links = {(link.one, link.other): link.proven for link in memory.graph().links}
+    assert links == {(one, other): False, (one, third): False, (other, third): False}
+
+
 def test_unused_links_fade_and_go(memory: Memory) -> None:
     one, other = memory.add("oak"), memory.add("elm")
     memory.entries.links.write([MemoryLink(one, other, LinkKind.RELATED, 0.2)])
@@ -109,8 +118,10 @@ def test_an_insight_without_evidence_is_retired(memory: Memory) -> None:
 
 
 def test_a_dream_stops_at_its_deadline_and_goes_on_later(memory: Memory) -> None:
-    for number in range(30):
-        memory.add(f"Buoy {number} is green and rings in fog near buoy {number + 1}")
+    for colour in ("green", "red"):  # the second row is too far from the first to be linked at once
+        for number in range(35):
+            memory.add(f"Harbour{number} painted{number} its buoy{number} {colour}{number}")
+    assert memory.graph().links == ()
     assert consolidate(memory.entries, seconds=0.0).linked == 0
     assert consolidate(memory.entries, seconds=30.0).linked > 0
     assert consolidate(memory.entries, seconds=30.0).linked == 0

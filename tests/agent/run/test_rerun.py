@@ -135,6 +135,27 @@ async def test_where_an_element_is_missing_it_stops_and_nothing_is_pressed(desk,
     assert len(report.sentences) == 3
 
 
+async def test_a_model_that_is_given_takes_over_from_the_step_that_differs(
+    desk, flags, recorded, script
+):
+    run = await recorded(*BOOKING)
+    desk.button = "Request the visit"
+    model = script(
+        {
+            "reply": "<<TOOL:SNAPSHOT>>",
+            "expect": "(?s)textbox Visitor.*no 'button Book'.*remained:\n- clicked button Book",
+        },
+        "<<TOOL:CLICK:{{ref:Request the visit}}>>",
+        "NOT_FOUND It was requested only.",
+    )
+    report = await rerun(run, values={"Visitor": "Mona Dahl"}, model=model, **flags)
+    assert report.error is None, report.error
+    assert desk.pressed == [("/add", {"name": "Mona Dahl", "day": "Tuesday"})]
+    assert [one.verdict.value for one in report.sentences[:3]] == ["done"] * 3
+    assert report.answer.startswith("1. opened")
+    assert "It was requested only." in report.answer
+
+
 async def test_another_outcome_is_reported(desk, flags, recorded):
     run = await recorded(*BOOKING)
     desk.refused.add("Hedda Brask")

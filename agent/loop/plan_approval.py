@@ -1,0 +1,175 @@
+"""The plan that the user edits and approves before a run searches (`--plan`).
+
+A plan is shown as Markdown, so that any editor will do: a search is a list item; a section of a
+report is a heading, what to find out for it, and its searches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.errors import NobodyToApprove, PlanRefused
+from agent.journal.events import PROPOSAL
+from agent.keyless.researcher import first_searches
+from agent.loop.report_sections import MIN_SECTIONS, Section, approved_searches
+from agent.protocol.loose_json import loose_object
+from agent.protocol.replies import inert
+from agent.tools.context import no_record
+from agent.types import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.tools.context import Person, Record
+
+MAX_SEARCHES: Final = 12
+"""Maximum number of searches of a plan or a section; more would not fit into a run's steps."""
+MAX_LINE_CHARS: Final = 400
+"""Maximum length of a search or a task in characters: search engines refuse longer queries."""
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*")
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(.*)")
+
+EditPlan = Callable[[str], Awaitable[str | None]]
+"""Shows the user a plan as Markdown. Returns it as the user edited it, or None to stop the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchPlan:
+    """Searches of a run, or the sections of a report; `ask` is a question to the user, or ""."""
+
+    searches: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    ask: str = ""
+
+    @classmethod
+    def by_rules(cls, question: str) -> ResearchPlan:
+        """Return the searches that the rules would begin with."""
+        return cls(tuple(first_searches(question)))
+
+    @classmethod
+    def from_reply(cls, reply: str, max_sections: int) -> ResearchPlan:
+        """Read a model's proposal; whatever it lacks is empty."""
+        fields = loose_object(reply)
+        rows = fields.get("sections")
+        rows = rows if isinstance(rows, list) and max_sections else []
+        sections = [_section(row) for row in rows if isinstance(row, dict)]
+        sections = [one for one in sections if one.heading and one.task][:max_sections]
+        if len(sections) < MIN_SECTIONS:
+            sections = []
+        searches = () if sections else _lines(fields.get("searches"))
+        return cls(searches, tuple(sections), _line(fields.get("ask")))
+
+    @classmethod
+    def from_text(cls, text: str) -> ResearchPlan:
+        """Read the plan that the user edited; a line that is no list item is a search too."""
+        searches, sections = list[str](), list[Section]()
+        for line in filter(None, map(str.strip, text.splitlines())):
+            heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
+            words = _line(item[1] if item else line)
+            if heading:
+                sections.append(Section(_line(heading[1])))
+            elif not sections:
+                searches.append(words)
+            elif item:
+                sections[-1] = replace(sections[-1], searches=(*sections[-1].searches, words))
+            else:
+                task = f"{sections[-1].task} {words}".strip()
+                sections[-1] = replace(sections[-1], task=task)
+        if sections:  # searches above all sections belong to the first
+            first = sections[0]
+            sections[0], searches = replace(first, searches=(*searches, *first.searches)), []
+        # A heading alone says what to find out.
+        titled = (replace(one, task=one.task or f"{one.heading}.") for one in sections)
+        return cls(tuple(searches), tuple(one for one in titled if one.heading))
+
+    def to_text(self) -> str:
+        """Write the plan as Markdown."""
+        blocks = [_items(self.searches)]
+        blocks += [
+            f"## {s.heading}\n{s.task}\n{_items(s.searches)}".rstrip() for s in self.sections
+        ]
+        return "\n\n".join(filter(None, blocks)) + "\n"
+
+    def note(self) -> str:
+        """Format the searches as they are appended to the question."""
+        return f"[{approved_searches(self.searches)}]"
+
+
+@dataclass(slots=True)
+class PlanApproval:
+    """Gets a plan approved: by the user, or from the record of a run that is continued.
+
+    `edit` shows the user a plan, None if nobody can be asked; `person` can be asked one question in
+    a run. `note` gets the user's own words. `answered` and `approved` are what is on record, None
+    if nothing is; an empty `approved` means that the user stopped the run.
+    """
+
+    edit: EditPlan | None = None
+    person: Person | None = None
+    record: Record = no_record
+    note: Callable[[str], None] = lambda _words: None
+    answered: str | None = None
+    approved: str | None = None
+
+    async def clarify(self, question: str) -> str:
+        """Ask the user what they meant; empty if they do not say, or cannot be asked."""
+        if self.answered is None and self.person is not None:
+            self.answered = " ".join((await self.person.ask(question)).split())
+            self.record("plan.clarified", PROPOSAL, question=question, answer=self.answered)
+        if self.answered is not None and self.person is not None:
+            self.person.asked = True
+        self.note(self.answered or "")
+        return self.answered or ""
+
+    async def approve(self, plan: ResearchPlan) -> ResearchPlan:
+        """Return the plan as the user approved it; raises `PlanRefused` if they did not."""
+        if self.approved is None:
+            if self.edit is None:
+                raise NobodyToApprove("nobody can approve the plan here")
+            self.approved = (await self.edit(plan.to_text())) or ""
+            self.record("plan.approved", PROPOSAL, proposed=plan.to_text(), text=self.approved)
+        self.note(self.approved)
+        approved = ResearchPlan.from_text(self.approved)
+        if not (approved.searches or approved.sections):
+            raise PlanRefused("the plan was not approved, so nothing was searched")
+        return approved
+
+
+Clarified = tuple[str, str]
+"""What the user was asked, and the answer."""
+
+
+def proposal_request(question: str, max_sections: int, clarified: Clarified | None) -> Message:
+    """Make the request for a plan."""
+    lines = [f"Request: {question}"]
+    if max_sections:
+        lines.append(f"Plan a report of at most {max_sections} sections.")
+    if clarified:
+        lines.append(clarification(*clarified))
+    return Message("user", "\n\n".join(lines))
+
+
+def clarification(asked: str, answer: str) -> str:
+    """Format what the user was asked and answered, as it is appended to the question."""
+    return f"[Asked “{inert(asked)}”, the user answered: {answer}]"
+
+
+def _section(row: dict[str, Any]) -> Section:
+    heading, task = _line(row.get("heading")), _line(row.get("task"))
+    return Section(heading, task, searches=_lines(row.get("searches")))
+
+
+def _lines(value: Any) -> tuple[str, ...]:
+    rows = value if isinstance(value, list) else []
+    return tuple(dict.fromkeys(filter(None, map(_line, rows))))[:MAX_SEARCHES]
+
+
+def _line(value: Any) -> str:
+    return inert(" ".join(value.split())[:MAX_LINE_CHARS]) if isinstance(value, str) else ""
+
+
+def _items(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
