@@ -460,9 +460,9 @@ class SupportFinder:
             yield quoted_source, verdict.quote
         for quote in verdict.quotes if quoted_source else ():
             numbers = dict.fromkeys((quoted_source, *(passage.source for passage in passages)))
-            sources = filter(None, map(self.evidence.source, numbers))
-            if source := next((source for source in sources if quote in source.text), None):
-                yield source.n, quote
+            pages = filter(None, map(self.evidence.source, numbers))
+            if page := next((page for page in pages if quote in page.text), None):
+                yield page.n, quote
         inputs = self._computed_inputs(references)
         yield from ((reference.source, quote) for reference, quote in inputs)
         already_quoted = {reference for reference, _ in inputs}

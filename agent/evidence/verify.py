@@ -148,8 +148,9 @@ def _with_values(
         reason = f"{not_found(unfounded, 'what is cited')}, and {where}"
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
     if others := counted_otherwise(claim, _sentences_of(found) or judged.quotes):
-        values = " and ".join(f"“{value}”" for value in others)
-        reason = f"{values}: the quoted words have another number: {_quoted(judged.quotes)}"
+        reason = (
+            f"{_quoted(others)}: the quoted words have another number: {_quoted(judged.quotes)}"
+        )
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=others)
     return replace(judged, missing=tuple(v for v in verdict.missing if not quantities(v)))
 
