@@ -15,7 +15,7 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
-    """Write a file that the person named, and create its folders; raises `UsageError`."""
+    """Write a file that the user named, and create its folders; raises `UsageError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, body, private=private)

@@ -41,7 +41,7 @@ NO_STORE: Final = {"cache-control": "no-store"}
 def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
     """Listen on a port for the length of a block; 0 is any. Raises `UsageError` if it is taken.
 
-    Whoever is told the address can connect at once: they wait until the server accepts them.
+    Clients can connect as soon as they know the address: they wait until the server accepts.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as listening:

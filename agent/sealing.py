@@ -104,7 +104,7 @@ def check(
     """Check that a token of either kind stamps this SHA-256 digest; raises `TimestampInvalid`.
 
     `roots` is a file of trusted root certificates for authorities; `blocks` are headers of Bitcoin
-    blocks by height, from a source that the person trusts.
+    blocks by height, from a source that the user trusts.
     """
     if is_proof(token):
         found: Stamp = load_timestamper("opentimestamps").check(token, digest, blocks or {})

@@ -36,7 +36,7 @@ SUPPORT_FILES = {
 }
 """The support files with their first content."""
 GENERATED = "<!-- written by urchin; edits here are overwritten -->"
-"""Marks pages that no person wrote."""
+"""Marks pages that no user wrote."""
 DEFAULTS = LimitSettings()
 LOGGED_CHARS = 300  # of an answer in the day's log
 SUMMARY_CHARS = 120  # of a page in the index

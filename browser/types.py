@@ -190,7 +190,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What the person sees: the visible tab of an attached browser, or our own page."""
+    """What the user sees: the visible tab of an attached browser, or our own page."""
 
     url: str
     title: str = ""

@@ -27,7 +27,7 @@ def event_lines(event: Event, verbose: int = 0) -> list[str]:
         lines.append(f"thinks: {data['text']}")
     if verbose and event.type == "model.reply":
         lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
-    if verbose and event.type == "call.mended":
+    if verbose and event.type == "call.repaired":
         lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
     if verbose > 1 and event.type == "tool.result":
         lines.append(f"{data['name']} gave {json.dumps(data['data'], ensure_ascii=False)}")

@@ -34,7 +34,7 @@ class FinishedRun:
         """Read a run's folder; raises `UsageError` if the run has no report."""
         folder = RunFolder(path)
         if not folder.report.is_file():
-            hint = f"`research resume {folder.id}` goes on with it."
+            hint = f"`research resume {folder.id}` resumes it."
             raise UsageError(f"{folder.id} was cut off and has no report", hint=hint)
         report = Report.model_validate_json(folder.report.read_bytes())
         return cls(folder, report, tuple(read_events(folder.journal)))

@@ -8,7 +8,7 @@ before escaping, `prev` the hash of the line before.
 Types: run.started · skills.given · memory.given · plan · plan.clarified · plan.approved ·
 sections · sections.kept · rerun.taken_over · model.request · model.reply ·
 model.failed · thought ·
-tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
+tool.intent · tool.call · call.repaired · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
 policy.approved · query.withheld · guard.noticed · person.asked · person.answered · limit.reached ·
 judge · review · note · answer.draft · answer.verified · browser.missing · run.interrupted ·

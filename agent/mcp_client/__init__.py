@@ -1,1 +1,1 @@
-"""Tools of other programs: MCP servers that a person named, connected when they are needed."""
+"""Tools of other programs: MCP servers that a user named, connected when they are needed."""

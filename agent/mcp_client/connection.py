@@ -68,7 +68,7 @@ MAX_MESSAGE_BYTES: Final = 8_000_000
 TOO_LONG: Final = f"a message of more than {MAX_MESSAGE_BYTES:,} bytes"
 CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0
-"""An event stream may be silent for as long as a person takes to answer."""
+"""An event stream may be silent for as long as a user takes to answer."""
 GRACE_SECONDS: Final = 1.0
 """Time that a server gets to end by itself, and again after SIGTERM."""
 CHUNK: Final = 65_536

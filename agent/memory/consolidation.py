@@ -59,7 +59,7 @@ class Unworded:
 def due(entries: Entries) -> bool:
     """Tell whether `DUE` has passed since the last consolidation and since the run before this.
 
-    Asked at the end of a run. A person who asks one question after another should not wait for it.
+    Asked at the end of a run. A user who asks one question after another should not wait for it.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
@@ -210,7 +210,7 @@ def _subject(cluster: Sequence[MemoryTerms]) -> str:
 def _stale_insights(entries: Entries, now: float) -> set[int]:
     """Find insights that were not renewed for long, or whose evidence is gone; returns ids.
 
-    Insights that a person wrote have no details and stay.
+    Insights that a user wrote have no details and stay.
     """
     evidence = {
         row: set(details(row)["evidence"]) for row in entries.all(kinds.INSIGHT) if details(row)

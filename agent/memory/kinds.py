@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 NOTE = "note"
 REMEMBERED = "memory"
-"""What a person or a model saved under a key (REMEMBER)."""
+"""What a user or a model saved under a key (REMEMBER)."""
 SUMMARY = "summary"
 """The summary of a past session; its key is `session_<milliseconds>`."""
 INTERNAL = "internal"
@@ -45,7 +45,7 @@ TURN = "turn"
 PAGE = "page"
 
 WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "observation": 0.6}
-"""Weights of kinds in a search, as in the reference engine; a person's words weigh like a fact."""
+"""Weights of kinds in a search, as in the reference engine; a user's words weigh like a fact."""
 OTHER_WEIGHT = 0.5
 
 BASES: dict[str, frozenset[str]] = {

@@ -141,7 +141,7 @@ class Memory:
         return self.entries.delete(kind, key) > 0
 
     def trusts(self, key: str) -> bool:
-        """Tell whether a person's own word is saved under a key."""
+        """Tell whether a user's own word is saved under a key."""
         row = self.entries.get(kinds.REMEMBERED, key)
         return row is not None and bool(row.trusted)
 
@@ -225,7 +225,7 @@ class Memory:
         return self.entries.delete(ids=ids)
 
     def trust(self, memory: int) -> None:
-        """Mark a memory of this namespace as the person's own words, whoever wrote it."""
+        """Mark a memory of this namespace as the user's own words, whoever wrote it."""
         found = [row.id for row in self.entries.by_ids([memory])]
         changed = memories.update().where(memories.c.id.in_(found))
         with self.store.write() as connection:

@@ -50,7 +50,7 @@ class EmbeddingFailed(ResearchError):
 class Origin:
     """Where a memory comes from: the run that wrote it, and the page it was read on.
 
-    `trusted` is true for words of the person and of our own code, false for words of the web: such
+    `trusted` is true for words of the user and of our own code, false for words of the web: such
     a memory never becomes an instruction, and is delimited wherever a model sees it.
     """
 

@@ -1,9 +1,9 @@
-"""Writes the memory as pages of a wiki, and reads a person's edits of them back.
+"""Writes the memory as pages of a wiki, and reads a user's edits of them back.
 
 `memories.md` has a section for each saved key: editing one changes the value, removing one deletes
 it. Pages that people write become memories of kind `page` for as long as they exist. All other
 pages are rewritten each time; words of the web are quoted in them with their URL, and are never
-read back as a person's words.
+read back as a user's words.
 """
 
 from __future__ import annotations

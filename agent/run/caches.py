@@ -10,7 +10,7 @@ from agent.keyless.ranking import split_candidates
 def clear_page_caches() -> None:
     """Forget the pages of a run that ended: a server would keep thousands.
 
-    Runs that are still at work fill the caches anew.
+    Active runs fill the caches again.
     """
     for cached in (split_candidates, statement_index, value_index):
         cached.cache_clear()

@@ -40,7 +40,7 @@ LOOK_SECONDS: Final = 30.0
 
 
 class Busy(ResearchError):
-    """As many runs are at work as `at_once` allows."""
+    """`at_once` runs are already running."""
 
     hint = "Wait until one ends, stop one, or raise --at-once."
 
@@ -89,10 +89,11 @@ class RunThread:
 
 
 class ActiveRun:
-    """A run that is at work in the thread of runs; open `questions` to the user are by number.
+    """A run in the thread of runs; its open `questions` to the user, by number.
 
-    Its public methods are for the server's event loop. `attended` says that a person follows it,
-    who is asked and shown its page. `stream` has its events, and what its journal does not keep.
+    Its public methods are for the server's event loop. `attended` says that a user watches it,
+    answers its questions and sees its page. `stream` has its events, and those that its journal
+    does not keep.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class ActiveRun:
     async def look(
         self, *, refs: bool = False, act: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Take a picture of the open page; with `act`, after a person's click or key there."""
+        """Take a picture of the open page; with `act`, after a user's click or key there."""
         if self.ended.is_set():
             return {"error": "the run is over"}
         looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
@@ -191,7 +192,7 @@ class ActiveRun:
             self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
-        """Keep the tools' context; a person who sees the page in the view can act there."""
+        """Keep the tools' context; a user who sees the page in the view can act there."""
         self._context = context
         if self._attended and context.web is not None:
             context.web.is_visible = True
@@ -231,9 +232,9 @@ class ActiveRun:
 
 
 async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
-    """Do in the page what a person did in its picture: `click`, `text`, `keys` or `scroll`.
+    """Do in the page what a user did in its picture: `click`, `text`, `keys` or `scroll`.
 
-    It goes past the agent: a person logs in or takes a captcha down, and no model sees what.
+    It goes past the agent: a user logs in or solves a captcha, and no model sees it.
     """
     kind = act["kind"]
     if kind == "click":
@@ -251,7 +252,7 @@ class RunManager:
     """All runs of a data folder: those `active` here, at most `at_once`, and those on disk.
 
     `flags` are those of each run, where its question has no others; `research` begins one,
-    `resume_run` goes on with one, or researches a section of its report again.
+    `resume_run` resumes one, or researches a section of its report again.
     """
 
     def __init__(
@@ -268,11 +269,11 @@ class RunManager:
         self._flags = {**flags, "data_dir": data}
         self._at_once = at_once
         self._research, self._resume_run = research, resume_run
-        # Of runs that are not at work here: another process may write them.
+        # Of runs that are not running here: another process may write them.
         self._streams: dict[str, EventStream] = {}
 
     async def close(self) -> None:
-        """Stop what is at work: each run leaves its record behind, and can be resumed."""
+        """Stop what is running: each run leaves its record behind, and can be resumed."""
         running = list(self.active.values())
         # First, so that a server that is to stop does not wait for its watchers.
         for stream in (*self._streams.values(), *(run.stream for run in running)):
@@ -285,7 +286,8 @@ class RunManager:
     ) -> ActiveRun:
         """Start a run; returns once it has its id. Raises what `research` refuses it with.
 
-        `attended` says that a person follows it, who is asked and shown its page. Raises `Busy`.
+        `attended` says that a user watches it, answers its questions and sees its page. Raises
+        `Busy`.
         """
         if not question.strip():
             raise UsageError("the question is empty")
@@ -300,7 +302,7 @@ class RunManager:
     ) -> ActiveRun:
         """Go on with a run that was cut off; raises `UsageError` where it came to its end."""
         if folder.id in self.active:
-            raise UsageError(f"{folder.id} is at work")
+            raise UsageError(f"{folder.id} is running")
         # Its record has the other flags, which hold again.
         resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
         return await self._launch(folder, resuming, attended=attended)
@@ -315,7 +317,7 @@ class RunManager:
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run; returns once it has written its first event."""
         if len(self.active) >= self._at_once:
-            raise Busy(f"{self._at_once} runs are at work, which is all that may be")
+            raise Busy(f"{self._at_once} runs are running, the most that may run at once")
         run = self.active[folder.id] = ActiveRun(folder, self._thread.loop, attended=attended)
         working = asyncio.create_task(self._work(run, start))
         starting = asyncio.create_task(run.started.wait())

@@ -209,7 +209,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
     """Permanently delete a run with all its pages."""
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
-            raise UsageError(f"{folder.id} is at work", hint="Stop it first.")
+            raise UsageError(f"{folder.id} is running", hint="Stop it first.")
         await active.stop()  # the jobs behind its answer go with it
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()

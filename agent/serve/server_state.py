@@ -247,7 +247,7 @@ async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
 
 
 ActiveDep = Annotated[ActiveRun, Depends(_active_run)]
-"""The run that a path names, which must be at work here."""
+"""The run that a path names, which must be running here."""
 
 
 def _memory(state: StateDep) -> Memory:

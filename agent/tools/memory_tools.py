@@ -124,7 +124,7 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
     fields={"query": str, "kinds": (list[str] | None, None)},
 )
 async def search_memory(context: ToolContext, param: str) -> ToolResult:
-    """Search what was saved and the person's profile; then all other memories, under `also`.
+    """Search what was saved and the user's profile; then all other memories, under `also`.
 
     With `kinds` only those are searched: kinds of memories, or knowledge bases.
     """
@@ -136,7 +136,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
         kinds = [str(kind) for kind in kinds]
         hits = await context.in_memory_thread(memory.search, query, MATCHES, kinds)
         unknown = sorted(set(kinds) - BASES.keys() - KNOWN)
-        # Not an error if it finds something: a person may have memories of their own kinds.
+        # Not an error if it finds something: a user may have memories of their own kinds.
         if unknown and not hits:
             hint = f"Take {', '.join(SEARCHABLE_KINDS)}."
             raise ToolError(f"nothing is of kind {', '.join(unknown)}", hint=hint)

@@ -108,7 +108,7 @@ class Policy:
             if not isinstance(parsed, dict):
                 parsed = arguments.model_dump(mode="json", exclude_unset=True)
             mended = {"name": call.name, "param": call.param, "tier": tier, "into": parsed}
-            context.record("call.mended", place, **mended)
+            context.record("call.repaired", place, **mended)
 
         changes: dict[str, Any] = {}
         if not await check_server_tool(context, tool, arguments):

@@ -1,6 +1,6 @@
 """Tools for skills: LEARN_SKILL, LIST_SKILLS, FORGET_SKILL for learned ones, read_skill for files.
 
-Skill files in the person's own folders are the person's words. Those of a project may be anybody's
+Skill files in the user's own folders are the user's words. Those of a project may be anybody's
 and are data, like any other file.
 """
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 MANUAL_SCORE = 60
-"""First score of a skill that the person asked for, above that of a proposed one (50)."""
+"""First score of a skill that the user asked for, above that of a proposed one (50)."""
 MAX_NAME_CHARS, MAX_SKILL_CHARS = 80, 1_000
-"""Characters: every run is told all skills, so each has to be short."""
+"""Characters: every run gets all skills, so each has to be short."""
 
 skill_tool = partial(
     reading_tool, source=ToolSource.SYSTEM, sends=sends_nothing, group=Group.SKILLS
@@ -106,7 +106,7 @@ def save_skill(
 ) -> dict[str, Any]:
     """Save a skill; of one with the same name only the instruction is replaced. Returns the skill.
 
-    One that is not `trusted` is shown to runs as a quotation until a person says otherwise.
+    One that is not `trusted` is shown to runs as a quotation until a user says otherwise.
     """
     existing = next((skill for skill in memory.skills() if skill.get("name") == name), None)
     skill = existing or {

@@ -84,7 +84,7 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
 class ToolSelection:
     """Every tool with the reason why it is off, "" if it is on; and diagnostics.
 
-    `refused` names those that a rule of the person keeps off: a call of one gets that reason. Other
+    `refused` names those that a rule of the user keeps off: a call of one gets that reason. Other
     tools that are off are unknown to the run.
     """
 
@@ -115,7 +115,7 @@ class ToolSelection:
 def apply_tool_rules(
     available: Iterable[tuple[Tool, str]], options: Options, diagnostics: Iterable[str] = ()
 ) -> ToolSelection:
-    """Apply the person's rules (`--tool-deny` and others) to tools, and sort them by source.
+    """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
     Each tool comes with the reason why this run cannot use it, "" if it can. Of two tools with the
     same name the first counts. `diagnostics` are passed on.
@@ -137,7 +137,7 @@ def apply_tool_rules(
 
 
 def _rule_against(tool: Tool, options: Options) -> str:
-    """Return the rule of the person that keeps a tool off; "" if none does."""
+    """Return the rule of the user that keeps a tool off; "" if none does."""
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
     rules = [(options.tool_allow, options.tool_deny, "--tool")]
@@ -212,7 +212,7 @@ def record_provenance(
 
     A failed call and a page without words count as read too, but not a call that was refused, and
     no file or memory that a call failed to read. `files` are the URIs of the files that
-    the person gave to the run.
+    the user gave to the run.
     """
     if observation.tool in _ACKNOWLEDGING or not observation.made:
         return

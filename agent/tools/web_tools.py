@@ -50,7 +50,7 @@ MAX_FILES_READ = 5
 PASSAGES_OF_A_FILE, CHARS_OF_A_FILE = 2, 1_200
 """What a search shows of a file that it found; READ gives the rest."""
 _FOLDER = "corpus"
-"""Provider name of the person's own folder."""
+"""Provider name of the user's own folder."""
 
 
 def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
@@ -228,7 +228,7 @@ PREVIEW_CHARS = 8_000
 """Characters of a page that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
-    Outcome.REFUSED: "Only the person can allow it (--allow-private HOST). Go on without.",
+    Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Go on without.",
 }
 _READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
 """Outcomes of a page with text; one without an article may show controls all the same."""

@@ -58,7 +58,7 @@ _FORMULA_TAGS = frozenset(("math", "mjx-container", "img", "span"))
 _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
 # Elements that style may set in a row; shorter siblings are letters of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
-_SHORTEST_SIBLING = 3
+_MIN_SIBLING_CHARS = 3
 # The name of an icon, which a font draws: `home_icon`.
 _ICON = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_ANCHOR_DEPTH = 4
@@ -76,7 +76,7 @@ class Block:
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table, or
     unquoted: an image or struck text, which is in `markdown` alone. `level` is the heading's;
     `words` is the text's length; `link_chars` counts the characters in links; `folded` marks what
-    a person has to open; `frame` is the outermost element around the block that is not
+    a user has to open; `frame` is the outermost element around the block that is not
     part of the page's content, such as a footer.
     """
 
@@ -131,7 +131,7 @@ _EMPHASIS = {
 # What is struck is no longer said: a price, a mistake.
 _STRUCK = re.compile("\0\\+~~\0.*?\0-~~\0", re.DOTALL)
 # Further links keep their relative address: nobody reads such an index as Markdown.
-_MOST_LINKS = 10_000
+_MAX_LINKS = 10_000
 
 
 class _Piece(NamedTuple):
@@ -168,7 +168,7 @@ class _Inline:
         href = node.get("href") if node.tag == "a" else None
         if href is not None and not _is_own_anchor(node, href):
             if not self._links:
-                target = join(self._base, href) if len(self._targets) < _MOST_LINKS else href
+                target = join(self._base, href) if len(self._targets) < _MAX_LINKS else href
                 if not target.lower().startswith("javascript:"):
                     mark = f"[{len(self._targets)}"
                     self._targets.append(target or href)
@@ -398,7 +398,7 @@ def _is_separate_sibling(node: etree._Element) -> bool:
         return False
     if previous.tag in _BLOCKS or (previous.tail and not previous.tail.isspace()):
         return False
-    return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _SHORTEST_SIBLING
+    return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _MIN_SIBLING_CHARS
 
 
 def _is_open(node: etree._Element) -> bool:

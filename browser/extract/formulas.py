@@ -1,6 +1,6 @@
 """Formulas as TeX, or as one line of plain text, from MathML, KaTeX, MathJax and images of them.
 
-The TeX beside a formula is invisible, so it is only used if it agrees with what a person sees: its
+The TeX beside a formula is invisible, so it is only used if it agrees with what a user sees: its
 letters and digits must be those of the formula on the page.
 """
 
@@ -26,7 +26,7 @@ _ONE_LINE = {
 }  # fmt: skip
 # This share of the TeX's letters need not be drawn: names of environments, spacing.
 _INVISIBLE_SHARE = 0.2
-_LONGEST = 4_000
+_MAX_FORMULA_CHARS = 4_000
 _DEEPEST = 60
 
 
@@ -36,7 +36,7 @@ def formula_of(node: etree._Element) -> str | None:
     if node.tag == "img":
         alt = node.get("alt") or ""
         named = any(word in name.lower() for name in classes for word in _IMAGE_CLASSES)
-        return f" {_clean_tex(alt)[:_LONGEST]} " if named and alt else None
+        return f" {_clean_tex(alt)[:_MAX_FORMULA_CHARS]} " if named and alt else None
     math = node if node.tag == "math" else None
     if node.tag == "mjx-container" or not _FORMULA_CLASSES.isdisjoint(classes):
         math = next(node.iter("math"), None)
@@ -50,8 +50,8 @@ def formula_of(node: etree._Element) -> str | None:
         signs = _signs(_COMMAND.sub(" ", source))
         undrawn = (signs - _signs(drawn)).total()
         if source and undrawn <= max(2, _INVISIBLE_SHARE * signs.total()):
-            return f" {source[:_LONGEST]} "
-    return f" {' '.join(_line(math, _DEEPEST).split())[:_LONGEST]} "
+            return f" {source[:_MAX_FORMULA_CHARS]} "
+    return f" {' '.join(_line(math, _DEEPEST).split())[:_MAX_FORMULA_CHARS]} "
 
 
 def is_formula_source(hidden: etree._Element) -> bool:

@@ -275,7 +275,7 @@ def _opens_content(element: etree._Element) -> bool:
 
 
 def _fold(panel: etree._Element) -> None:
-    """Show a panel as what a person can open."""
+    """Show a panel as what a user can open."""
     _show(panel)
     panel.set(FOLDED_MARK, "")
 

@@ -28,7 +28,7 @@ from browser.extract.items import read_items
 from browser.extract.links import embedded_pdf, main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page, raw_text, remove
-from browser.extract.weighing import MOST, Scale, read_plainly
+from browser.extract.weighing import MAJORITY, Scale, read_plainly
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words, same_words, word_list, word_runs
@@ -47,23 +47,23 @@ _ARTICLE_SHARE = 0.4
 # No article has fewer words, and none has more blocks or deeper nesting: trafilatura takes seconds
 # for an index, and a minute for 1,000 nested links or tables. Of 339 saved pages the costliest
 # counts 149,079; at this limit it takes a second.
-_SHORTEST_BODY = 25
-_MOST_BLOCKS = 5_000
+_MIN_BODY_WORDS = 25
+_MAX_BLOCKS = 5_000
 _MAX_COST = 400_000
 # Blocks between two kept ones are kept, up to this share of the kept words: more is a box of
 # teasers. Costs .0005, and keeps lists within a text.
 _GAP_SHARE = 0.3
 # A summary between headline and body has at most so many paragraphs, and the introduction of a page
 # that is no declared article at most so many lines (.0058).
-_MOST_SUMMARY = 3
-_MOST_LINES = 30
+_MAX_SUMMARY_PARAGRAPHS = 3
+_MAX_INTRODUCTION_LINES = 30
 # A line with a larger share of its characters in links is navigation (.0010).
 _LINK_SHARE = 0.8
 # Words of a line with author and date (.0014), and of a label.
-_LONGEST_BYLINE = 25
-_LONGEST_LABEL = 2
+_MAX_BYLINE_WORDS = 25
+_MAX_LABEL_WORDS = 2
 # A listing has more headings than these.
-_FEWEST_ENTRIES = 3
+_MIN_ENTRIES = 3
 _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
@@ -74,7 +74,7 @@ _WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "li
 
 
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
-    """Extract a page's content as a person sees it, and its metadata.
+    """Extract a page's content as a user sees it, and its metadata.
 
     `html` as bytes is decoded as browsers do it (`content_type` is the header). Hidden text,
     navigation, cookie bars and footers are left out; of an article, only the body is kept. What
@@ -169,7 +169,7 @@ def content_blocks(
     scale.leave_out(
         "navigation, comments or the like", _prose_words(blocks) - _prose_words(content)
     )
-    if meta.is_thread or len(content) > _MOST_BLOCKS:
+    if meta.is_thread or len(content) > _MAX_BLOCKS:
         return (meta.is_thread and read_items(content)) or content
     if not meta.is_article and (items := read_items(content)):
         return items
@@ -182,7 +182,7 @@ def content_blocks(
     words = sum(block.words for block in body)
     page_words = sum(block.words for block in content if not block.is_linky)
     share = 0.0 if meta.is_article else _ARTICLE_SHARE
-    if words < max(_SHORTEST_BODY, share * page_words):
+    if words < max(_MIN_BODY_WORDS, share * page_words):
         return content
     scale.leave_out("outside the article", _prose_words(content) - _prose_words(body))
     return body
@@ -218,7 +218,7 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
     prose = sum(block.is_prose and block.kind in _TEXT_KINDS for block in blocks)
     chars = sum(len(block.text) for block in blocks)
     link_chars = sum(len(block.text) for block in blocks if block.is_linky)
-    return headings > max(prose, _FEWEST_ENTRIES) and 2 * link_chars < chars
+    return headings > max(prose, _MIN_ENTRIES) and 2 * link_chars < chars
 
 
 class _Body:
@@ -242,9 +242,9 @@ class _Body:
         pages. F1 is the same on both halves of four sets, to .0001.
         """
         kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
-        if self._share(kept) < MOST:
+        if self._share(kept) < MAJORITY:
             kept = self._blocks_in(read_plainly(root, precise=True))
-        if self._share(kept) < MOST:
+        if self._share(kept) < MAJORITY:
             wider = self._blocks_in(self._scale.plain)
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
@@ -295,7 +295,7 @@ class _Body:
         opening = list(range(heads[-1] + 1, first)) if heads else []
         if self._declared:
             opening = [n for n in opening if self._is_summary(n)]
-        if len(opening) <= (_MOST_SUMMARY if self._declared else _MOST_LINES):
+        if len(opening) <= (_MAX_SUMMARY_PARAGRAPHS if self._declared else _MAX_INTRODUCTION_LINES):
             for n in opening:
                 kept[n] = not self._blocks[n].is_linky
 
@@ -362,9 +362,9 @@ class _Body:
             return False
         # A date right below a label is that of an event.
         labelled = (
-            self._blocks[before].kind == "paragraph" and self._words[before] <= _LONGEST_LABEL
+            self._blocks[before].kind == "paragraph" and self._words[before] <= _MAX_LABEL_WORDS
         )
-        if labelled or self._words[place] > _LONGEST_BYLINE:
+        if labelled or self._words[place] > _MAX_BYLINE_WORDS:
             return False
         text = block.text.casefold()
         return any(name in text for name in self._authors) or date_within(text) is not None
@@ -390,7 +390,7 @@ def _is_fact(block: Block) -> bool:
     .0020.
     """
     name, colon, value = block.text.partition(": ")
-    short = count_words(name) <= _LONGEST_LABEL and count_words(value) <= _LONGEST_BYLINE
+    short = count_words(name) <= _MAX_LABEL_WORDS and count_words(value) <= _MAX_BYLINE_WORDS
     pair = block.kind == "item" and bool(colon and value) and short
     return not block.is_linky and (pair or block.kind in {"term", "detail", "table"})
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from browser.extract.blocks import Block
 from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import text_content
-from browser.extract.weighing import MOST
+from browser.extract.weighing import MAJORITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
         for found in owners.values()
         if len(found) >= _MIN_POSTS
     ]
-    large = [group for group in groups if sum(i.chars for i in group) > MOST * total]
+    large = [group for group in groups if sum(i.chars for i in group) > MAJORITY * total]
     large.sort(key=lambda group: (-sum(item.chars for item in group), len(group)))
     return large[:_MAX_GROUPS]
 
@@ -103,7 +103,7 @@ def _is_thread(group: list[_Item]) -> bool:
     spoken = sum(any(block.is_prose for block in item.blocks) for item in signed)
     enough = len(signed) >= _MIN_POSTS and len(signed) >= _TYPICAL * len(group)
     # One author of everything is that of a page with sections.
-    return enough and spoken >= MOST * len(group) and len({item.author for item in signed}) > 1
+    return enough and spoken >= MAJORITY * len(group) and len({item.author for item in signed}) > 1
 
 
 def _author(element: etree._Element) -> str:

@@ -142,7 +142,7 @@ _BYLINES = frozenset(
     ("byline", "author", "byline-name", "author-name", "p-author", "autor", "fn", "username")
 )
 # A longer text is a paragraph, not one or a few names.
-_LONGEST_NAME = 120
+_MAX_NAME_CHARS = 120
 # An e-mail or web address.
 _ADDRESS = re.compile(r"\S@\S+\.\S|www\.|\.(?:com|org|net)\b", re.IGNORECASE)
 # Separates the page's name from its site's in a title.
@@ -347,7 +347,7 @@ def _is_person(name: str, sites: frozenset[str]) -> bool:
     """Whether a name can be a person's: no address, no number, and not that of the site."""
     letters = _letters(name)
     return (
-        0 < len(name) <= _LONGEST_NAME
+        0 < len(name) <= _MAX_NAME_CHARS
         and not is_web_url(name)
         and not _ADDRESS.search(name)
         and not letters.isdigit()
@@ -382,7 +382,7 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
 # Author and date stand in short lines right after the title, or before it; a labelled date anywhere
 # below it. A line of more words is prose, and so is a sentence that is longer than a few words.
 _LINES_BEFORE, _LINES_AFTER = 4, 6
-_LONGEST_LINE = 20
+_MAX_LINE_WORDS = 20
 _SENTENCE = 6
 _DATE_LABELS = (
     "published", "posted", "updated", "last updated", "last modified", "veröffentlicht", "erstellt",
@@ -442,7 +442,7 @@ def _is_line(block: Block) -> bool:
     """
     is_sentence = block.words > _SENTENCE and block.text.endswith((".", "!", "?"))
     return (
-        block.words <= _LONGEST_LINE
+        block.words <= _MAX_LINE_WORDS
         and not is_sentence
         and block.kind not in {"table", "code", "heading"}
     )

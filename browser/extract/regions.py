@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.extract.weighing import MIN_BODY, MOST
+from browser.extract.weighing import MAJORITY, MIN_BODY
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -106,7 +106,7 @@ class Regions:
             prose = self._sums["", True] >= MIN_BODY  # a list or a table has none
             share = self._sums[group, prose] / max(1, self._sums["", prose])
             self._verdicts[group] = (
-                share > MOST
+                share > MAJORITY
                 if self._scale is None
                 else self._scale.holds_body(self._nodes[group], share)
             )
@@ -157,7 +157,7 @@ def _words(node: etree._Element) -> tuple[str, ...]:
     """
     attributes = dict(node.items())
     values = [value for name in _NAME_ATTRIBUTES if (value := attributes.get(name))]
-    return _split_name(" ".join(values)) if values else ()
+    return _split_name(" ".join(map(str, values))) if values else ()
 
 
 @functools.lru_cache(maxsize=8_192)

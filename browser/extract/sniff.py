@@ -134,7 +134,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
 # Browsers look for a declaration in this many bytes, and on to the end of the head.
 _HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
-_LONGEST_HEAD = 64 * 1024
+_MAX_HEAD_BYTES = 64 * 1024
 # Encodings that browsers decode in a wider form than Python does under the same name.
 _WIDER_CODECS = {
     "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs",
@@ -208,7 +208,7 @@ def _declared(body: bytes) -> str | None:
     if found := _XML_ENCODING.search(body[:_PREFIX]):
         labels = [found[1].decode("ascii", "replace")]
     else:
-        end = _HEAD_ENDS.search(body, _PREFIX, _LONGEST_HEAD)
+        end = _HEAD_ENDS.search(body, _PREFIX, _MAX_HEAD_BYTES)
         head = body[: end.start() if end else _PREFIX]
         if b"<meta" not in head.lower():
             return None

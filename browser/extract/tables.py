@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     CellText = Callable[[etree._Element], str]  # noqa: SLF001 - lxml names its public type so
 
 # Characters; longer cells are layout columns, not values.
-_LONGEST_CELL = 1_500
+_MAX_CELL_CHARS = 1_500
 # The page controls spans, so they are limited; HTML allows 1000 columns.
-_LARGEST_SPAN = 100
+_MAX_SPAN = 100
 
 
 def is_data_table(node: etree._Element) -> bool:
@@ -37,7 +37,7 @@ def is_data_table(node: etree._Element) -> bool:
     longest = max(
         len("".join(map(str, cell.itertext()))) for row in node.iter("tr") for cell in _cells(row)
     )
-    return len(wide) > 1 and longest <= _LONGEST_CELL
+    return len(wide) > 1 and longest <= _MAX_CELL_CHARS
 
 
 def read_table(node: etree._Element, cell_text: CellText) -> Table:
@@ -126,4 +126,4 @@ def holds_facts(node: etree._Element) -> bool:
 
 def _span(cell: etree._Element, name: str) -> int:
     value = (cell.get(name) or "1").strip()
-    return max(1, min(int(value), _LARGEST_SPAN)) if value.isdecimal() else 1
+    return max(1, min(int(value), _MAX_SPAN)) if value.isdecimal() else 1

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
 
 # Characters, more than a book has; parsing them takes 1 to 2 s.
-_LONGEST_MARKDOWN = 1_000_000
+_MAX_MARKDOWN_CHARS = 1_000_000
 # Unclosed brackets take quadratic time; long lists of links have some thousands.
-_MOST_BRACKETS = 10_000
+_MAX_BRACKETS = 10_000
 # A first line longer than this is a paragraph, not a title.
-_LONGEST_TITLE = 120
+_MAX_TITLE_CHARS = 120
 
 
 def read_text(kind: str, text: str, url: str, name: str) -> Document:
@@ -65,7 +65,7 @@ def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str 
     """Read plain text; blocks are separated by blank lines."""
     body = text_blocks(text, unwrapped=True)
     first = " ".join(body.partition("\n")[0].lstrip("#").split())
-    title = first if 0 < len(first) <= _LONGEST_TITLE else name
+    title = first if 0 < len(first) <= _MAX_TITLE_CHARS else name
     return Document(url, title, body, body, kind=kind, notes=(note,) if note else ())
 
 
@@ -75,7 +75,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     The text has no markup except for headings, lists and tables; `markdown` is the file's own. A
     file over the limits is read as plain text, which the notes say.
     """
-    if len(text) > _LONGEST_MARKDOWN or text.count("[") > _MOST_BRACKETS:
+    if len(text) > _MAX_MARKDOWN_CHARS or text.count("[") > _MAX_BRACKETS:
         note = "too long, or too many brackets: its Markdown stands as written"
         return read_plain(text, url, name, kind="md", note=note)
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 0.04 s, for Markdown only
@@ -117,9 +117,9 @@ def _unwrap_paragraphs(state: StateCore) -> None:
 
 
 # Further rows are data to compute with, not to read.
-_MOST_ROWS = 20_000
+_MAX_ROWS = 20_000
 # Characters; no table has such a row, but a line of nothing but commas would exhaust memory.
-_LONGEST_LINE = 1_000_000
+_MAX_LINE_CHARS = 1_000_000
 
 
 def _read_json(text: str, url: str, name: str) -> Document:
@@ -151,21 +151,21 @@ def _leaf_lines(value: object) -> Iterator[str]:
 
 def _read_csv(text: str, url: str, name: str) -> Document:
     """Read CSV or TSV as one table; the delimiter is detected."""
-    if max(map(len, text.splitlines()), default=0) > _LONGEST_LINE:
+    if max(map(len, text.splitlines()), default=0) > _MAX_LINE_CHARS:
         return read_plain(text, url, name, kind="csv", note="not CSV: as text")
     dialect: csv.Dialect | type[csv.Dialect] = csv.excel
     with suppress(csv.Error):  # none is detected in a single column: then it is the comma
         dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|")
     reader = filter(None, csv.reader(io.StringIO(text, newline=None), dialect))
     try:
-        rows = list(islice(reader, _MOST_ROWS + 1))
+        rows = list(islice(reader, _MAX_ROWS + 1))
     except csv.Error:
         return read_plain(text, url, name, kind="csv", note="not valid CSV: as text")
-    table = Table(tuple(tuple(one_line(c) for c in row) for row in rows[:_MOST_ROWS]))
+    table = Table(tuple(tuple(one_line(c) for c in row) for row in rows[:_MAX_ROWS]))
     return Document(
         url=url, title=name, text=table_text(table), markdown=table_markdown(table) if rows else "",
         kind="csv", tables=(table,),
-        notes=(f"the first {_MOST_ROWS} rows",) if len(rows) > _MOST_ROWS else (),
+        notes=(f"the first {_MAX_ROWS} rows",) if len(rows) > _MAX_ROWS else (),
     )  # fmt: skip
 
 

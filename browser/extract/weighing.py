@@ -21,7 +21,7 @@ from browser.text.words import count_words, word_list, word_runs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST = 0.5
+MAJORITY = 0.5
 """A part with a larger share of the body holds it; what was read of less is too little."""
 SOME = 1 / 3
 """A part with a larger share of the page's prose is weighed before it is removed."""
@@ -33,7 +33,7 @@ MIN_BODY = 500
 MAX_TEASER = 1_500
 """Characters; a page that shows more prose than this beside what it hides shows its article."""
 HIDDEN = "hidden"
-"""Why a step leaves out what a person does not see."""
+"""Why a step leaves out what a user does not see."""
 MIN_NOTED = 100
 """Words; what is left out of a page is noted if it is more, and more than what is kept."""
 
@@ -94,9 +94,9 @@ class Scale:
         if not body and len(self.plain) >= MIN_BODY:
             body = frozenset(word_runs(word_list(self.plain)))
         if not body:
-            return share > MOST
+            return share > MAJORITY
         found = {run for part in parts for run in word_runs(word_list(_text(part)))}
-        return len(body & found) > MOST * len(body)
+        return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
         """Note that so many words of the body are kept though the page hides them."""
@@ -116,7 +116,7 @@ class Scale:
                 if why == HIDDEN:
                     self.needs_scripts = f"more of it is hidden than shown: {words} words"
         read = len(self._declared.intersection(word_runs(word_list(text))))
-        if read < MOST * len(self._declared):
+        if read < MAJORITY * len(self._declared):
             shown = round(self._declared_words * read / len(self._declared))
             self.needs_scripts = (
                 f"it declares an article of {self._declared_words} words and shows {shown} of them"

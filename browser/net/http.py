@@ -61,7 +61,7 @@ PAGE_HEADERS = {
     "Sec-Fetch-User": "?1",
     "Sec-Fetch-Dest": "document",
 }
-"""The headers of a GET: those of a person who opens a page."""
+"""The headers of a GET: those of a browser that opens a page."""
 _API_HEADERS = {**_COMMON, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Reading a page: its rendered HTML, what a person sees of it, screenshots, its storage."""
+"""Reading a page: its rendered HTML, what a user sees of it, screenshots, its storage."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames hold nothing to read
 
 
 async def rendered_html(page: Page) -> str:
-    """Serialise what a person sees as HTML, styles applied; frames of other sites go at the end.
+    """Serialise what a user sees as HTML, styles applied; frames of other sites go at the end.
 
     A frame that is gone or stuck is left out. Raises DeadlineExceeded and SessionError.
     """

@@ -283,7 +283,7 @@ async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:
 
 
 async def _visible_refs(driver: PageDriver) -> dict[str, str]:
-    """Role and name of what a person can see and act on, by ref."""
+    """Role and name of what a user can see and act on, by ref."""
     visible: dict[str, str] = {}
     for line in (await driver.look()).lines:
         visible |= {ref: what for ref, what in line.refs.items() if ref not in line.unseen_refs}

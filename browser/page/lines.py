@@ -128,7 +128,7 @@ class PageLine:
         self.unseen_refs = {refs.get(ref, ref) for ref in self.unseen_refs}
 
     def visible_text(self) -> str:
-        """The text that a person can see."""
+        """The text that a user can see."""
         text = "" if self.hidden or self.kind in ("options", "value") else self.text
         for part in self.unseen_text:
             text = text.replace(part, "")

@@ -136,7 +136,7 @@ class Tab(PageDriver):
             return await self.page.content()
 
     async def rendered_html(self) -> str:
-        """Return what a person sees of the page as HTML, styles applied."""
+        """Return what a user sees of the page as HTML, styles applied."""
         self.check_alive()
         await self.check_current_url()
         return await content.rendered_html(self.page)

@@ -83,7 +83,7 @@ class View:
         return "".join(parts[1:])
 
     def visible_text(self) -> str:
-        """The text that a person can see, one line for each line of the view."""
+        """The text that a user can see, one line for each line of the view."""
         return "\n".join(line.visible_text() for line in self.lines)
 
 
@@ -129,7 +129,7 @@ class Frames:
         self._large = self._large and chars == WALK_CHARS
         main = self._page.main_frame
         raw = await self._walk(main, below=self._large)
-        # A page too large for one walk is walked from the scroll position on: what a person sees
+        # A page too large for one walk is walked from the scroll position on: what a user sees
         # must be part of the view.
         if raw.get("cut") and raw["scrolled"] and not raw["below"]:
             raw = await self._walk(main, below=True)

@@ -34,7 +34,7 @@ from browser.extract.html import extract
 from browser.extract.links import embedded_pdf
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
-from browser.extract.weighing import MOST
+from browser.extract.weighing import MAJORITY
 from browser.net.url import host, join, registrable_domain
 from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
@@ -160,7 +160,7 @@ class Reader:
             return _not_drawn(page, f"{reason}; the browser did not bring more: {error}")
         # Of a text that the page hides the browser knows whether it is shown at last.
         hides = page.document is not None and page.document.needs_scripts
-        if _size(browsed) <= _size(page) * (MOST if hides else 1):
+        if _size(browsed) <= _size(page) * (MAJORITY if hides else 1):
             return _not_drawn(page, f"{reason}; the browser shows no more")
         self.habits.needed_browser(site, reason)
         status = browsed.status or page.status
@@ -296,7 +296,7 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
         return await asyncio.to_thread(_page_of_pdf, tab.url, body)
     html = await tab.rendered_html()
     url = tab.url
-    # On a known platform the full DOM, with its scripts, adds to what a person sees.
+    # On a known platform the full DOM, with its scripts, adds to what a user sees.
     dom = (await tab.html()).encode("utf-8", "replace") if may_be_platform(url) else b""
     document = await asyncio.to_thread(
         lambda: add_platform_record(extract_rendered(html, url), dom, url)

@@ -1,1 +1,1 @@
-"""Sessions: a browser of our own, or one that a person has open."""
+"""Sessions: a browser of our own, or one that a user has open."""

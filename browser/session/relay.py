@@ -1,4 +1,4 @@
-"""A relay between Playwright and a person's Chrome: Playwright sees our tabs and nothing else.
+"""A relay between Playwright and a user's Chrome: Playwright sees our tabs and nothing else.
 
 Playwright by itself would attach to every tab: it waits for each of them (one with an open alert
 never answers), pauses new ones, and handles their dialogs and downloads. The relay hides their
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from browser.page.injected import Send
 
-CONNECT_SECONDS = 60.0  # since Chrome 144 a person is asked to allow it, and may look away
+CONNECT_SECONDS = 60.0  # since Chrome 144 a user is asked to allow it, and may look away
 COMMAND_SECONDS = 5.0
 _OUR_IDS = 1 << 30  # Playwright counts its own from 1
 
@@ -56,7 +56,7 @@ class Relay:
         self._pending: dict[int, asyncio.Future[Message]] = {}  # commands of our own, by id
         self._creating: set[int] = set()  # ids of Playwright's commands that create a tab
         self._sessions: set[str] = set()  # DevTools sessions of our tabs
-        self._user_sessions: set[str] = set()  # DevTools sessions of the person's tabs
+        self._user_sessions: set[str] = set()  # DevTools sessions of the user's tabs
         self._token = secrets.token_urlsafe(16)
         self.endpoint = ""
         self.ours: set[str] = set()  # targets of our tabs
@@ -122,7 +122,7 @@ class Relay:
 
     @asynccontextmanager
     async def user_session(self, target: str) -> AsyncIterator[Send]:
-        """Attach to a tab of the person, unnoticed; yields a function that sends commands to it."""
+        """Attach to a tab of the user, unnoticed; yields a function that sends commands to it."""
         attached = await self.command(
             "Target.attachToTarget", {"targetId": target, "flatten": True}
         )
@@ -158,7 +158,7 @@ class Relay:
             # Sent for the browser as a whole, it would attach Playwright to every tab.
             await self._to_playwright({"id": message["id"], "result": {}})
         elif method == "Target.createTarget":
-            # In the background: the person's own tab stays in front.
+            # In the background: the user's own tab stays in front.
             message["params"]["background"] = True
             self._creating.add(message["id"])
             await self._upstream.send(json.dumps(message))
@@ -191,7 +191,7 @@ class Relay:
             self._creating.discard(number)
             in_background(self._finish_creating(message))
         elif session in self._user_sessions:
-            return  # events of the person's tabs are for nobody
+            return  # events of the user's tabs are for nobody
         elif session is None and "method" in message:
             await self._root_event(message, text)
         elif self._client:
@@ -240,7 +240,7 @@ _DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
 
 
 class UsersTabs:
-    """The person's own tabs, read and never touched."""
+    """The user's own tabs, read and never touched."""
 
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
@@ -330,7 +330,7 @@ async def _websocket_of(url: str) -> str:
         return url
     if url in {"chrome", "msedge"}:
         folder = _profile_of(url)
-        # Chrome 144 and newer write it there once the person has allowed debugging.
+        # Chrome 144 and newer write it there once the user has allowed debugging.
         if address := debugging_address(folder):
             return address
         raise AttachFailed(f"no Chrome allows debugging in {folder}")
@@ -349,7 +349,7 @@ async def _websocket_of(url: str) -> str:
 
 
 def _profile_of(app: str) -> Path:
-    """The profile folder that a person's own Chrome or Edge uses."""
+    """The profile folder that a user's own Chrome or Edge uses."""
     chrome = app == "chrome"
     if sys.platform == "darwin":
         name = "Google/Chrome" if chrome else "Microsoft Edge"

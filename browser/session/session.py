@@ -120,7 +120,7 @@ class Browser:
 
     @property
     def _user_tabs(self) -> UsersTabs | None:
-        """The person's own tabs, of an attached browser."""
+        """The user's own tabs, of an attached browser."""
         return self._running.users if self._running else None
 
     async def open(
@@ -191,7 +191,7 @@ class Browser:
             return dict(await self._context().storage_state(indexed_db=True))
 
     async def visible_page(self) -> tuple[PageContext, str] | None:
-        """Return context and DOM of the tab that the person sees; None if no tab answers.
+        """Return context and DOM of the tab that the user sees; None if no tab answers.
 
         In a browser of our own that is the tab opened last.
         """

@@ -19,7 +19,7 @@ _BAD_TOKENS = frozenset(
      "not_allowed_token_type", "missing_scope", "no_permission"}
 )  # fmt: skip
 _PLAIN = frozenset({None, "file_share"})
-"""Kinds of messages that a person wrote; the others tell of edits, joins and bots."""
+"""Kinds of messages that a user wrote; the others tell of edits, joins and bots."""
 _MARK = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 
 

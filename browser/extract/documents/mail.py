@@ -23,7 +23,7 @@ _MBOX_LINE = re.compile(
     rb"(?:\A|\r?\n\r?\n)From \S+ {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d(?::\d\d)? "
     rb"[^\r\n]{0,12}\d{4}[^\r\n]{0,9}\r?\n(?=[!-9;-~]+:)"
 )
-_MOST_MESSAGES = 1_000
+_MAX_MESSAGES = 1_000
 # Of forwarded messages in messages; deeper nesting is an attack on the reader.
 _MAX_DEPTH = 5
 
@@ -37,12 +37,12 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
     if _MBOX_LINE.match(body):
         starts = [match.end() for match in _MBOX_LINE.finditer(body)]
         ends = [*starts[1:], len(body)]
-        for start, end in [*zip(starts, ends, strict=True)][:_MOST_MESSAGES]:
+        for start, end in [*zip(starts, ends, strict=True)][:_MAX_MESSAGES]:
             message = _parse(body[start:end])
             composer.heading(1, _header(message, "Subject") or "(no subject)")
             _add_message(message, composer, _MAX_DEPTH)
-        if len(starts) > _MOST_MESSAGES:
-            composer.notes.append(f"the first {_MOST_MESSAGES} of {len(starts)} messages")
+        if len(starts) > _MAX_MESSAGES:
+            composer.notes.append(f"the first {_MAX_MESSAGES} of {len(starts)} messages")
         return composer.document(url, "mail", name, Document(url, title=name))
     message = _parse(body)
     _add_message(message, composer, _MAX_DEPTH)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Pdfium is not thread-safe: two threads in it crash the process.
 _PDFIUM = threading.Lock()
-_MOST_PAGES = 2_000
+_MAX_PAGES = 2_000
 _UNTITLED = frozenset(("", "(anonymous)", "anonymous", "untitled", "(unspecified)"))
 _EDGES = ".,;:!?()[]\"'“”‘’"
 # What programs write as the title: the name of the printed file.
@@ -43,11 +43,11 @@ _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
 )
 # The outline of a book of a thousand pages has a few hundred; a circular one has no end.
-_MOST_ENTRIES = 5_000
+_MAX_OUTLINE_ENTRIES = 5_000
 _MAX_OUTLINE_DEPTH = 6
 # A page of references has a hundred.
-_MOST_LINKS = 500
-_LONGEST_ADDRESS = 2_000
+_MAX_LINKS = 500
+_MAX_ADDRESS_CHARS = 2_000
 # A form has hundreds of fields, a reviewed paper a hundred comments.
 _MAX_ANNOTATIONS = 2_000
 _MAX_COMMENT = 20_000  # bytes
@@ -87,7 +87,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
     pages: list[Document] = []
     words: set[str] = set()
     front = FrontMatter()
-    for number in range(min(len(pdf), _MOST_PAGES)):
+    for number in range(min(len(pdf), _MAX_PAGES)):
         composer = Composer()
         with suppress(pypdfium2.PdfiumError):  # one broken page leaves the others readable
             page = pdf[number]
@@ -184,15 +184,15 @@ def _annotations(page: pypdfium2.PdfPage) -> tuple[list[str], bool]:
 def _notes(count: int, empty: int, scanned: int) -> Iterator[str]:
     if scanned:
         yield f"{scanned} pages are pictures, read by their look: letters may be wrong"
-    if count and empty == min(count, _MOST_PAGES):
+    if count and empty == min(count, _MAX_PAGES):
         yield (
             "a scan: its pages are pictures and hold no text"
             " (the extra `ocr` reads some: pip install 'urchin-research[ocr]')"
         )
     elif empty:
         yield f"{empty} of {count} pages hold no text"
-    if count > _MOST_PAGES:
-        yield f"the first {_MOST_PAGES} of {count} pages"
+    if count > _MAX_PAGES:
+        yield f"the first {_MAX_PAGES} of {count} pages"
 
 
 def _date(value: str) -> str | None:
@@ -205,7 +205,7 @@ def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
     """The outline's headings by page: `key` of their text to their level, from 1."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     try:
-        for entry in islice(pdf.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MOST_ENTRIES):
+        for entry in islice(pdf.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MAX_OUTLINE_ENTRIES):
             target = entry.get_dest()
             page = target.get_index() if target else None
             if page is not None:
@@ -219,12 +219,12 @@ def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterato
     """Yield (address, words) of the links that lead out of the document."""
     document = page.pdf
     position, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         if not pdfium.FPDFLink_Enumerate(page, ctypes.byref(position), ctypes.byref(link)):
             return
         action = pdfium.FPDFLink_GetAction(link)
         size = pdfium.FPDFAction_GetURIPath(document, action, None, 0) if action else 0
-        if not 0 < size <= _LONGEST_ADDRESS:
+        if not 0 < size <= _MAX_ADDRESS_CHARS:
             continue
         address = ctypes.create_string_buffer(size)
         pdfium.FPDFAction_GetURIPath(document, action, address, size)
@@ -237,10 +237,10 @@ def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterato
 # 150 dpi: letters of 10 points are 20 pixels high, as in the models' training data.
 _SCALE = 150 / 72
 # A page takes 1 to 5 s on one core; the tool call that reads a document has 30 s.
-_MOST_SECONDS = 20.0
+_MAX_OCR_SECONDS = 20.0
 # A picture with this share of an empty page is a scan.
 _SCAN_SHARE = 0.5
-_MOST_PIXELS = 20_000_000
+_MAX_PIXELS = 20_000_000
 # Recognised text below this confidence is dirt or part of a drawing.
 _MIN_CONFIDENCE = 0.5
 
@@ -261,8 +261,8 @@ class _Scanner:
         if engine is None:
             return ""
         # The time starts when the engine is loaded, which may take many seconds on a busy machine.
-        self._until = min(self._until, time.monotonic() + _MOST_SECONDS)
-        scale = min(_SCALE, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+        self._until = min(self._until, time.monotonic() + _MAX_OCR_SECONDS)
+        scale = min(_SCALE, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
         found = engine(page.render(scale=scale).to_numpy())
         lines = zip(found.txts or (), found.scores or (), strict=True)
         text = "\n".join(line for line, confidence in lines if confidence > _MIN_CONFIDENCE)

@@ -37,22 +37,22 @@ _MIN_HEIGHT = 0.1
 # Hebrew, Arabic and their neighbours, and the forms of their letters.
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 # A table has at least two rows; two rows of two cells may be anything.
-_FEWEST_ROWS = 2
-_FEWEST_CELLS = 6
-_MOST_COLUMNS = 20
+_MIN_ROWS = 2
+_MIN_CELLS = 6
+_MAX_COLUMNS = 20
 # Columns of prose have long pieces in each line, or pieces that go on in the next one; the cells
 # of a table are short.
-_LONGEST_MEAN = 28
-_SHORTEST_MEAN = 14
+_MAX_MEAN_CHARS = 28
+_MIN_MEAN_CHARS = 14
 _PROSE_ROWS = 4
-_MOST_PROSE_COLUMNS = 3
+_MAX_PROSE_COLUMNS = 3
 _SENTENCE_END = re.compile(r"[.!?:…][\"'”’)\]]*$")
 # A line with this share of the longest line's length continues in the next one.
 _FULL_LINE_SHARE = 0.75
-_SHORTEST_FULL_LINE = 40
+_MIN_FULL_LINE_CHARS = 40
 # Ratios to the page's usual letter height from which a line is a heading of level 3, 2 and 1.
 _LARGE, _LARGER, _LARGEST = 1.15, 1.35, 1.7
-_LONGEST_HEADING = 150
+_MAX_HEADING_CHARS = 150
 # A heading continues in the next line if it reaches this share of the way to the text's right edge.
 _FULL_HEADING = 0.6
 _SAME_SIZE = 0.1
@@ -191,7 +191,7 @@ class _Page:
         self._titles = titles
         self._usual = usual_height(lines)
         longest = max((len(line.text) for line in lines), default=0)
-        self._full_line = max(_SHORTEST_FULL_LINE, _FULL_LINE_SHARE * longest)
+        self._full_line = max(_MIN_FULL_LINE_CHARS, _FULL_LINE_SHARE * longest)
         self._edge = max((line.cells[-1].right for line in lines), default=0.0)
         self._keys = [key(line.text) for line in lines] if titles else []
 
@@ -262,7 +262,7 @@ class _Page:
         while at + count < len(self._lines) and self._heading_continues(at + count - 1):
             count += 1
         text = " ".join(line.text for line in self._lines[at : at + count])
-        if len(text) > _LONGEST_HEADING or not any(map(str.isalpha, text)):
+        if len(text) > _MAX_HEADING_CHARS or not any(map(str.isalpha, text)):
             return None
         return (1 if ratio >= _LARGEST else 2 if ratio >= _LARGER else 3), count
 
@@ -276,7 +276,7 @@ class _Page:
     def _add_grid(self, rows: _Rows) -> None:
         by_column = ([text for text in column if text] for column in zip(*rows, strict=True))
         columns = [column for column in by_column if column]
-        if len(rows) < _PROSE_ROWS or len(columns) > _MOST_PROSE_COLUMNS or not _is_prose(columns):
+        if len(rows) < _PROSE_ROWS or len(columns) > _MAX_PROSE_COLUMNS or not _is_prose(columns):
             self._composer.table(rows)
             return
         # Columns of prose that the document has line by line: read each one down.
@@ -298,7 +298,7 @@ def _is_prose(columns: Sequence[Sequence[str]]) -> bool:
         sum(b[0].islower() and not _SENTENCE_END.search(a) for a, b in found) >= len(found) / 2
         for found in pairs
     ]
-    return mean > _LONGEST_MEAN or (mean > _SHORTEST_MEAN and all(continued))
+    return mean > _MAX_MEAN_CHARS or (mean > _MIN_MEAN_CHARS and all(continued))
 
 
 def _find_grid(lines: Sequence[Line], start: int) -> tuple[_Rows, int] | None:
@@ -307,10 +307,10 @@ def _find_grid(lines: Sequence[Line], start: int) -> tuple[_Rows, int] | None:
     while end < len(lines) and (len(lines[end].cells) > 1 or _continues_cell(lines, end, start)):
         end += 1
     block = lines[start:end]
-    if len(block) < _FEWEST_ROWS:
+    if len(block) < _MIN_ROWS:
         return None
     columns = _columns(block)
-    if not 2 <= len(columns) <= _MOST_COLUMNS or len(block) * len(columns) < _FEWEST_CELLS:
+    if not 2 <= len(columns) <= _MAX_COLUMNS or len(block) * len(columns) < _MIN_CELLS:
         return None
     rows: list[list[str]] = []
     for line in block:

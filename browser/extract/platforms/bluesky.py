@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _LABELS = {"Likes": "likes", "Replies": "replies", "Reposts": "reposts", "Quotes": "quotes"}
-# Threads are answered as a tree; what is nested deeper than a person would read is left.
+# Threads are answered as a tree; what is nested deeper than anyone reads is left.
 _DEEPEST = 60
 _KEY = " -> [^/]+$"
 _API_POST = RecordPaths(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 # Where so many of the items' texts stand in the page's own text, it holds them all.
-_ENOUGH = 0.8
+_MIN_SHOWN_SHARE = 0.8
 
 
 def parse_platform(
@@ -103,7 +103,7 @@ def _completed(document: Document, record: Record) -> Document:
     names = [name for item in record.items if (name := item.author or item.handle)]
     unnamed = sum(name not in document.text for name in names)
     # A thread's page may have what was said, but not by whom.
-    unsigned = _holds_items(record, document.text) and unnamed > (1 - _ENOUGH) * len(names)
+    unsigned = _holds_items(record, document.text) and unnamed > (1 - _MIN_SHOWN_SHARE) * len(names)
     fuller = document.kind == "json" or len(record.text) > len(document.text) or unsigned
     text = record.text if fuller else document.text
     markdown = record.text if fuller else document.markdown
@@ -126,4 +126,4 @@ def _completed(document: Document, record: Record) -> Document:
 def _holds_items(record: Record, text: str) -> bool:
     # The longest line: what a post quotes from another stands only with that one.
     held = [max(item.text.split("\n"), key=len) in text for item in record.items if item.text]
-    return bool(held) and sum(held) >= _ENOUGH * len(held)
+    return bool(held) and sum(held) >= _MIN_SHOWN_SHARE * len(held)

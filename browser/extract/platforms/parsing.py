@@ -29,7 +29,7 @@ _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
 # is a year or a count.
 _SECONDS = 100_000_000
 _MILLISECONDS = 10_000_000_000
-_LONGEST_DATE = len("20240612")
+_MAX_DATE_DIGITS = len("20240612")
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?")
 _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
 
@@ -70,7 +70,7 @@ def parse_date(value: object) -> str | None:
 
     None for anything else.
     """
-    if isinstance(value, str) and not (value.isdecimal() and len(value) > _LONGEST_DATE):
+    if isinstance(value, str) and not (value.isdecimal() and len(value) > _MAX_DATE_DIGITS):
         return iso_date(value) or date_within(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

@@ -33,7 +33,7 @@ _PART = "data-part"
 # Next.js streams what its components need as strings: `self.__next_f.push([1,"…"])`.
 _STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
 # Objects beyond these are a page's translations or its routes.
-_MOST_NODES = 200_000
+_MAX_NODES = 200_000
 _ACTIONS = {
     "LikeAction": "likes", "CommentAction": "replies", "ReplyAction": "replies",
     "ShareAction": "reposts", "RepostAction": "reposts", "WatchAction": "views",
@@ -266,7 +266,7 @@ class LinkedData(dict[str, Any]):
 def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
     """Every object within a JSON value that has all of these keys, in their order."""
     stack, wanted = [value], set(keys)
-    for _ in range(_MOST_NODES):
+    for _ in range(_MAX_NODES):
         if not stack:
             return
         node = stack.pop()

@@ -12,7 +12,7 @@ const DARK = 0.34, LIGHT = 0.78;
 
 const isColoured = (colour) => !!colour && Math.max(...colour.slice(0, 3)) - Math.min(...colour.slice(0, 3)) > GREYISH;
 
-// The name that a person would use: by its hue, dark or light, followed by the hex value if the name is not exact.
+// The name that a user would use: by its hue, dark or light, followed by the hex value if the name is not exact.
 const colourName = (colour) => {
   const channels = colour.slice(0, 3).map(Math.round);
   const exact = Object.entries(NAMED_COLOURS).find(([, value]) => value.every((channel, i) => channel === channels[i]));

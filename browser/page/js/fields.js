@@ -25,7 +25,7 @@ const isKeyCatcher = (element) => {
   return unseen && !!stageOf(element);
 };
 
-// The text that an editor draws, line by line as a person sees it. Lines far out of its view may not be drawn.
+// The text that an editor draws, line by line as a user sees it. Lines far out of its view may not be drawn.
 const drawnText = (stage) => {
   const range = document.createRange(), parts = [];
   for (const node of textNodes(stage)) {

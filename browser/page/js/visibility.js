@@ -1,4 +1,4 @@
-// What a person can see: by colours, clipping, opacity, geometry, and elements on top.
+// What a user can see: by colours, clipping, opacity, geometry, and elements on top.
 const TRANSPARENT = 0.08; // text fainter than this cannot be read
 const OPAQUE = 0.95;
 const SAME_COLOUR = 24; // sum of channel differences up to which text cannot be told from its background

@@ -85,6 +85,6 @@ async def test_a_call_that_cannot_be_read_gets_the_form_as_its_result(ask, scrip
 
 async def test_what_code_can_read_costs_no_request(ask, script, events):
     report = await ask(model=script("<<TOOL:WEB_SEARCH:{query: 'Hesk Light',}>>", "NOT_FOUND"))
-    [mended] = of_type(events(report), "call.mended")
+    [mended] = of_type(events(report), "call.repaired")
     assert (mended["tier"], mended["into"]) == ("lenient", {"query": "Hesk Light"})
     assert report.usage.model_calls == 2
