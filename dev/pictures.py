@@ -108,7 +108,9 @@ def page_of(folder: Path, **own: str) -> Iterator[str]:
     command = [str(Path(sys.executable).with_name("research")), "serve", "--port", "0"]
     with serve() as site:
         env = environment() | settings(site, folder) | own
-        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as server:
+        with subprocess.Popen(
+            command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True
+        ) as server:
             assert server.stdout is not None
             yield next(line.strip() for line in server.stdout if "ticket=" in line)
             server.terminate()
@@ -150,10 +152,10 @@ PLAN = {
 
 
 def script(folder: Path, name: str, *replies: str | dict[str, str]) -> str:
-    """Write the replies of a scripted model; returns its name."""
+    """Write the replies of a scripted model; returns its name in that folder."""
     path = folder / f"{name}.jsonl"
     path.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
-    return f"scripted:{path}"
+    return f"scripted:{path.name}"
 
 
 def run_commands(folder: Path, site: Site) -> dict[str, str]:

@@ -19,6 +19,7 @@ from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
 from agent.export.report_view import VERDICT_LABELS
 from agent.export.run_archive import is_archive, open_run
+from agent.export.run_record import to_the_minute
 from agent.export.verify_run import verify as verify_run
 from agent.export.verify_run import verify_archive
 from agent.journal.runs import Runs
@@ -101,15 +102,17 @@ def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
         print_text("\n".join(flaws))
     elif proof is not None:
         quotes = sum(len(source.quotes) for source in proof.sources)
+        found_quotes = plural(quotes, "quote", "quotes")
         decided = (
             "code found it again" if found.by_code else f"decided by {proof.sentence.decided_by}"
         )
         lines = [
             f"“{proof.sentence.text}” is {VERDICT_LABELS[proof.sentence.verdict]} ({decided})",
-            f"{quotes} quotes found in {len(proof.sources)} saved texts",
+            f"{found_quotes} found in {plural(len(proof.sources), 'saved text', 'saved texts')}",
         ]
         for source in proof.sources:
-            lines.append(f"[{source.n}] read {source.fetched_at} sha256 {source.sha256}")
+            lines.append(f"[{source.n}] read {to_the_minute(source.fetched_at)}")
+            lines.append(f"    sha256 {source.sha256}")
             lines += [f"    {link}" for link in source.links or [source.url]]
         print_text("\n".join([*lines, *found.since]))
     if flaws:

@@ -165,10 +165,10 @@ def _last_line(report: Report) -> str:
     usage = report.usage
     confidence, *reasons = report_view.confidence_facts(report) or [""]
     facts = [
-        f"{confidence} ({', '.join(reasons)})" if confidence else "",
-        f"{report.steps} step{'s' * (report.steps != 1)}",
+        f"{confidence} ({', '.join(reasons)})" if reasons else confidence,
+        f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
         f"{report.elapsed_s:.1f} s",
-        usage.model,
+        usage.model if usage.model != "none" else "",  # a rerun
         format_usd(usage.usd),
     ]
     return _DOT.join([*(fact for fact in facts if fact), f"run {report.run}"])
