@@ -341,6 +341,7 @@ SHOWN_BY = {
     "agent/cli/record_commands.py": "diff",
     "agent/cli/render.py": "terminal",
     "agent/cli/run_commands.py": "show",
+    "agent/export/charts.py": ".html",
     "agent/export/compare_runs.py": "diff",
     "agent/export/junit.py": ".xml",
     "agent/export/markup.py": ".html",
@@ -367,6 +368,7 @@ SHOWS_NOTHING = {
     "agent/run/expectations.py": "matches the answer with patterns",
     "agent/run/outcome.py": "makes the report",
     "agent/run/recheck.py": "makes the report",
+    "agent/run/record.py": "keeps sections for a new report",
     "agent/run/rerun.py": "makes the report",
     "agent/run/streaming.py": "a table with a column for the doubt and the whole report",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from browser.search.provider import SearchSource
 from browser.types import Outcome, SearchPage, SearchQuery, SearchResult
 
 QUERY = SearchQuery("tides at Port Elm")
@@ -21,7 +22,7 @@ class Clock:
 
 
 @dataclass
-class Fixed:
+class Fixed(SearchSource):
     """A source that answers what it is told to."""
 
     name: str
@@ -34,9 +35,6 @@ class Fixed:
     @property
     def identity(self) -> str:
         return self.name
-
-    def unavailable(self) -> str:
-        return ""
 
     async def search(self, query: SearchQuery, http: object, *, deadline: float) -> SearchPage:
         self.asked.append(query.text)
