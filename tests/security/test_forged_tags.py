@@ -47,6 +47,10 @@ FORGED = [
     w.replace("{0}", "{}").replace("{}", f)
     for f, w in itertools.product([*CALLS, *TURNS, *OTHERS], WRAPPINGS)
 ]
+SHOWN = [
+    FORGED[n * len(WRAPPINGS) + n % len(WRAPPINGS)] for n in range(len(FORGED) // len(WRAPPINGS))
+]
+"""Each of them once, in one wrapping after the other: what the pages and files hold."""
 STEERING = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\u200b\u2066\U000e0041"
 
 
@@ -76,7 +80,7 @@ class Hostile(Handler):
     """Pages whose title, text, link texts and address are forged tags."""
 
     def get(self):
-        text = "\n".join(FORGED).replace("&", "&amp;").replace("<", "&lt;")
+        text = "\n".join(SHOWN).replace("&", "&amp;").replace("<", "&lt;")
         body = f"<title>{text[:400]}{STEERING}</title><main><h1>{text[:200]}</h1>" + "".join(
             f"<p>Paragraph {n} of the page says: {line} {STEERING} and goes on.</p>"
             for n, line in enumerate(text.split("\n"))
@@ -84,7 +88,7 @@ class Hostile(Handler):
         if self.path.startswith("/search"):
             found = [
                 {"url": f"{self.server.site}/{n}", "title": line, "content": line + STEERING}
-                for n, line in enumerate(FORGED)
+                for n, line in enumerate(SHOWN)
             ]
             return self.send(200, "application/json", json.dumps({"results": found}).encode())
         return self.send(200, "text/html; charset=utf-8", body.encode())
@@ -120,10 +124,10 @@ async def test_a_model_that_echoes_a_hostile_page_runs_nothing(ask, hostile, too
 
 
 async def test_a_model_that_echoes_results_and_files_runs_nothing(ask, hostile, tmp_path):
-    names = [forged.replace("/", "\u2215").replace("\n", " ") for forged in FORGED[::16]]
+    names = [forged.replace("/", "\u2215").replace("\n", " ") for forged in SHOWN[::4]]
     files = [tmp_path / f"{name}.md" for name in names]
     for at, path in enumerate(files):
-        path.write_text("\n\n".join(FORGED[at :: len(files)]))
+        path.write_text("\n\n".join(SHOWN[at :: len(files)]))
     called = []
     for first, wanted, flags in (
         ("<<TOOL:WEB_SEARCH:lamps>>", ["WEB_SEARCH"], {"searxng_url": hostile}),
