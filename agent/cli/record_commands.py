@@ -19,7 +19,6 @@ from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
 from agent.export.report_view import VERDICT_LABELS
 from agent.export.run_archive import is_archive, open_run
-from agent.export.run_record import to_the_minute
 from agent.export.verify_run import verify as verify_run
 from agent.export.verify_run import verify_archive
 from agent.journal.runs import Runs
@@ -94,6 +93,8 @@ def verify(
 
 def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
     """Print the result for the proof of a sentence; return the exit code."""
+    from agent.export.run_record import to_the_minute  # noqa: PLC0415 - rarely needed
+
     flaws, proof = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws], found.proof
     if as_json:
         dumped = proof.model_dump(mode="json") if proof else None
