@@ -200,7 +200,7 @@ def _is_set_up(settings: Options) -> bool:
 
 
 def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
-    """Ask once on a terminal what shall answer, if nothing is set up."""
+    """Ask once on a terminal which model should answer, if nothing is set up."""
     if _is_set_up(settings) or asker(dict(flags)) is None:
         return None
     from agent.cli import model_commands  # noqa: PLC0415 - until a model is chosen

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.flags import data_dir_option, option
-from agent.cli.terminal import note, print_rows, print_text
+from agent.cli.terminal import note, print_rows, print_text, wrap
 from agent.config import load_options, private_folder
 from agent.errors import UsageError
 from agent.models.available import ollama_models
@@ -135,7 +135,7 @@ def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
 
 
 def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
-    """Ask on the first run what shall answer, keep that, and return the model's name."""
+    """Ask on the first run which model should answer, keep that, and return its name."""
     from agent.cli.settings_commands import keep_key, keep_setting  # noqa: PLC0415 - one run only
 
     small = KNOWN[0]
@@ -145,12 +145,15 @@ def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
     size = _gigabytes(small.size)
     ways += [(f"a small model, downloaded once ({size}; {small.measured})", "small")]
     ways += [("no language model: find and quote passages", "none")]
-    lines = "\n".join(f"  {n}  {text}" for n, (text, _) in enumerate(ways, 1))
-    note(
-        f"What shall answer? This is asked once; `research config set model …` changes it.\n{lines}"
+    lines = [wrap(f"  {n}  {text}", indent=5) for n, (text, _) in enumerate(ways, 1)]
+    question = (
+        "Which model should answer? You are asked once; `research config set model …` changes it."
     )
-    answer = choose(f"1-{len(ways)} [{len(ways)}]").strip()
-    number = int(answer) if answer.isdecimal() and 0 < int(answer) <= len(ways) else len(ways)
+    note("\n".join([wrap(question), *lines]))
+    number = 0
+    while not 0 < number <= len(ways):
+        answer = choose(f"1-{len(ways)} [{len(ways)}]").strip() or str(len(ways))
+        number = int(answer) if answer.isdecimal() else 0
     match ways[number - 1][1]:
         case "key":
             prefixes = [one.prefix for one in PROVIDERS if one.key and one.default]

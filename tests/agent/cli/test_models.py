@@ -79,7 +79,7 @@ def test_the_first_run_asks_once_what_shall_answer(at_a_terminal, files, run, we
     settings = tomllib.loads((tmp_path / "config.toml").read_text())
     assert settings == {"model": "extractive"}
     _, _, shown = at_a_terminal("When was Hesk Light lit?", *web, **ollama)
-    assert "What shall answer?" not in shown
+    assert "Which model should answer?" not in shown
 
     (tmp_path / "config.toml").unlink()
     scripted = run("When was Hesk Light lit?", *web)
