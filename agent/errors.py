@@ -194,6 +194,9 @@ class NobodyToApprove(UsageError):
         "`research()`."
     )
 
+    def __init__(self) -> None:
+        super().__init__("the plan cannot be approved: no user can be asked here")
+
 
 class NotSent(ResearchError):
     """A messaging service did not accept a message."""

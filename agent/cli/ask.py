@@ -187,7 +187,7 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
 
 @cache
 def _note_no_model() -> None:
-    """Say once, where nobody could be asked, that no language model is set up."""
+    """Note once, where the user cannot be asked, that no language model is set up."""
     note(
         "No language model is set up: passages were found and quoted.",
         "`research models` lists the models and how to set one up.",

@@ -14,7 +14,7 @@ import click
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
 from agent.export import FORMATS, ending, export, report_view
-from agent.types import files_note, format_usd
+from agent.types import files_note
 from browser.plugins import extras_hint, plugins
 from browser.text.words import clean
 
@@ -162,15 +162,9 @@ def _source(source: ReportSource, report: Report) -> str:
 
 
 def _last_line(report: Report) -> str:
-    usage = report.usage
     confidence, *reasons = report_view.confidence_facts(report) or [""]
-    facts = [
-        f"{confidence} ({', '.join(reasons)})" if reasons else confidence,
-        f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
-        f"{report.elapsed_s:.1f} s",
-        usage.model if usage.model != "none" else "",  # a rerun
-        format_usd(usage.usd),
-    ]
+    rated = f"{confidence} ({', '.join(reasons)})" if reasons else confidence
+    facts = [rated, *report_view.run_facts(report)]
     return _DOT.join([*(fact for fact in facts if fact), f"run {report.run}"])
 
 

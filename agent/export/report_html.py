@@ -74,13 +74,10 @@ def render_page(template: str, title: str, **values: object) -> bytes:
 
 def report_body(record: FinishedRun) -> str:
     """Render all parts of a report, with a table of contents."""
-    report, usage = record.report, record.report.usage
+    report = record.report
     facts = [
         *report_view.confidence_facts(report),
-        f"{report.steps} step{'s' * (report.steps != 1)}",
-        f"{report.elapsed_s:.1f}\N{NO-BREAK SPACE}s",
-        usage.model,
-        format_usd(usage.usd),
+        *report_view.run_facts(report, space="\N{NO-BREAK SPACE}"),
     ]
     unsupported = report_view.other_unsupported(report)
     about_search = [s for s in report.sentences if s.about_search and not report.closest]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from agent.models.providers import EXTRACTIVE
-from agent.types import Report, VerdictState
+from agent.types import Report, VerdictState, format_usd
 from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
@@ -366,6 +366,18 @@ def confidence_facts(report: Report) -> list[str]:
         days = parts.freshness
         age = f"{days} day{'s' * (days != 1)}" if days < 2 * 365 else f"{days // 365} years"
         facts.append(f"newest source {age} old")
+    return [fact for fact in facts if fact]
+
+
+def run_facts(report: Report, *, space: str = " ") -> list[str]:
+    """List steps, seconds, model and cost, as far as there are any; a rerun has no model."""
+    usage = report.usage
+    facts = [
+        f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
+        f"{report.elapsed_s:.1f}{space}s",
+        usage.model if usage.model != "none" else "",
+        format_usd(usage.usd),
+    ]
     return [fact for fact in facts if fact]
 
 

@@ -128,7 +128,7 @@ class PlanApproval:
         """Return the plan as the user approved it; raises `PlanRefused` if they did not."""
         if self.approved is None:
             if self.edit is None:
-                raise NobodyToApprove("nobody can approve the plan here")
+                raise NobodyToApprove
             self.approved = (await self.edit(plan.to_text())) or ""
             self.record("plan.approved", PROPOSAL, proposed=plan.to_text(), text=self.approved)
         self.note(self.approved)

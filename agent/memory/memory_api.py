@@ -141,7 +141,7 @@ class Memory:
         return self.entries.delete(kind, key) > 0
 
     def trusts(self, key: str) -> bool:
-        """Tell whether a user's own word is saved under a key."""
+        """Return whether the user's own words are saved under a key."""
         row = self.entries.get(kinds.REMEMBERED, key)
         return row is not None and bool(row.trusted)
 

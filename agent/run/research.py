@@ -138,7 +138,7 @@ async def run_question(
     Raises `UsageError` for wrong settings, before the run begins.
     """
     if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
-        raise NobodyToApprove("nobody can approve the plan here")
+        raise NobodyToApprove
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, inputs.environ)
     if options.keep_days is not None:

@@ -47,7 +47,7 @@ _STATIC: Final = {
 }
 PAGE_SIZE: Final = 30
 _ASKING: Final = frozenset({"ask", "library"})
-"""Entries of the navigation whose pages may have the form for questions."""
+"""Navigation entries whose pages may show the question form."""
 page_routes = APIRouter(include_in_schema=False)
 
 

@@ -1,4 +1,4 @@
-"""Completes what a PDF says of its publication from the registries Crossref and arXiv.
+"""Completes the publication data of a PDF from the registries Crossref and arXiv.
 
 Crossref: https://api.crossref.org/works/DOI (https://www.crossref.org/documentation/retrieve-metadata/rest-api/).
 arXiv: https://export.arxiv.org/api/query?id_list=ID (https://info.arxiv.org/help/api/user-manual.html).

@@ -191,7 +191,7 @@ class Relay:
             self._creating.discard(number)
             in_background(self._finish_creating(message))
         elif session in self._user_sessions:
-            return  # events of the user's tabs are for nobody
+            return  # events of the user's tabs are ignored
         elif session is None and "method" in message:
             await self._root_event(message, text)
         elif self._client:

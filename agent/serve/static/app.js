@@ -51,13 +51,13 @@ function uploadFiles(form, files) {
   for (const file of files) {
     uploads = Promise.all([uploads, (async () => {
       const answer = await fetch(`/api/files?name=${encodeURIComponent(file.name)}`, { method: 'POST', body: file, headers: { 'content-type': 'application/octet-stream' } });
-      const told = await answer.json();
-      if (!answer.ok) { showError(form, new Error(`${file.name}: ${told.error.message}`)); return; }
-      const remove = make('button', { type: 'button', class: 'quiet', 'aria-label': `Remove ${told.name}` }, '✕');
-      const item = make('li', { 'data-id': told.id, class: 'tag' }, told.name, remove);
+      const stored = await answer.json();
+      if (!answer.ok) { showError(form, new Error(`${file.name}: ${stored.error.message}`)); return; }
+      const remove = make('button', { type: 'button', class: 'quiet', 'aria-label': `Remove ${stored.name}` }, '✕');
+      const item = make('li', { 'data-id': stored.id, class: 'tag' }, stored.name, remove);
       remove.addEventListener('click', () => { item.remove(); if (list) list.hidden = !list.childElementCount; });
       if (list) { list.append(item); list.hidden = false; }
-      announce(`Added ${told.name}`);
+      announce(`Added ${stored.name}`);
     })().catch((error) => showError(form, error))]);
   }
 }
