@@ -297,7 +297,9 @@ class Options:
     max_tokens: Annotated[int, Bounds(ge=MIN_TOKENS)] | None = setting(
         None, "Maximum number of tokens, in and out, of all model calls.", "N"
     )
-    timeout: _Seconds | None = setting(None, "Maximum duration of the run.", "SECONDS")
+    timeout: _Seconds | None = setting(
+        None, "Maximum duration of the run, without waiting for the user.", "SECONDS"
+    )
     max_sources: Annotated[int, Bounds(ge=1, le=MAX_SOURCES)] | None = setting(
         None, "Maximum number of sources (default: from --depth).", "N"
     )

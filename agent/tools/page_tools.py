@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.guard.provenance import site_of
-from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
+from agent.tools.context import SOLVABLE, require_web
 from agent.tools.registry import (
     Group,
     NonEmpty,
@@ -135,7 +135,6 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
 async def _approved(context: ToolContext, effect: str) -> bool:
     if context.approve is None:
         return False
-    context.extend_timeout(PERSON_TIMEOUT)
     return bool(await context.approve(effect))
 
 

@@ -15,7 +15,7 @@ from browser.extract.platforms.site_record import item_blocks
 
 def test_every_platform_is_found_by_itself() -> None:
     names = {platform.name for platform in all_platforms()}
-    assert {"arxiv", "github", "hackernews", "news", "reddit", "wikipedia", "x", "youtube"} <= names
+    assert {"arxiv", "github", "hackernews", "reddit", "wikipedia", "x", "youtube"} <= names
     assert len(names) == len(all_platforms())
 
 
