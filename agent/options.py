@@ -309,7 +309,10 @@ class Options:
         None, "Maximum number of tokens, in and out, of all model calls.", "N"
     )
     timeout: _Seconds | None = setting(
-        None, "Maximum duration of the run.", "SECONDS", page="Time limit, seconds"
+        None,
+        "Maximum duration of the run, without waiting for the user.",
+        "SECONDS",
+        page="Time limit, seconds",
     )
     max_sources: Annotated[int, Bounds(ge=1, le=MAX_SOURCES)] | None = setting(
         None, "Maximum number of sources (default: from --depth).", "N"

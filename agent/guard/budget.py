@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -85,6 +86,32 @@ class Reservation:
             budget.spent_usd -= usd
             budget.used_tokens -= tokens
         self._held = []
+
+
+class RunClock:
+    """The seconds of a run, without the time that the user took to answer a question of it."""
+
+    def __init__(self) -> None:
+        self._stopped = 0.0  # seconds that do not count
+        self._waiting = 0
+        self._since = 0.0
+
+    def __call__(self) -> float:
+        """Return the time now; while the user is asked, the time at which that began."""
+        return (self._since if self._waiting else time.monotonic()) - self._stopped
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop the clock; questions of parallel calls may overlap."""
+        if not self._waiting:
+            self._since = time.monotonic()
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._stopped += time.monotonic() - self._since
 
 
 @dataclass(slots=True)
@@ -226,7 +253,7 @@ class Budget:
         return left // max(1, parts)
 
     def elapsed(self) -> float:
-        """Seconds since the start of the run."""
+        """Seconds since the start of the run, by its clock."""
         return self.clock() - self.started
 
     def seconds_left(self, *, reserve: bool = True) -> float | None:

@@ -35,7 +35,6 @@ from agent.errors import ResearchError, ToolError
 from agent.mcp_client.connection import Connection, shown_line
 from agent.protocol.call_results import to_json
 from agent.protocol.replies import inert
-from agent.tools.context import PERSON_TIMEOUT
 from agent.tools.person import require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.tools.sources import CHARS_PER_TOKEN, register_call, show_passages
@@ -247,7 +246,6 @@ class Server:
         if name in differences.get("gone", ()):
             raise ToolError(f"{server.name} no longer has {name}", hint="Continue without it.")
         if name in differences.get("changed", ()):
-            context.extend_timeout(PERSON_TIMEOUT)
             effect = (
                 f"call {name} of {server.name}, whose description changed since it was allowed, "
                 f"to: “{summary(live[name])}”"

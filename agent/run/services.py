@@ -6,14 +6,15 @@ import asyncio
 import logging
 import os
 import sys
-import time
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from agent.config import provider_keys
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
 from agent.export.event_lines import event_lines
+from agent.guard.budget import RunClock
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
@@ -29,7 +30,7 @@ from agent.run.settings import (
     open_memory,
     recorded_settings,
 )
-from agent.tools.context import Person, ToolContext
+from agent.tools.context import PERSON_TIMEOUT, Person, ToolContext
 from agent.tools.person import approvals_given
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class RunServices:
         self.schema = _read_schema(options)
         self.redactor = Redactor(find_secrets(os.environ))
         self.evidence = prior.source.evidence if prior else Evidence(question)
-        self.budget = make_budget(options, self.environ)
+        self._clock = RunClock()
+        self.budget = make_budget(options, self.environ, self._clock)
         logins = logged_in_sites(options) if not prior or prior.logged_in else set()
         # Everything above may raise, and writes nothing: wrong settings leave no run behind.
         self.journal = (
@@ -160,7 +162,7 @@ class RunServices:
             approvals=approvals_given(options.yes),
             person=Person(ask) if ask else None,
             tasks_allowed=bool(options.allow_tasks),
-            deadline=time.monotonic() + options.timeout if options.timeout else None,
+            time_left=partial(self.budget.seconds_left, reserve=False),
         )
         self._spans = self._start_tracing()
 
@@ -251,14 +253,19 @@ class RunServices:
     def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Wrap a callback that asks the user in events, so that a live view can make room."""
+        """Wrap a callback that asks the user in events, so that a live view can make room.
+
+        The run's time stands still meanwhile, and a tool call that asks gets more.
+        """
         if ask is None:
             return None
 
         async def ask_and_record(what: str) -> T:
             self.write("person.asked", what=what)
+            self.context.extend_timeout(PERSON_TIMEOUT, counts=False)
             try:
-                return await ask(what)
+                with self._clock.stopped():
+                    return await ask(what)
             finally:
                 self.write("person.answered")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,13 +45,16 @@ def logged_in_sites(options: Options) -> set[str]:
     return sites | {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
 
 
-def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
+def make_budget(
+    options: Options, environ: Mapping[str, str], clock: Callable[[], float] = time.monotonic
+) -> Budget:
     """Create the budget: limits that the user set, otherwise those of the depth."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
         usd,
         options.timeout,
+        clock,
         parts_steps=None if options.max_steps else options.effort.parts_steps,
         max_tokens=options.max_tokens,
         price=_highest_price(options, environ) if usd else None,

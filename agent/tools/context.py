@@ -184,7 +184,8 @@ class ToolContext:
     `approvals` are actions and sites approved before the run (`--yes`). `hints` are messages of the
     user that the model has not seen yet. `rephrase` asks the model for other queries. `effort` has
     the preset limits of the run's depth; outside a run, the lowest. With `files_first`, a search
-    that finds something in the user's folder asks no search engine.
+    that finds something in the user's folder asks no search engine. `time_left` returns the run's
+    remaining seconds, None without a limit.
     """
 
     question: str
@@ -213,7 +214,7 @@ class ToolContext:
     approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     max_sources: int = STANDARD.sources
     effort: Effort = EFFORTS["quick"]
-    deadline: float | None = None
+    time_left: Callable[[], float | None] = lambda: None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None
 
@@ -224,9 +225,8 @@ class ToolContext:
 
     def seconds_left(self, wanted: float) -> float:
         """Return the seconds that a call may take: `wanted`, or the run's remaining time."""
-        if self.deadline is None:
-            return wanted
-        return max(0.1, min(wanted, self.deadline - time.monotonic()))
+        left = self.time_left()
+        return wanted if left is None else max(0.1, min(wanted, left))
 
     def secrets_for(self, url: str) -> list[str]:
         """Return the names of the stored secrets that may be typed at an address."""
@@ -238,13 +238,17 @@ class ToolContext:
         question = {word.casefold() for word in _WORDS.findall(self.question)}
         return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
 
-    def extend_timeout(self, seconds: float) -> None:
-        """Give the current call more time while the user or a captcha solver is working."""
+    def extend_timeout(self, seconds: float, *, counts: bool = True) -> None:
+        """Give the current call more time, by default no more than the run has left.
+
+        `counts` is False for seconds that are not the run's: those that the user takes to answer.
+        """
         timeout = CALL_TIMEOUT.get(None)
         until = timeout.when() if timeout else None
         if timeout and until is not None:
             now = asyncio.get_running_loop().time()
-            timeout.reschedule(now + self.seconds_left(until - now + seconds))
+            wanted = until - now + seconds
+            timeout.reschedule(now + (self.seconds_left(wanted) if counts else wanted))
 
     def with_hints(self, data: Any) -> Any:
         """Add the user's new hints to a result's data, so that journal and replay have them."""

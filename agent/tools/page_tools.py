@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.guard.provenance import site_of
-from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
+from agent.tools.context import SOLVABLE, require_web
 from agent.tools.registry import (
     Group,
     NonEmpty,
@@ -63,6 +63,7 @@ def require_tab(context: ToolContext) -> Tab:
     sends=sends_address,
     opens_page=True,
     group=Group.BROWSER,
+    playbook="url",
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Open a page in the browser and show it: in the open tab, or in a new one if that crashed."""
@@ -134,7 +135,6 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
 async def _approved(context: ToolContext, effect: str) -> bool:
     if context.approve is None:
         return False
-    context.extend_timeout(PERSON_TIMEOUT)
     return bool(await context.approve(effect))
 
 
@@ -230,7 +230,7 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     )
 
 
-@page_tool("FIND", "finds text or a role on the whole page.", capped=False)
+@page_tool("FIND", "finds text or a role on the whole page.", capped=False, playbook="text")
 async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     """Search the whole page for a text or a role."""
     tab = require_tab(context)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.guard.provenance import site_of
-from agent.tools.context import CALL_PLACE, PERSON_TIMEOUT
+from agent.tools.context import CALL_PLACE
 from agent.tools.registry import ToolResult, ToolSource, reading_tool, sends_nothing
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _GO_ON = "Use the most likely reading, and say in the answer which one it is."
 @reading_tool(
     "ASK_USER",
     "asks the user one question, once: only if the request is ambiguous and no page can tell.",
-    seconds=PERSON_TIMEOUT,
     sends=sends_nothing,
     source=ToolSource.SYSTEM,
 )

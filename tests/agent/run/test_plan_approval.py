@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 
 import pytest
 
@@ -43,7 +44,7 @@ def without_time(report):
 
 
 async def test_an_edited_plan_with_a_clarified_question_decides_what_is_searched_and_replays(
-    ask, script, site, tmp_path, events
+    ask, script, site, tmp_path, events, monkeypatch
 ):
     model = script(
         proposal(ask="Which light?", searches=["lights"]),
@@ -59,13 +60,23 @@ async def test_an_edited_plan_with_a_clarified_question_decides_what_is_searched
     )
     asked = []
 
+    monotonic, waited = time.monotonic, []
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + sum(waited))
+
     async def clarify(question):
         asked.append(question)
+        waited.append(3_600)  # the user takes an hour
         return "Hesk Light"
 
-    edit = approving(lambda text: text.replace("- old lights", "* its keeper"))
-    report = await ask(QUESTION, model=model, plan=True, ask=clarify, edit_plan=edit)
-    assert report.error is None, report.error
+    def change(text):
+        waited.append(3_600)
+        return text.replace("- old lights", "* its keeper")
+
+    edit = approving(change)
+    flags = {"ask": clarify, "edit_plan": edit, "timeout": 300}
+    report = await ask(QUESTION, model=model, plan=True, **flags)
+    assert (report.error, report.status) == (None, "answered")
+    assert report.elapsed_s < 3_600  # the hours do not count towards the limit of time
     assert asked == ["Which light?"]  # one question, however often the model asks
     assert edit.shown == ["- Hesk Light first lit\n- old lights\n"]
     kinds = [event.type for event in events(report)]
