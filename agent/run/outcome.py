@@ -381,7 +381,8 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     # If all have the same reason, the proxy is out of reach, not the network.
     if outcomes == {"unreachable"} and len(reasons) > 1:
         summary = f"none of {len(providers)} search providers can be reached"
-        return Offline(f"you seem to be offline ({summary}); try --corpus DIR")
+        hint = "Check the network, or search a folder of your own with --corpus DIR."
+        return Offline(f"you seem to be offline ({summary})", hint=hint)
     if outcomes == {"refused"}:
         summary = "refused"
         if len(providers) > 1:

@@ -100,7 +100,9 @@ class ServerState:
     def memory(self) -> Memory:
         """The memory, opened once. Raises `UsageError` if the server has none."""
         if not self.options.memory:
-            raise UsageError("memory is off in this server", hint="Leave --no-memory away.")
+            raise UsageError(
+                "memory is off in this server", hint="Start `research serve` without --no-memory."
+            )
         with self._opening:
             if self._memory is None:
                 self._memory = open_memory(self.options, os.environ)
