@@ -360,7 +360,7 @@ class _Walker:
                 self._append(Block("unquoted", "", piece.markdown, node))
                 continue
             level = _HEADINGS.get(owner.tag, 0) if kind == "heading" else 0
-            place = node if kind == "paragraph" else owner
+            place = node if kind in {"paragraph", "item-rest"} else owner
             self._append(Block(kind, piece.text, piece.markdown, place, level, piece.link_chars))
             if kind == "item":
                 kind = "item-rest"

@@ -166,15 +166,27 @@ def vbulletin(said: list[str]) -> str:
     return f"<ol id=posts>{rows}</ol>"
 
 
-@pytest.mark.parametrize("board", [phpbb, vbulletin, boxes])
+def numeric(said: list[str]) -> str:
+    """Posts with name, rank and counts in one box, a letter for a picture, and days in numbers."""
+    return "".join(
+        f"<div class='post classic' id=post_7{n}><div class=post_author><a class=avatar href='member.php?uid={n}'>M</a>"
+        f"<a href='member.php?uid={n}'>Member {n}</a><br>Senior<br>Posts: 1,2{n}4<br>Joined: Jan 2011</div>"
+        f"<div class=post_content><span class=post_date>02-0{n}-2021, 09:15 AM</span><div class=post_body id=pid_{n}>{text}</div></div></div>"
+        for n, text in enumerate(said, 1)
+    ).replace("02-04-2021", "02-14-2021")
+
+
+@pytest.mark.parametrize("board", [phpbb, vbulletin, boxes, numeric])
 def test_each_post_stands_under_its_own_author_and_day(board: Callable[[list[str]], str]) -> None:
     said = [SAID[0], "Thanks!", *SAID[1:]]
-    text = extract(f"<h1>Damp wall</h1>{board(said)}", URL).text
+    listed = f"{said[2]}<ul><li>in front: damp air</li></ul>"  # a line that is no sentence
+    text = extract(f"<h1>Damp wall</h1>{board([*said[:2], listed, *said[3:]])}", URL).text
+    said.insert(3, "in front: damp air")
     places = [text.index(post) for post in said]
     assert places == sorted(places)
-    for n, post in enumerate(said, 1):
+    for n, post in zip((1, 2, 3, 3, 4), said, strict=True):
         head = text[: text.index(post)].rpartition("Member ")[2]
-        assert head.startswith(f"{n}, 2021-02-0{n}")
+        assert head.startswith((f"{n}, 2021-02-0{n}", f"{n}, 2021-02-14"))
     assert "Quote" not in text
     assert "Joined" not in text
 
