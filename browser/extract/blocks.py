@@ -373,8 +373,7 @@ class _Walker:
         if block.kind == "unquoted" and not self._has_unquoted:
             return
         block.folded = self._folds[-1]
-        chars = len(block.text) - block.link_chars
-        self._regions.count(chars, chars if block.is_prose else 0)
+        self._regions.count(block)
         self._blocks.append((block, self._regions.current))
 
     def _cell_text(self, cell: etree._Element) -> str:

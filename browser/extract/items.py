@@ -257,10 +257,15 @@ def _is_listing(group: list[_Item]) -> bool:
 
 
 def _listing_blocks(blocks: Sequence[Block], entries: list[_Item]) -> list[Block]:
-    """All blocks, those of an entry together as one item of a list."""
+    """All blocks, those of an entry together as one item of a list, each of its lines once."""
+    repeated = set()
     for entry in entries:
+        lines: set[str] = set()
         for block in entry.blocks:
             if block.kind in _LINES:
                 block.kind, block.level = "item-rest", 0
+                if block.text in lines:
+                    repeated.add(id(block))
+                lines.add(block.text)
         entry.blocks[0].kind = "item" if entry.blocks[0].kind in _LINES else entry.blocks[0].kind
-    return list(blocks)
+    return [block for block in blocks if id(block) not in repeated]

@@ -192,7 +192,7 @@ def test_each_post_stands_under_its_own_author_and_day(board: Callable[[list[str
 
 
 SHOP = "<div class=shop><ul>{}</ul></div>"
-GOODS = "<li class='product post-{0}'><a href=/p/{0}><img src=a{0}.jpg alt='Lamp {0}'><h2>Lamp of {0} watts</h2><span class=price><del>£{0}9.00</del> <ins>£{0}5.00</ins></span></a></li>"
+GOODS = "<li class='product post-{0}'><a href=/p/{0}><img src=a{0}.jpg alt='Lamp {0}'><h2>Lamp of {0} watts</h2></a><a href=/p/{0}><h2>Lamp of {0} watts</h2><span class=price><del>£{0}9.00</del> <ins>£{0}5.00</ins></span></a></li>"
 RANKING = "<article class=Box-row><h2><a href=/o/r{0}>owner / repo{0}</a></h2><p>A tool that does the thing number {0} very quickly indeed.</p><div>Rust <a href=s>1,2{0}4</a></div></article>"
 
 
@@ -204,8 +204,10 @@ RANKING = "<article class=Box-row><h2><a href=/o/r{0}>owner / repo{0}</a></h2><p
     ],
 )  # fmt: skip
 def test_each_entry_of_a_listing_is_whole_and_by_itself(page: str, wanted: str) -> None:
-    document = extract(f"<h1>All of them</h1>{page}", "https://example.org/all")
+    frame = "<footer>Delivery is free. All prices include tax. We are in Dorset every day.</footer>"
+    document = extract(f"<h1>All of them</h1>{page}{frame}", "https://example.org/all")
     assert wanted in document.text
+    assert "Dorset" not in document.text
     assert document.text.index(" 1") < document.text.index(" 8")
 
 
