@@ -10,6 +10,7 @@ evaluated: pydantic and the command line read them.
 """
 
 import dataclasses
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,16 +130,19 @@ def setting(
     metavar: str | None = None,
     *,
     flag: str | tuple[str, ...] | None = "",
+    page: str = "",
     secret: bool = False,
     **more: Any,
 ) -> Any:
     """Declare a setting: its default or what makes it, help text, and the placeholder of its value.
 
-    `flag`: its names on the command line if they are not `--name`; None if it has no flag.
+    `flag`: its names on the command line if they are not `--name`; None if it has no flag. `page`:
+    the label of its control on the web page.
     `secret` settings are never recorded or shown. `more` is `variables`, other environment
     variables that set it, and whatever click takes, such as `exists`.
     """
-    metadata = {"help": text, "metavar": metavar, "flag": flag, "secret": secret, **more}
+    metadata = {"help": text, "metavar": metavar, "flag": flag, "page": page, "secret": secret}
+    metadata |= more
     if callable(default):
         return dataclasses.field(default_factory=default, repr=not secret, metadata=metadata)
     return dataclasses.field(default=default, repr=not secret, metadata=metadata)
@@ -154,6 +158,7 @@ class Options:
         None,
         "Language model: openai/…, ollama/…, scripted:FILE, …, or extractive for none.",
         "NAME",
+        page="Model",
     )
     alias: _Names = setting((), "Define a short name for a model.", "SHORT=NAME")
     judge: str | None = setting(None, "Model that judges claims which rules cannot decide.", "NAME")
@@ -182,9 +187,11 @@ class Options:
         120, "Give up after N seconds without output from the model (default: 120).", "SECONDS"
     )
     dry_run: bool = setting(False, "Show the prompt and estimated cost without sending anything.")
-    depth: Depth = setting("standard", "How thorough to be (default: standard).")
+    depth: Depth = setting("standard", "How thorough to be (default: standard).", page="Depth")
     report: bool = setting(False, "Write a report with sections instead of a short answer.")
-    plan: bool = setting(False, "Edit and approve the plan before anything is searched.")
+    plan: bool = setting(
+        False, "Edit and approve the plan before anything is searched.", page="Plan first"
+    )
     challenge: bool = setting(
         False, "Search for the contrary of each central claim (default: if deep)."
     )
@@ -198,15 +205,17 @@ class Options:
     searxng_url: str | None = setting(None, "URL of a SearXNG instance.", "URL")
     search_url: _Names = setting((), "Engine URL; {query} is replaced by the query.", "NAME=URL")
     tool: _Names = setting((), "Enable a plug-in's tool.", "NAME")
-    site: str | None = setting(None, "Search only this site.", "DOMAIN")
+    site: str | None = setting(None, "Search only this site.", "DOMAIN", page="Only this site")
     since: Annotated[str, Before(_date)] | None = setting(
         None, "Search only for pages newer than this.", "DATE"
     )
     lang: str | None = setting(None, "Language of the results.", "CODE")
     region: str | None = setting(None, "Region of the results.", "CODE")
-    corpus: Path | None = setting(None, "Search this folder, or zotero:COLLECTION, first.", "DIR")
-    file: _Paths = setting((), "Add a file as context.", "PATH")
-    attach: bool = setting(False, "Use a running Chrome.")
+    corpus: Path | None = setting(
+        None, "Search this folder, or zotero:COLLECTION, first.", "DIR", page="Sources"
+    )
+    file: _Paths = setting((), "Add a file as context.", "PATH", page="Files")
+    attach: bool = setting(False, "Use a running Chrome.", page="Sources")
     cdp: str | None = setting(None, "Browser to attach to.", "URL|chrome|msedge")
     headed: bool = setting(False, "Show the browser window.")
     storage_state: Path | None = setting(
@@ -287,7 +296,9 @@ class Options:
     max_steps: Annotated[int, Bounds(ge=1, le=MAX_STEPS)] | None = setting(
         None, "Maximum number of steps (default: from --depth).", "N"
     )
-    budget: _Usd | None = setting(None, "Maximum cost of the run in dollars.", "USD")
+    budget: _Usd | None = setting(
+        None, "Maximum cost of the run in dollars.", "USD", page="Budget, USD"
+    )
     budget_day: _Usd | None = setting(
         None, "Maximum cost of all runs of a day (UTC), in dollars.", "USD"
     )
@@ -298,7 +309,10 @@ class Options:
         None, "Maximum number of tokens, in and out, of all model calls.", "N"
     )
     timeout: _Seconds | None = setting(
-        None, "Maximum duration of the run, without waiting for the user.", "SECONDS"
+        None,
+        "Maximum duration of the run, without waiting for the user.",
+        "SECONDS",
+        page="Time limit, seconds",
     )
     max_sources: Annotated[int, Bounds(ge=1, le=MAX_SOURCES)] | None = setting(
         None, "Maximum number of sources (default: from --depth).", "N"
@@ -411,3 +425,55 @@ def default_data_dir() -> Path:
     import platformdirs  # noqa: PLC0415 - as above
 
     return platformdirs.user_data_path(APP)
+
+
+_COMMAND_OR_FLAG = re.compile(
+    r"`research (?P<command>\w+)[^`]*`"
+    r"|(?P<quote>`?)--(?P<no>no-)?(?P<flag>[a-z][a-z-]+)"
+    r"(?:[ =](?P<value>[A-Z][^\s`.,;]*|extractive))?(?P=quote)"
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_ON_PAGE = {"doctor": "“Doctor” in Settings", "keys": "“Keys” in Settings"}
+"""Commands that the web page has a control for."""
+_ELSEWHERE = "\0"
+"""Marks a sentence that only a command line can follow."""
+
+
+Surface = Literal["shell", "page", "python"]
+"""Where a hint is shown."""
+
+
+def hint_for(surface: Surface, hint: str) -> str:
+    """Rewrite a hint, which names flags and commands, for where it is shown.
+
+    In Python a flag is a keyword argument. On the web page flags and commands are named by their
+    controls, and other flags as settings of the server; sentences about what the page does not have
+    are left out.
+    """
+
+    def in_python(match: re.Match[str]) -> str:
+        name = (match["flag"] or "").replace("-", "_")
+        if name not in SETTINGS:
+            return match[0]
+        value = "False" if match["no"] else repr(match["value"]) if _is_value(match) else "…"
+        return f"`{name}={value}`"
+
+    def on_page(match: re.Match[str]) -> str:
+        name = (match["flag"] or "").replace("-", "_")
+        if name not in SETTINGS:
+            return _ON_PAGE.get(match["command"] or "", _ELSEWHERE)
+        label = SETTINGS[name].metadata["page"]
+        if not label:
+            return f"the server’s setting `{name}`"
+        return f"“{label}: none”" if _is_value(match) else f"“{label}”"
+
+    if surface == "shell":
+        return hint
+    rewrite = in_python if surface == "python" else on_page
+    found = [_COMMAND_OR_FLAG.sub(rewrite, one) for one in _SENTENCE_END.split(hint)]
+    return " ".join(f"{one[:1].upper()}{one[1:]}" for one in found if _ELSEWHERE not in one)
+
+
+def _is_value(match: re.Match[str]) -> bool:
+    """Whether a flag has a value (`extractive`, the model of those without one), no placeholder."""
+    return (match["value"] or "").islower()

@@ -55,6 +55,17 @@ class VerdictState(StrEnum):
         return self in (VerdictState.SUPPORTED, VerdictState.DONE)
 
 
+class ToolTrait(StrEnum):
+    """What a tool declares about its results; the record keeps it with each of them."""
+
+    READS = "reads"
+    """It changes nothing: a loop may call it more often without learning anything new."""
+    CONFIRMS = "confirms"
+    """Its result only confirms what was asked for: there are no words to trace to an origin."""
+    REPORTS = "reports"
+    """Its success message is part of the answer, because the user asked for what it does."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call: `param` is the raw text between the tags, a JSON object or a bare string."""
@@ -117,7 +128,8 @@ class Observation:
     it is long, and a failed call has the `hint`. For other models the web text is here as data too:
     `passages` are those that it shows, `results` the hits of a search, `snapshot` the text of a
     live page with its refs: as it is after OPEN, what changed after an action. `made` is False for
-    a call that was refused before its tool ran: nothing was read.
+    a call that was refused before its tool ran: nothing was read. `traits` are those of its tool;
+    `request` is what was asked for, in a line, "" for a tool that playbooks leave out.
     """
 
     call: ToolCall
@@ -131,6 +143,8 @@ class Observation:
     capped: bool = True
     images: tuple[Image, ...] = ()
     made: bool = True
+    traits: frozenset[ToolTrait] = frozenset()
+    request: str = ""
 
     @property
     def tool(self) -> str:

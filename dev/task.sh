@@ -51,6 +51,7 @@ case "${1:-}" in
     exit "$status" ;;
   soak)
     status=0
+    "$bin/python" -m pytest -n 4 --dist loadfile --every-case || status=$?
     "$bin/python" -m tests.scorecard --soak || status=$?
     "$bin/python" -m bench.scale || status=$?
     exit "$status" ;;

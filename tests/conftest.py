@@ -55,8 +55,20 @@ _LONGEST = (
 )  # fmt: skip
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest: short ones fill the gaps at the end."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--every-case",
+        action="store_true",
+        help="run every case of the tests of which `make test` takes a sample",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take samples, and begin with the files that take longest: short ones fill gaps at the end."""
+    if not config.getoption("--every-case"):
+        left_out = _outside_samples(items)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+        items[:] = [item for item in items if item.nodeid not in left_out]
     folder = Path(__file__).parent
 
     def place(item: pytest.Item) -> int:
@@ -65,6 +77,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next(found, len(_LONGEST))
 
     items.sort(key=place)
+
+
+def _outside_samples(items: list[pytest.Item]) -> set[str]:
+    """Name the cases beyond the sample of each function: those taken are spread evenly."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out: set[str] = set()
+    for every in cases.values():
+        size = next(mark.args[0] for mark in every[0].iter_markers("sample"))
+        taken = {round(n * (len(every) - 1) / max(size - 1, 1)) for n in range(size)}
+        left_out.update(item.nodeid for n, item in enumerate(every) if n not in taken)
+    return left_out
 
 
 @pytest.fixture(scope="session")

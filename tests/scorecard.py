@@ -124,6 +124,7 @@ def count(row: int, tests: list[str]) -> Count:
         written = Path(folder) / "row.xml"
         named = [
             "-q",
+            "--every-case",
             "-o",
             "junit_family=xunit1",
             f"--junit-xml={written}",

@@ -111,7 +111,7 @@ def _setting_option(name: str) -> Option:
     """Make the option of a setting: its names, type and help text."""
     more = dict(SETTINGS[name].metadata)
     text, metavar, flag = more.pop("help"), more.pop("metavar"), more.pop("flag")
-    for used in ("secret", "variables"):
+    for used in ("page", "secret", "variables"):
         more.pop(used, None)
     checks = {key: more.pop(key) for key in _OF_PATHS & more.keys()}
     names = flag or f"--{name.replace('_', '-')}"

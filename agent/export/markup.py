@@ -106,7 +106,7 @@ def _with_charts(html: str, report: Report) -> str:
 def notebook_html(report: Report) -> Markup:
     """Render a report for a notebook's cell: no styles, no anchors that another cell could have."""
     parts = [Markup("<p><b>{}</b></p>").format(report.question)]
-    parts += [Markup("<p><em>{}</em></p>").format(line) for line in head_lines(report)]
+    parts += [Markup("<p><em>{}</em></p>").format(line) for line in head_lines(report, "python")]
     parts.append(Markup(prose(annotated_answer(report))))  # noqa: S704 - cleaned
     if report.closest:
         passage = Markup("<li><q>{}</q> [{}] {}</li>")

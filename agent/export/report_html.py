@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.journal.events import Event
+    from agent.options import Surface
     from agent.types import ReportSource
 
 _STRIP: Final = 6
@@ -72,7 +73,7 @@ def render_page(template: str, title: str, **values: object) -> bytes:
     return whole_page(title, _templates().get_template(template).render(title=title, **values))
 
 
-def report_body(record: FinishedRun) -> str:
+def report_body(record: FinishedRun, surface: Surface = "shell") -> str:
     """Render all parts of a report, with a table of contents."""
     report = record.report
     facts = [
@@ -87,6 +88,7 @@ def report_body(record: FinishedRun) -> str:
         .render(
             report=report,
             view=report_view,
+            surface=surface,
             facts=[fact for fact in facts if fact],
             warning=report_view.doubt_line(report),
             answer=answer_html(report),

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from agent.models.providers import EXTRACTIVE
+from agent.options import hint_for
 from agent.types import Report, VerdictState, format_usd
 from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from agent.options import Surface
     from agent.types import (
         CheckedReference,
         ClosePassage,
@@ -105,13 +107,13 @@ def doubt_line(report: Report) -> str:
     return f"This may not answer the question: {report.doubt} (confidence {report.confidence:.2f})."
 
 
-def error_line(report: Report) -> str:
+def error_line(report: Report, surface: Surface = "shell") -> str:
     """Return why a run failed or stopped, and what to do; empty without an error."""
     error = report.error
-    return f"{error.message.rstrip('.')}. {error.hint}".strip() if error else ""
+    return f"{error.message.rstrip('.')}. {hint_for(surface, error.hint)}".strip() if error else ""
 
 
-def head_lines(report: Report) -> list[str]:
+def head_lines(report: Report, surface: Surface = "shell") -> list[str]:
     """List what a reader must know before the answer, as plain text.
 
     The badge (unless the answer is supported), the doubt, and the error; empty for a supported
@@ -121,7 +123,7 @@ def head_lines(report: Report) -> list[str]:
     head = "" if is_plain else f"{report.badge.capitalize()}."
     if report.status == "partial":
         head = f"{head} The run stopped early; this is what was found so far."
-    return [line for line in (head, doubt_line(report), error_line(report)) if line]
+    return [line for line in (head, doubt_line(report), error_line(report, surface)) if line]
 
 
 def closest_title(report: Report) -> str:

@@ -21,6 +21,7 @@ from agent.jobs.schedules import Schedules
 from agent.tools.context import require_web
 from agent.tools.page_tools import require_tab
 from agent.tools.registry import (
+    CONFIRMS,
     Tool,
     ToolResult,
     ToolSource,
@@ -28,6 +29,7 @@ from agent.tools.registry import (
     sends_nothing,
     tool,
 )
+from agent.types import ToolTrait
 from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
@@ -71,7 +73,13 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the tools of a run. Its tasks use its settings and notification targets."""
     settings = dump_options(options, exclude=_NOT_HANDED_ON, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
-    lasting = partial(tool, lasting=True, source=ToolSource.SYSTEM, sends=sends_nothing)
+    lasting = partial(
+        tool,
+        lasting=True,
+        source=ToolSource.SYSTEM,
+        sends=sends_nothing,
+        traits=CONFIRMS | {ToolTrait.REPORTS},
+    )
     return [
         lasting(
             "SCHEDULE_TASK",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from agent.guard.budget import LimitReached
 from agent.protocol.call_results import to_json
+from agent.types import ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,11 +29,8 @@ MAX_FAILURES: Final = 3
 """Maximum number of failures of a tool in a row; further attempts will not help."""
 MAX_TURNS: Final = 6
 """Maximum number of alternating calls of two tools: A B A B A B is certainly a cycle."""
-MAX_ONE_TOOL, MAX_ONE_RESEARCH_TOOL = 5, 15
+MAX_ONE_TOOL, MAX_ONE_READING_TOOL = 5, 15
 """Maximum number of calls of one tool without anything new; tools that only read may have more."""
-RESEARCH_TOOLS: Final = frozenset(
-    {"WEB_SEARCH", "READ", "FETCH_URL", "FIND", "SNAPSHOT", "SCROLL", "SEARCH_MEMORY", "RECALL"}
-)
 MAX_THOUGHTS: Final = 5
 """Maximum number of replies without a call or an answer; a hard question takes two or three."""
 
@@ -106,7 +104,8 @@ class RepetitionGuard:
         same_target = [c for c in self._fruitless if (c.name, c.target) == (this.name, this.target)]
         same_tool = [c for c in self._fruitless if c.name == this.name]
         turns = [c.name for c in self._fruitless[-MAX_TURNS:]]
-        max_of_tool = MAX_ONE_RESEARCH_TOOL if call.name in RESEARCH_TOOLS else MAX_ONE_TOOL
+        only_reads = ToolTrait.READS in result.traits
+        max_of_tool = MAX_ONE_READING_TOOL if only_reads else MAX_ONE_TOOL
         # One less than MAX_SAME: the first of the identical calls was new, and is not in the list.
         if self._fruitless.count(this) >= MAX_SAME - 1:
             return "same call"

@@ -28,7 +28,7 @@ from agent.types import (
     SearchLine,
     Sentence,
     Status,
-    ToolCall,
+    ToolTrait,
     UsageTotals,
     VerdictState,
     files_note,
@@ -53,19 +53,8 @@ MAX_PLAYBOOK_STEPS: Final = 12
 """Maximum number of steps in a playbook; a longer one is no method to follow."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
-_PLAYBOOK_FIELDS: Final = {
-    "WEB_SEARCH": "query",
-    "READ": "url",
-    "FETCH_URL": "url",
-    "OPEN": "url",
-    "FIND": "text",
-}
-"""The tools in a playbook, each with the field that says what was asked for. Others are left out:
-refs of a live page mean nothing later, and what is typed into one may be a secret."""
 _SEARCHED_OUTCOMES = ("ok", "empty")
 """Outcomes of a provider that did search, whether it found something or not."""
-_REPORTED: Final = frozenset({"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "STOP"})
-"""Tools whose success message is part of the answer: the user asked for what they do."""
 _LISTED: Final = 6
 """Maximum number of queries, of pages and of failures listed by a run without an answer."""
 _LIMITS: Final = {
@@ -146,12 +135,7 @@ class ReportBuilder:
             self._searches.append(SearchLine(**data, withheld=withheld))
 
     def _add_result(self, data: dict[str, Any]) -> None:
-        name, result = data["name"], data["data"]
-        call, request = ToolCall(name, data["param"]), ""
-        if field_name := _PLAYBOOK_FIELDS.get(name):
-            # A bare text is the field. Without broken JSON, which tools repair, a playbook can do.
-            bare = "" if call.param.startswith("{") else call.param
-            request = " ".join(str(call.fields.get(field_name, bare)).split())
+        name, result, request = data["name"], data["data"], data.get("request", "")
         if request and not has_error(result):
             self._steps[f"{name} {request[:MAX_STEP_CHARS]}"] = None
         if not isinstance(result, dict):
@@ -164,7 +148,7 @@ class ReportBuilder:
                 self._silent_searches.append(error)
         if result.get("outcome") == NO_BROWSER:
             self._no_browser = str(result["error"])
-        if name in _REPORTED and result.get("success"):
+        if ToolTrait.REPORTS in data.get("traits", ()) and result.get("success"):
             self._done.append(str(result["message"]))
 
     def _add_reply(self, event: Event) -> None:
@@ -397,7 +381,8 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     # If all have the same reason, the proxy is out of reach, not the network.
     if outcomes == {"unreachable"} and len(reasons) > 1:
         summary = f"none of {len(providers)} search providers can be reached"
-        return Offline(f"you seem to be offline ({summary}); try --corpus DIR")
+        hint = "Check the network, or search a folder of your own with --corpus DIR."
+        return Offline(f"you seem to be offline ({summary})", hint=hint)
     if outcomes == {"refused"}:
         summary = "refused"
         if len(providers) > 1:

@@ -196,7 +196,7 @@ class RecordedWebCalls:
             web=result.web,
             label=result.label,
             hint=result.hint,
-            capped=_TOOLS[call.name].capped,
+            **_TOOLS[call.name].describe(call),
         )
 
 

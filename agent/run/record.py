@@ -38,7 +38,7 @@ from agent.loop.plan_approval import PlanApproval
 from agent.loop.report_sections import Section
 from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, start_guided_mode
 from agent.models.providers import EXTRACTIVE
-from agent.types import Fit, Message, Observation, ToolCall
+from agent.types import Fit, Message, Observation, ToolCall, ToolTrait
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
@@ -211,6 +211,8 @@ class RunRecord:
                 hint=data["hint"],
                 capped=data["capped"],
                 made=data.get("made", True),
+                traits=frozenset(map(ToolTrait, data.get("traits", ()))),
+                request=data.get("request", ""),
                 images=images_from_rows(data.get("images", ()), blob),
             )
         return found

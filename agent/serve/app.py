@@ -26,6 +26,7 @@ from agent.http_server import (
     local_hosts,
 )
 from agent.jobs.job import NoSuchJob
+from agent.options import hint_for
 from agent.serve.chat_completions import chat_routes
 from agent.serve.job_routes import monitor_routes, queue_routes, schedule_routes
 from agent.serve.memory_routes import memory_routes
@@ -115,7 +116,7 @@ def make_app(state: ServerState) -> FastAPI:
 
 
 def _failure(status: int, kind: str, message: str, hint: str = "", headers: Any = None) -> Response:
-    body = {"error": {"type": kind, "message": message, "hint": hint}}
+    body = {"error": {"type": kind, "message": message, "hint": hint_for("page", hint)}}
     return JSONResponse(body, status_code=status, headers=headers)
 
 

@@ -203,7 +203,7 @@ def _report(folder: RunFolder) -> Markup:
     """Return the report of a run, or an empty string. Its parts are already escaped."""
     if not folder.report.is_file():
         return Markup("")
-    return Markup(report_body(FinishedRun.read(folder.path)))  # noqa: S704 - as above
+    return Markup(report_body(FinishedRun.read(folder.path), "page"))  # noqa: S704 - as above
 
 
 @cache

@@ -42,7 +42,7 @@ LOOK_SECONDS: Final = 30.0
 class Busy(ResearchError):
     """`at_once` runs are already running."""
 
-    hint = "Wait until one ends, stop one, or raise --at-once."
+    hint = "Wait until one ends, or stop one. `research serve --at-once N` allows more."
 
 
 MAX_BLOCKING_CALLS: Final = 32

@@ -27,6 +27,7 @@ from agent.serve.library import Library, start_of
 from agent.serve.run_manager import ActiveRun, RunManager
 from agent.serve.schemas import ASKED, AskForm, Uploaded
 from browser.files import write_atomic
+from browser.page.downloads import safe_name
 
 if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
@@ -100,7 +101,9 @@ class ServerState:
     def memory(self) -> Memory:
         """The memory, opened once. Raises `UsageError` if the server has none."""
         if not self.options.memory:
-            raise UsageError("memory is off in this server", hint="Leave --no-memory away.")
+            raise UsageError(
+                "memory is off in this server", hint="Start `research serve` without --no-memory."
+            )
         with self._opening:
             if self._memory is None:
                 self._memory = open_memory(self.options, os.environ)
@@ -167,7 +170,7 @@ class ServerState:
         for old in self._uploads.glob("*"):
             if now - old.stat().st_mtime > MAX_UPLOAD_AGE:
                 shutil.rmtree(old, ignore_errors=True)
-        safe = _UNSAFE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file"
+        safe = safe_name(_UNSAFE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file")
         digest = sha256(safe.encode() + b"\0" + body).hexdigest()
         folder = private_folder(self._uploads / digest)
         write_atomic(folder / safe, body)

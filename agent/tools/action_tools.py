@@ -24,7 +24,15 @@ from agent.tools.page_tools import (
     take_snapshot,
     with_pictures,
 )
-from agent.tools.registry import Group, NonEmpty, ToolResult, reading_tool, sends_nothing, tool
+from agent.tools.registry import (
+    CONFIRMS,
+    Group,
+    NonEmpty,
+    ToolResult,
+    reading_tool,
+    sends_nothing,
+    tool,
+)
 from agent.tools.sources import list_passages
 from browser.errors import OutcomeUnknown
 from browser.net.url import host, registrable_domain
@@ -482,6 +490,7 @@ async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None 
     group=Group.HANDS,
     verb="download from",
     approval="download",
+    traits=CONFIRMS,
 )
 async def download(context: ToolContext, *, ref: str) -> ToolResult:
     """Click an element that downloads a file, and return where the file was stored."""

@@ -34,6 +34,7 @@ from agent.protocol.loose_json import loose_json, loose_object
 from agent.tools.context import require_memory
 from agent.tools.person import require_approval
 from agent.tools.registry import (
+    CONFIRMS,
     Group,
     NonEmpty,
     Params,
@@ -80,7 +81,11 @@ wiki_tool = partial(memory_tool, group=Group.WIKI)
 
 
 @raw_memory_tool(
-    "REMEMBER", "keeps a fact for later runs.", risk=Risk.WRITE, fields={"key": str, "value": str}
+    "REMEMBER",
+    "keeps a fact for later runs.",
+    risk=Risk.WRITE,
+    fields={"key": str, "value": str},
+    traits=CONFIRMS,
 )
 async def remember(context: ToolContext, param: str) -> ToolResult:
     """Save a value under a key."""

@@ -63,6 +63,7 @@ def require_tab(context: ToolContext) -> Tab:
     sends=sends_address,
     opens_page=True,
     group=Group.BROWSER,
+    playbook="url",
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Open a page in the browser and show it: in the open tab, or in a new one if that crashed."""
@@ -229,7 +230,7 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     )
 
 
-@page_tool("FIND", "finds text or a role on the whole page.", capped=False)
+@page_tool("FIND", "finds text or a role on the whole page.", capped=False, playbook="text")
 async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     """Search the whole page for a text or a role."""
     tab = require_tab(context)

@@ -179,9 +179,9 @@ class Policy:
             web=clean(result.web),
             label=result.label,
             hint=error_text(result.hint) if result.hint else "",
-            capped=tool.capped if tool else True,
             images=tuple(self._image(picture) for picture in result.pictures),
             made=made,
+            **(tool.describe(call) if tool else {}),
         )
         if outcome.get("outcome") == UNKNOWN:
             context.record("tool.outcome_unknown", place, name=call.name, param=call.param)
@@ -219,6 +219,8 @@ def result_event_data(
         "ms": ms,
         "blobs": blobs or {},
         **({} if result.made else {"made": False}),
+        **({"traits": sorted(result.traits)} if result.traits else {}),
+        **({"request": result.request} if result.request else {}),
         **{name: value for name, value in observed.items() if value},
     }
 

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
@@ -19,7 +20,7 @@ from inspect import (
     unwrap,
 )
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -36,12 +37,13 @@ from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import FUNCTION
 from agent.protocol.forms import CALL_TOOL_SPEC
 from agent.protocol.loose_json import repair_object
+from agent.types import ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agent.tools.context import ToolContext
-    from agent.types import Passage
+    from agent.types import Passage, ToolCall
     from browser.types import SearchResult
 
 
@@ -51,6 +53,10 @@ class Risk(StrEnum):
     READ = "read"
     WRITE = "write"
     EXTERNAL = "external"
+
+
+CONFIRMS: Final = frozenset({ToolTrait.CONFIRMS})
+"""The traits of a tool whose result only confirms what was asked for."""
 
 
 class ToolSource(StrEnum):
@@ -165,6 +171,9 @@ class Tool:
     verb: how a request for approval describes an action, with `{field}`s of its arguments.
     approval: the kind of act that covers it in `--yes ACT@SITE`.
     may_submit: it may submit a form, which is approved separately.
+    traits: what it declares about its results. A tool that changes nothing also has `READS`.
+    playbook: the parameter that says what was asked for, in the playbook of a run; "" leaves its
+        calls out: refs of a live page mean nothing later, and what is typed may be a secret.
     """
 
     name: str
@@ -189,6 +198,18 @@ class Tool:
     verb: str = ""
     approval: str = "click"
     may_submit: bool = False
+    traits: frozenset[ToolTrait] = frozenset()
+    playbook: str = ""
+
+    def describe(self, call: ToolCall) -> dict[str, Any]:
+        """Return the fields of an `Observation` that this tool decides for the result of a call."""
+        reads = {ToolTrait.READS} if self.risk is Risk.READ else set()
+        request = ""
+        if self.playbook:
+            with suppress(ToolError):
+                asked = getattr(self.parse(call.param).arguments, self.playbook)
+                request = " ".join(asked.split())
+        return {"capped": self.capped, "traits": self.traits | reads, "request": request}
 
     @property
     def acts(self) -> bool:

@@ -20,6 +20,7 @@ from agent.protocol.replies import inert
 from agent.tools.context import require_memory
 from agent.tools.person import require_approval
 from agent.tools.registry import (
+    CONFIRMS,
     Group,
     NonEmpty,
     Risk,
@@ -44,7 +45,12 @@ skill_tool = partial(
 )
 
 
-@skill_tool("LEARN_SKILL", "keeps an instruction of the user for later runs.", risk=Risk.WRITE)
+@skill_tool(
+    "LEARN_SKILL",
+    "keeps an instruction of the user for later runs.",
+    risk=Risk.WRITE,
+    traits=CONFIRMS,
+)
 async def learn_skill(
     context: ToolContext,
     *,
@@ -86,7 +92,13 @@ async def list_skills(context: ToolContext) -> ToolResult:
     return ToolResult({"success": True, "skills": rows})
 
 
-@skill_tool("FORGET_SKILL", "forgets a learned instruction.", risk=Risk.WRITE, lasting=True)
+@skill_tool(
+    "FORGET_SKILL",
+    "forgets a learned instruction.",
+    risk=Risk.WRITE,
+    lasting=True,
+    traits=CONFIRMS,
+)
 async def forget_skill(context: ToolContext, *, name: NonEmpty) -> ToolResult:
     """Delete a skill."""
     memory = require_memory(context)

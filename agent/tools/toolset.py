@@ -19,6 +19,7 @@ from agent.tools.person import PERSON_TOOLS
 from agent.tools.registry import Registry, Tool, ToolSource
 from agent.tools.skill_tools import SKILL_TOOLS, read_skill
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS, search_files_and_web, web_search
+from agent.types import ToolTrait
 from browser.net.url import parse
 from browser.text.words import words
 
@@ -175,12 +176,6 @@ def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guide
 
 
 _MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORED, *WIKI_TOOLS))
-_ACKNOWLEDGING = frozenset(
-    (
-        "REMEMBER LEARN_SKILL FORGET_SKILL DOWNLOAD SCHEDULE_TASK REMIND_ME SET_TIMER MONITOR STOP"
-    ).split()
-)
-"""Tools whose results only say that they did what was asked."""
 _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 """Fields of a result that repeat the call."""
 
@@ -214,7 +209,7 @@ def record_provenance(
     no file or memory that a call failed to read. `files` are the URIs of the files that
     the user gave to the run.
     """
-    if observation.tool in _ACKNOWLEDGING or not observation.made:
+    if ToolTrait.CONFIRMS in observation.traits or not observation.made:
         return
     if observation.tool == "ASK_USER":
         provenance.add(str(observation.get("answer") or ""), Kind.PERSON)
@@ -264,7 +259,7 @@ def _provenance_kind(
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS
     # HTTP requests carry none of the browser's logins: anybody could read the same page.
-    over_http = tool in ("READ", "FETCH_URL", "CRAWL") and observation.get("via") == "http"
+    over_http = observation.get("via") == "http"
     return Kind.PAGE if not over_http and provenance.is_personal(url) else Kind.WEB
 
 

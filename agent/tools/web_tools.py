@@ -63,7 +63,7 @@ def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
         yield Sent(Sink.QUERY, filters)
 
 
-@reading_tool("WEB_SEARCH", "searches the web.", capped=False, sends=_sends_query)
+@reading_tool("WEB_SEARCH", "searches the web.", capped=False, sends=_sends_query, playbook="query")
 async def web_search(
     context: ToolContext,
     *,
@@ -82,6 +82,7 @@ async def web_search(
     "searches the user's files and the web; `in` limits it to one.",
     capped=False,
     sends=_sends_query,
+    playbook="query",
 )
 async def search_files_and_web(
     context: ToolContext,
@@ -245,6 +246,7 @@ _WALL_ADVICE = {
     capped=False,
     sends=sends_address,
     page_without_url=True,
+    playbook="url",
 )
 async def read(context: ToolContext, *, url: str = "", query: str = "", start: int = 1) -> Finish:
     """Read a page, over HTTP or in the browser as needed; without url, the open page."""
@@ -258,6 +260,7 @@ async def read(context: ToolContext, *, url: str = "", query: str = "", start: i
     capped=False,
     listed=False,
     sends=sends_address,
+    playbook="url",
 )
 async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Read the beginning of a page, with a result in the reference engine's form."""

@@ -262,7 +262,7 @@ class Guard:
             raise self._refuse(host, port, f"{host} is on the deny list", hint)
         if self._allowed and not _any_matches(self._allowed, host, port):
             raise self._refuse(
-                host, port, f"{host} is not on the allow list", f"Add --allow {host}."
+                host, port, f"{host} is not on the allow list", f"Add {host} to --allow."
             )
         if self.is_named(host, port):
             return

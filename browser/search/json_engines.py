@@ -15,6 +15,7 @@ from browser.search.declared import DeclaredProvider
 from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
 from browser.search.refusals import refusal_from_error
 from browser.search.results import days_since, nearest_range, since_day, strip_markup
+from browser.text.json_paths import alternatives, value_at, values_at
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class BraveApi(JsonProvider):
     key_header = "X-Subscription-Token"
     interval = 1.0
     rows = "web.results"
-    fields = Fields(snippet="description", published="page_age|age")
+    fields = Fields(snippet="description", published="page_age || age")
     empty_without_rows = ("query", "mixed")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
@@ -203,8 +204,8 @@ class OpenAlex(JsonProvider):
     needs_key = False
     lifetime = DAY
     fields = Fields(
-        "primary_location.landing_page_url|doi|id",
-        "display_name|title",
+        "primary_location.landing_page_url || doi || id",
+        "display_name || title",
         published="publication_date",
     )
 
@@ -238,24 +239,10 @@ JSON_PROVIDERS: dict[str, type[JsonProvider]] = {
 }
 
 
-def value_at(data: object, path: str) -> object:
-    """Follow a dotted path through objects and lists; None if there is nothing."""
-    for step in path.split("."):
-        if isinstance(data, dict):
-            data = data.get(step)
-        elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
-            data = data[int(step)]
-        else:
-            return None
-    return data
-
-
 def text_at(row: Mapping[str, object], paths: str) -> str:
-    """Return the first non-empty text or number at the paths, which are separated by `|`."""
-    for path in filter(None, paths.split("|")):
-        value = value_at(row, path)
-        if isinstance(value, list):
-            value = value[0] if value else None
-        if isinstance(value, str | int | float) and str(value):
-            return str(value)
+    """Return the first text or number at one of the paths (`a.b || c`), "" if there is none."""
+    for path in alternatives(paths):
+        for value in values_at(row, path)[:1]:
+            if isinstance(value, str | int | float) and str(value):
+                return str(value)
     return ""

@@ -78,7 +78,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Dotted paths into a row, e.g. `meta.link`; alternatives are separated by `|`."""
+    """Dotted paths into a row, e.g. `meta.link`; alternatives are separated by `||`."""
 
     url: str = "url"
     title: str = "title"

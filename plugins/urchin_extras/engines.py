@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING
 
-from browser.search.json_engines import JsonProvider, text_at, value_at
+from browser.search.json_engines import JsonProvider, text_at
 from browser.search.provider import Fields
 from browser.search.query import keywords
 from browser.search.results import nearest_range, since_day, strip_markup
+from browser.text.json_paths import value_at
 from browser.types import SearchResult
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class StackExchangeSearch(JsonProvider):
         return SearchResult(
             url=text_at(row, "link"),
             title=strip_markup(text_at(row, "title")),
-            snippet=strip_markup(text_at(row, "body|excerpt"))[:_SNIPPET],
+            snippet=strip_markup(text_at(row, "body || excerpt"))[:_SNIPPET],
             published=_moment(row.get("creation_date")),
         )
 

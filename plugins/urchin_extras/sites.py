@@ -149,7 +149,6 @@ class Forum(DeclaredPlatform):
 
     name = "forum"
     marks = (b"phpBB", b"XenForo", b"vBulletin")
-    general = True
     verified = False
 
     def claims(self, page: SitePage) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from agent.cli.flags import question_options
 from agent.config import dump_options, load_options
 from agent.errors import UsageError
-from agent.options import SETTINGS, variables_of
+from agent.options import SETTINGS, hint_for, variables_of
 from agent.serve.schemas import ASKED, AskForm, ResumeForm
 
 SAMPLES = {
@@ -84,6 +85,36 @@ def test_each_setting_with_a_flag_is_an_option_with_its_variable():
     for name in flags:
         assert options[name].help == SETTINGS[name].metadata["help"]
         assert options[name].envvar == variables_of(name)
+
+
+@pytest.mark.parametrize(
+    ("hint", "on_page", "in_python"),
+    [
+        ("A longer --timeout may help.", "A longer “Time limit, seconds” may help.", "`timeout=…`"),
+        ("Allow it: `--allow-private HOST`.", "the server’s setting `allow_private`.", "private=…"),
+        (
+            "Ask again. `research serve --at-once N` allows more.",
+            "Ask again.",
+            "serve --at-once N`",
+        ),
+        (
+            "Use `--model extractive` or `research keys set`.",
+            "“Model: none” or “Keys”",
+            "'extractive'",
+        ),
+    ],
+)
+def test_a_hint_names_the_controls_that_its_reader_has(hint, on_page, in_python):
+    assert hint_for("shell", hint) == hint
+    assert on_page in hint_for("page", hint)
+    assert "--" not in hint_for("page", hint)
+    assert in_python in hint_for("python", hint)
+
+
+def test_labels_of_page_controls_are_those_of_the_form():
+    form = resources.files("agent.serve").joinpath("templates/macros.html").read_text("utf-8")
+    for label in {row.metadata["page"] for row in SETTINGS.values()} - {""}:
+        assert f"{label} <" in form or f"{label}</label>" in form, label
 
 
 def test_secret_settings_are_never_dumped():

@@ -78,6 +78,7 @@ async def test_a_recorded_dialogue_comes_out_as_on_record(path):
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.sample(5)
 async def test_a_recorded_dialogue_is_stored_alike_in_postgres(path, postgres):
     case = json.loads(path.read_text(encoding="utf-8"))["case"]
     assert await run_case(case, postgres, uuid4().hex) == await run_case(case)

@@ -131,6 +131,7 @@ def check(memory, speaker):
 
 
 @pytest.mark.parametrize("point", POINTS)
+@pytest.mark.sample(2)
 def test_a_resumed_run_does_the_jobs_that_were_left(run, killed, memory, speaker, tmp_path, point):
     killed(*point)
     done = run("resume", "--json")

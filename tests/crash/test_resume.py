@@ -65,6 +65,7 @@ def effects(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "nth"), POINTS)
+@pytest.mark.sample(4)
 def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_nothing(
     run, killed, tmp_path, kind, nth
 ):

@@ -68,6 +68,7 @@ def said(result) -> str:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.sample(1)
 async def test_a_run_tells_its_steps_and_gives_the_report_of_the_shell(client, run, web, mode):
     steps = []
 

@@ -174,6 +174,7 @@ def as_a_viewer_shows_it(markdown):
 @pytest.mark.parametrize(
     "payload", [*PAYLOADS, "x](<img src=//evil.example/>", "![a](//evil.example/)"]
 )
+@pytest.mark.sample(30)
 def test_in_markdown_no_payload_becomes_an_element_or_is_fetched(tmp_path, payload):
     folder = hostile_run(tmp_path, [payload], ["https://example.org/a(b)<img src=x>"])
     export(folder.path, tmp_path / "report.md")

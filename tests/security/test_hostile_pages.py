@@ -49,6 +49,7 @@ async def looked_at(launched: Browser, url: str, deadline: float) -> str:
 
 
 @pytest.mark.parametrize("how", PAGES)
+@pytest.mark.sample(6)
 async def test_a_hostile_page_is_given_up_and_the_next_one_works(pages, launched, how):
     url = pages.base + pages.put(f"<!doctype html>{PAGES[how]}")
     async with asyncio.timeout(HANGS):

@@ -108,6 +108,7 @@ async def crashed(_: str) -> str:
 
 
 @pytest.mark.parametrize("lose", [killed, stopped, crashed])
+@pytest.mark.sample(1)
 async def test_a_run_goes_on_with_a_new_browser(ask, script, events, pages, lose):
     page = f"<<TOOL:OPEN:{pages.base}/lamp>>"
     model = script(

@@ -48,6 +48,7 @@ def searched(outgoing: Outgoing, query: str) -> str:
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.sample(7)
 async def test_no_secret_leaves_by_any_argument_in_any_spelling(channel):
     name, arguments = CHANNELS[channel]
     left = []

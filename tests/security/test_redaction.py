@@ -51,6 +51,7 @@ def test_forty_secrets_are_taken_out_in_every_spelling(form):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("size", [1, 3, 7])
+@pytest.mark.sample(7)
 def test_a_secret_split_over_the_pieces_of_a_stream_is_taken_out(form, size):
     for secret in CANARIES:
         spelt = FORMS[form](secret)

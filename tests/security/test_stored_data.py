@@ -41,6 +41,7 @@ def memory(tmp_path):
 
 
 @pytest.mark.parametrize("key", KEYS)
+@pytest.mark.sample(10)
 def test_a_hostile_key_is_a_key(memory, key):
     for value in VALUES:
         with suppress(ResearchError):  # a key may be refused

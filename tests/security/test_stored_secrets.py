@@ -103,6 +103,7 @@ async def test_a_secret_goes_into_no_frame_and_no_plain_field(
     ["http://localhost:9", "http://127.0.0.1:9", "https://{host}", "http://sub.localhost:{port}", "http://127.0.0.2:{port}",
       "http://localhost:{port}"],
 )  # fmt: skip
+@pytest.mark.sample(3)
 async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_path, own):
     with serving(Requests, Login) as site:
         host = site.base.removeprefix("http://")
@@ -188,6 +189,7 @@ async def test_a_secret_that_the_question_names_may_submit_its_login_form(
         (NAMED, '<<TOOL:PRESS:{"keys": "Tab Tab Enter"}>>', "Word"),
     ],
 )
+@pytest.mark.sample(3)
 async def test_nothing_else_is_submitted_for_it(
     ask, script, events, tmp_path, question, call, label
 ):

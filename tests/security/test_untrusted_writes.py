@@ -42,6 +42,7 @@ def kept(memory):
 
 @pytest.mark.parametrize("tool", CHANGES)
 @pytest.mark.parametrize("says", [None, False, True])
+@pytest.mark.sample(3)
 async def test_after_a_page_was_read_it_takes_a_yes(ask, script, site, memory, tool, says):
     asked, results = [], []
 

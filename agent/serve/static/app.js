@@ -27,12 +27,9 @@ async function request(method, path, body) {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   const answer = await fetch(path, { method, ...sent });
   const told = await answer.json();
-  if (!answer.ok) throw new Error([told.error.message, hintWithoutFlags(told.error.hint || '')].filter(Boolean).join('. '));
+  if (!answer.ok) throw new Error([told.error.message, told.error.hint].filter(Boolean).join('. '));
   return told;
 }
-
-/** Leave out what only a command line can follow. @param {string} hint */
-const hintWithoutFlags = (hint) => hint.split(/(?<=[.!?])\s+/).filter((one) => !/(^|[\s`(])--[a-z]|`research /.test(one)).join(' ');
 
 /** Give times in the user's zone and form. @param {ParentNode} [root] */
 function localiseTimes(root = document) {

@@ -39,7 +39,7 @@ def parse_platform(
         page = SitePage(page.canonical, html_or_json)
     claiming = [platform for platform in all_platforms() if platform.claims(page)]
     # Those that know the host come before those that know the markup.
-    platform = min(claiming, key=lambda one: (one.general, not one.hosts), default=None)
+    platform = min(claiming, key=lambda one: not one.hosts, default=None)
     try:
         return platform.parse(page) if platform else None
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -13,6 +13,7 @@ from browser.extract.platforms.parsing import parse_date
 from browser.extract.platforms.site import Platform, attribute, line
 from browser.extract.platforms.site_record import Record, listing
 from browser.net.url import join
+from browser.text.json_paths import alternatives, values_at
 from browser.types import Link
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 _ATTRIBUTE = re.compile(r"(.*)@([\w-]+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _PART = " -> "
-# Not within braces, which hold paths of their own.
-_OR = re.compile(r" \|\| (?![^{}]*\})")
 _ALL = "* "
 _ANYWHERE = "**"
 _URL = ":url"
@@ -152,7 +151,7 @@ class _Values:
 
         `attribute` is taken of elements where the path names none, in place of their text.
         """
-        for way in _OR.split(path) if path else ():
+        for way in alternatives(path):
             if way.startswith(_ADDRESS):
                 values = self._filled(way)
             else:
@@ -175,7 +174,7 @@ class _Values:
         if where == _URL:
             return [self.page.url]
         if not isinstance(self.node, Tag):
-            values = _follow(self.node, where.split("."))
+            values = values_at(self.node, where)
             return [value for value in values if not isinstance(value, dict)]
         match = _ATTRIBUTE.fullmatch(where)
         css, name = (match[1].strip(), match[2]) if match else (where, name)
@@ -214,7 +213,7 @@ class _Values:
     def body(self, path: str) -> str:
         """Running text with its paragraphs."""
         if isinstance(self.node, Tag):
-            found = (self.node.select_one(css) for css in _OR.split(path) if css)
+            found = (self.node.select_one(css) for css in alternatives(path))
             return next(filter(None, map(self.page.body, found)), "")
         text = self.text(path) or ""
         return self.page.body(text) if self.markup else text
@@ -231,16 +230,5 @@ class _Values:
         if isinstance(self.node, Tag):
             return list(self.node.select(inner.at))
         keys = inner.having.split()
-        found = _follow(self.node, inner.at.split("."))
+        found = values_at(self.node, inner.at)
         return [n for n in found if isinstance(n, dict) and all(key in n for key in keys)]
-
-
-def _follow(value: Any, names: list[str]) -> list[Any]:
-    """What a path of names leads to, each of a list's entries taken in turn."""
-    found = [value]
-    for name in names:
-        inner = (node.get(name) for node in found if isinstance(node, dict))
-        found = [
-            leaf for child in inner for leaf in (child if isinstance(child, list) else [child])
-        ]
-    return [leaf for leaf in found if leaf is not None]

@@ -46,16 +46,14 @@ class Platform:
     """One site, or one kind of software that many sites run.
 
     `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). Software
-    that runs on hosts of anyone's overrides `claims` and looks at the page itself; `general`
-    ones come last. `marks` are bytes of which every page of such software has one: a page at any
-    host without them is not parsed when it is read. A parser that no saved page was tested on sets
-    `verified` to false.
+    that runs on anyone's hosts overrides `claims` and looks at the page itself. `marks` are bytes
+    of which every page of such software has one: a page at any host without them is not parsed
+    when it is read. A parser that no saved page was tested on sets `verified` to false.
     """
 
     name: ClassVar[str]
     hosts: ClassVar[tuple[str, ...]] = ()
     marks: ClassVar[tuple[bytes, ...]] = ()
-    general: ClassVar[bool] = False
     verified: ClassVar[bool] = True
 
     def claims(self, page: SitePage) -> bool:

@@ -38,6 +38,7 @@ def read(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.sample(2)
 def test_no_wrong_claim_is_called_supported(verdicts) -> None:
     wrong = [p["claim"] for p, s in verdicts if p["label"] == "wrong" and s == "supported"]
     assert wrong == []

@@ -94,6 +94,7 @@ def silent(_claim: str, _passages: Any) -> None:
 @pytest.mark.parametrize("exact", [False, True], ids=["page cited", "value cited"])
 @pytest.mark.parametrize("judge", [None, rubber_stamp, inventing, silent])
 @pytest.mark.parametrize(("case", "draft"), DRAFTS)
+@pytest.mark.sample(80)
 def test_no_judge_makes_a_wrong_value_supported(
     case: Case, draft: Draft, judge: Judge | None, exact: bool
 ) -> None:
@@ -105,6 +106,7 @@ def test_no_judge_makes_a_wrong_value_supported(
 
 @pytest.mark.parametrize("exact", [False, True], ids=["page cited", "value cited"])
 @pytest.mark.parametrize(("case", "draft"), DRAFTS)
+@pytest.mark.sample(40)
 def test_with_a_careful_judge_each_value_is_judged_rightly(
     case: Case, draft: Draft, exact: bool
 ) -> None:

@@ -6,11 +6,12 @@ import pytest
 
 from agent.guard.budget import LimitReached
 from agent.loop.repetition import NOTES, RepetitionGuard
-from agent.types import Observation, ToolCall
+from agent.types import Observation, ToolCall, ToolTrait
 
 
-def step(guard, name, param="", data=None):
-    circle = guard.check_calls([Observation(ToolCall(name, param), data or {"same": True})])
+def step(guard, name, param="", data=None, traits=frozenset()):
+    called = Observation(ToolCall(name, param), data or {"same": True}, traits=traits)
+    circle = guard.check_calls([called])
     return circle and NOTES[circle]
 
 
@@ -50,10 +51,10 @@ def test_one_failure_between_successes_is_nothing():
         assert step(guard, "READ", str(number), data) is None
 
 
-@pytest.mark.parametrize(("tool", "calls"), [("MAKE", 6), ("FIND", 16)])
-def test_one_tool_without_anything_new_is_noted_later_where_it_only_reads(tool, calls):
+@pytest.mark.parametrize(("traits", "calls"), [((), 6), ({ToolTrait.READS}, 16)])
+def test_one_tool_without_anything_new_is_noted_later_where_it_only_reads(traits, calls):
     guard = RepetitionGuard()
-    notes = [step(guard, tool, str(number)) for number in range(calls)]
+    notes = [step(guard, "ANY", str(n), traits=frozenset(traits)) for n in range(calls)]
     assert [bool(note) for note in notes] == [False] * (calls - 1) + [True]
 
 

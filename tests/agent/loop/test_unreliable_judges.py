@@ -92,6 +92,7 @@ async def reviewed(evidence: Evidence, model: JudgeModel, answer: str) -> ClaimJ
 
 @pytest.mark.parametrize("kind", JUDGES)
 @pytest.mark.parametrize("planted", FAULTS, ids=lambda planted: planted.fault)
+@pytest.mark.sample(35)
 async def test_no_judge_makes_a_planted_fault_supported(evidence, kind, planted):
     judge = await reviewed(evidence, JudgeModel(JUDGES[kind]), planted.sentence)
     [sentence] = check_answer(planted.sentence, evidence, judge).sentences
@@ -251,6 +252,7 @@ async def test_a_page_that_says_the_same_is_not_asked_about(two_pages):
 
 @pytest.mark.parametrize("last", ["answer: no", "answer: in part", ""])
 @pytest.mark.parametrize(("question", "page", "answer"), IRRELEVANT, ids=lambda text: text[:30])
+@pytest.mark.sample(20)
 async def test_an_irrelevant_answer_is_asked_about_although_it_stands_there(
     question, page, answer, last
 ):

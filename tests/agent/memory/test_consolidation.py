@@ -136,6 +136,7 @@ def test_a_dream_is_due_only_when_there_is_something_new(memory: Memory) -> None
 
 
 @pytest.mark.parametrize("query", ["Where did Ines sail?", "Which lantern is red?", "Who rang?"])
+@pytest.mark.sample(2)
 def test_consolidation_never_lowers_the_recall(memory: Memory, query: str) -> None:
     when = datetime(2026, 1, 1, tzinfo=UTC)
     places = ("Skagen", "Bergen", "Hull", "Cork", "Brest", "Vigo")

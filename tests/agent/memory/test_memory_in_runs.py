@@ -7,9 +7,14 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from agent.evidence.store import Evidence
 from agent.journal.events import Event
 from agent.memory import Hit, Layers, Memory, Origin, ReservedKey, Turn
 from agent.run.outcome import MAX_PLAYBOOK_STEPS, ReportBuilder
+from agent.tools.context import ToolContext
+from agent.tools.policy import result_event_data
+from agent.tools.toolset import available_tools
+from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +33,10 @@ assert "sqlalchemy" not in sys.modules
 
 
 def _result(name: str, param: str, **data: Any) -> Event:
-    return Event(1, "", "tool.result", "0/1/1", {"name": name, "param": param, "data": data})
+    call = ToolCall(name, param)
+    tools = {tool.name: tool for tool, _ in available_tools(ToolContext("", Evidence()))}
+    result = Observation(call, data, **tools[name].describe(call))
+    return Event(1, "", "tool.result", "0/1/1", result_event_data(result))
 
 
 async def test_a_run_leaves_facts_and_steps_and_the_next_is_given_them(

@@ -57,6 +57,7 @@ async def model_at(provider, tmp_path):
 
 @pytest.mark.parametrize("name", REFUSALS)
 @pytest.mark.parametrize("status", [400, 404, 500])
+@pytest.mark.sample(7)
 async def test_a_refused_part_is_left_out_once_and_for_later_runs(model_at, provider, name, status):
     provider.fails(status, REFUSALS[name])
     provider.says("ok.")

@@ -123,6 +123,7 @@ UNSEEN = {
 
 
 @pytest.mark.parametrize("kind", UNSEEN)
+@pytest.mark.sample(2)
 async def test_an_act_whose_end_is_not_seen_is_looked_for_and_not_repeated(
     ask, script, events, monkeypatch, tmp_path, kind
 ):

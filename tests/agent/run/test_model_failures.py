@@ -49,6 +49,7 @@ def asked(ask, provider):
         (500, AT_ONCE, "ModelUnavailable", MODEL.attempts),
     ],
 )
+@pytest.mark.sample(5)
 async def test_a_run_whose_model_fails_says_how(asked, provider, status, said, error, calls):
     provider.fails(status, "the reason", **said)
     report = await asked()
@@ -81,6 +82,7 @@ async def test_a_model_that_is_silent_is_given_up(asked, provider):
 
 
 @pytest.mark.parametrize(("status", "calls"), [(401, 1), (402, 1), (503, MODEL.attempts)])
+@pytest.mark.sample(2)
 async def test_the_fallback_answers_all_that_is_left_of_the_run(
     asked, provider, script, site, status, calls
 ):

@@ -82,6 +82,7 @@ async def _long_error(_text):
         ("<<TOOL:BURST:now>>", {"BURST": _long_error}),
     ],
 )
+@pytest.mark.sample(2)
 async def test_the_text_of_an_error_is_bounded_in_the_prompt_and_on_record(
     ask, tmp_path, call, tools
 ):

@@ -27,6 +27,7 @@ def says(provider, text, site=None):
 
 @pytest.mark.parametrize("most", [3_000, 8_000, 20_000])
 @pytest.mark.parametrize("text", ["Reading on.", ""])
+@pytest.mark.sample(2)
 async def test_a_model_that_goes_on_never_spends_more_tokens(ask, provider, site, most, text):
     """An empty reply is billed, and asked for again, as any other."""
     says(provider, text, site if text else None)

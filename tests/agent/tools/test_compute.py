@@ -95,6 +95,7 @@ async def test_a_text_that_rests_on_nothing_read_is_no_source(context):
         "1 +",
     ],
 )
+@pytest.mark.sample(3)
 async def test_code_gets_no_files_no_network_and_no_time_without_end(context, code):
     with pytest.raises(ToolError):
         await computed(context, code)

@@ -67,6 +67,7 @@ def test_the_table_has_at_least_sixty_spellings() -> None:
 
 
 @pytest.mark.parametrize(("text", "kind"), SPELLINGS)
+@pytest.mark.sample(25)
 def test_private_address_is_named_for_what_it_is(text: str, kind: AddressKind) -> None:
     assert classify(text) is kind
     assert not is_public(text)

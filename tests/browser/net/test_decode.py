@@ -70,6 +70,7 @@ def decode(encoding: str, packed: bytes, *, slice_at: int, limit: int = LIMIT) -
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("slice_at", [7, 1000, 65_536, LIMIT])
+@pytest.mark.sample(15)
 def test_every_encoding_comes_back_whole_in_any_slicing(encoding: str, slice_at: int) -> None:
     data = b"".join(b"%d tides of %d, " % (n * n, n % 7) for n in range(2_000)) + b"x" * 200_000
     assert decode(encoding, ENCODINGS[encoding](data), slice_at=slice_at) == data

@@ -22,6 +22,7 @@ WIDGETS = [
 
 
 @pytest.mark.parametrize(("kind", "body", "more"), FRAMES + WIDGETS)
+@pytest.mark.sample(3)
 async def test_a_captcha_is_found_with_its_key(show, pages, kind, body, more):
     tab = await show(body.format(pages.base))
     key = "0x6LcKey-one" if "0x" in body else "6LcKey-one"

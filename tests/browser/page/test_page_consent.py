@@ -26,6 +26,7 @@ DIALOGS = {
 
 
 @pytest.mark.parametrize("platform", DIALOGS)
+@pytest.mark.sample(3)
 async def test_a_known_dialog_is_rejected(show, platform):
     tab = await show(f"<div {OVER}>We value cookies {DIALOGS[platform]}</div><p>the page</p>")
     assert (await tab.snapshot()).text == "the page"
@@ -81,6 +82,7 @@ CONTENT = {
 
 
 @pytest.mark.parametrize("content", CONTENT)
+@pytest.mark.sample(3)
 async def test_content_with_the_class_of_a_platform_is_not_clicked(show, content):
     tab = await show(f"{CONTENT[content]}<p>the page</p>")
     await tab.snapshot()

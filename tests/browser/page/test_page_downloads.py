@@ -60,6 +60,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.row(n=22)
+@pytest.mark.sample(20)
 def test_a_hostile_name_becomes_a_plain_one(name, tmp_path):
     safe = safe_name(name)
     assert (tmp_path / safe).resolve().parent == tmp_path.resolve()

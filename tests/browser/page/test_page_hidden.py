@@ -64,6 +64,7 @@ HIDDEN = {
 
 @pytest.mark.parametrize("how", HIDDEN)
 @pytest.mark.row(n=4)
+@pytest.mark.sample(15)
 async def test_hidden_text_is_left_out_or_marked(show, how):
     tab = await show(f"<p>plainly seen</p>{HIDDEN[how].format(SECRET)}")
     text = (await tab.snapshot(budget=None)).text
@@ -143,6 +144,7 @@ title of a frame|name of a frame|name of a form|words of a style""".replace("\n"
 
 @pytest.mark.parametrize("way", LABELS)
 @pytest.mark.row(n=4)
+@pytest.mark.sample(6)
 async def test_a_name_that_nobody_sees_is_shown_as_a_label_only(show, way):
     tab = await show(f"<p>plainly seen</p>{WAYS[way].format(SECRET)}")
     read = extract_rendered(await tab.rendered_html(), tab.url)

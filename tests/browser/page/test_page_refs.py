@@ -23,13 +23,13 @@ async def test_a_ref_stays_with_its_element_across_snapshots(show):
     assert ref(await tab.snapshot(), "button Two") == ref(before, "button Two")
 
 
-async def test_sixty_rerenders_hit_the_right_row_or_fail_by_name(show):
+async def test_twenty_rerenders_hit_the_right_row_or_fail_by_name(show):
     tab = await show(ROWS)
     snapshot = await tab.snapshot()
     refs = [r for r, what in snapshot.refs.items() if what == "button Remove"]
     names = ["Ada", "Bo", "Cy"]
     hits = failures = 0
-    for turn in range(60):
+    for turn in range(20):
         order = (
             names[turn % 3 :] + names[: turn % 3] if turn % 4 else [n for n in names if n != "Bo"]
         )
@@ -45,7 +45,7 @@ async def test_sixty_rerenders_hit_the_right_row_or_fail_by_name(show):
             continue
         assert await tab.page.inner_text("#did") == f"removed {names[index]}"
         hits += 1
-    assert hits > 45
+    assert hits > 14
     assert failures > 0
 
 

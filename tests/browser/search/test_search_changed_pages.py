@@ -25,6 +25,7 @@ CONSENT = (
 @pytest.mark.parametrize("engine", PAGES)
 @pytest.mark.parametrize("mutation", GENTLE)
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.sample(42)
 def test_results_of_a_changed_page(engine: str, mutation: str, seed: int) -> None:
     page = parse_results(engine, mutant(results_page(engine), mutation, seed))
     assert page.outcome is Outcome.OK
@@ -45,6 +46,7 @@ def test_where_all_names_changed_what_is_read_is_right_or_it_is_said_that_nothin
 @pytest.mark.parametrize("engine", PAGES)
 @pytest.mark.parametrize("mutation", MUTATIONS)
 @pytest.mark.parametrize("wall", [WALL, CONSENT])
+@pytest.mark.sample(33)
 def test_a_changed_wall_is_still_one(engine: str, mutation: str, wall: str) -> None:
     assert parse_results(engine, mutant(wall, mutation)).outcome is Outcome.BLOCKED
 

@@ -71,6 +71,7 @@ def cache(tmp_path: Path) -> SearchCache:
 
 @pytest.mark.parametrize("engine", [*ENGINES, OWN])
 @pytest.mark.parametrize("drill", DRILLS)
+@pytest.mark.sample(40)
 async def test_failure_is_named_and_the_next_engine_answers(
     engine: str, drill: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:

@@ -211,6 +211,7 @@ async def test_the_started_chrome_listens_on_loopback_alone(chrome):
 
 @pytest.mark.parametrize("way", ["redirect", "script", "through", "click"])
 @pytest.mark.row(n=8)
+@pytest.mark.sample(2)
 async def test_a_page_that_leads_to_a_private_address_is_told_and_not_read(chrome, pages, way):
     inside = pages.other + pages.put("<p>router settings</p>")
     bodies = {

@@ -108,6 +108,7 @@ async def test_downloads_go_to_the_folder_of_their_run_and_count_for_it_alone(pa
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.sample(1)
 async def test_all_runs_go_on_when_their_browser_is_lost(two, pages, how):
     one, other = two
     url = pages.base + pages.put("<p>here</p>")

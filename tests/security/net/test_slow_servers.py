@@ -69,6 +69,7 @@ async def redirect_with_endless_body(exchange: Exchange) -> None:
         redirect_with_endless_body,
     ],
 )
+@pytest.mark.sample(2)
 async def test_a_slow_server_ends_at_the_deadline(handler: Handler) -> None:
     async with (
         Origin(handler) as origin,

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from browser.extract import extract_body
 from browser.extract.platforms import parse_platform
 from browser.types import Link
-from tests.browser.extract.platforms.reading import ld, parsed, state
+from tests.browser.extract.platforms.reading import parsed, state
 
 PRODUCT = """<div id=wayfinding-breadcrumbs_container><a>Sports</a><a>Ropes</a></div><span id=productTitle> Hemp rope,
  10 m </span>{by}<span id=acrPopover><span class=a-icon-alt>4.6 out of 5 stars</span></span><span id=acrCustomerReviewText>{ratings}</span>
@@ -87,31 +86,6 @@ def test_a_submission_with_a_review() -> None:
     old = {"id": "B2", "content": {"title": "On moons", "keywords": "moon", "authors": ["Jo Mole"]}}
     older = parsed("https://api.openreview.net/notes?forum=B2", {"notes": [old]})
     assert (older.title, older.tags, older.author) == ("On moons", ("moon",), "Jo Mole")
-
-
-@pytest.mark.parametrize(
-    ("node", "kind", "fields"),
-    [
-        ({"@type": "Recipe", "recipeIngredient": ["1 eel", "salt"], "totalTime": "PT1H", "recipeInstructions": [{"@type": "HowToStep", "text": "Boil."}, {"text": "Eat."}]},
-         "recipe", {"ingredients": "1 eel; salt", "steps": "Boil.; Eat.", "total_time": "PT1H"}),
-        ({"@type": ["Product"], "brand": {"name": "Hemp & Co"}, "offers": [{"price": "9.90", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}]},
-         "product", {"price": "9.90", "currency": "EUR", "availability": "InStock", "brand": "Hemp & Co"}),
-        ({"@type": "Product", "offers": {"@type": "AggregateOffer", "lowPrice": 5, "highPrice": 9, "priceCurrency": "EUR"}},
-         "product", {"price": "5", "highest_price": "9", "currency": "EUR"}),
-        ({"@type": "Product", "offers": [{"priceSpecification": [{"price": "4.50", "priceCurrency": "GBP"}]}]},
-         "product", {"price": "4.50", "currency": "GBP"}),
-        ({"@type": "Product", "offers": {"price": 0, "priceCurrency": "USD"}}, "product", {"price": "0", "currency": "USD"}),
-        ({"@type": "Movie", "actor": [{"name": "Bo"}, {"name": "Cy"}], "aggregateRating": {"ratingValue": 7.8, "bestRating": 10}},
-         "film", {"rating": "7.8", "best_rating": "10", "actors": "Bo, Cy"}),
-        ({"@type": "TVSeries", "numberOfSeasons": 3}, "series", {"seasons": "3"}),
-        ({"@type": "Restaurant", "servesCuisine": ["Fish", "Soup"], "address": {"streetAddress": "1 Quay", "addressLocality": "Port Elm"}},
-         "place", {"address": "1 Quay", "town": "Port Elm", "cuisine": "Fish, Soup"}),
-    ],
-)  # fmt: skip
-def test_things_of_any_site(node: dict[str, Any], kind: str, fields: dict[str, str]) -> None:
-    thing = parsed("https://site.example/1", ld({"name": "Eel &amp; Co", **node}))
-    assert (thing.platform, thing.kind, thing.title) == ("schema.org", kind, "Eel & Co")
-    assert thing.fields == fields
 
 
 def test_entries_in_the_state_that_a_page_streams_or_declares() -> None:
