@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from browser.extract.blocks import Block
 from browser.extract.dates import date_within, iso_date
-from browser.extract.tree import text_content
+from browser.extract.tree import raw_text, text_content
 from browser.extract.weighing import MAJORITY
 from browser.text.words import one_line
 
@@ -46,6 +46,7 @@ _MIN_NAME = 2  # characters: a single one is drawn in place of a picture
 _BEFORE_NAMES = frozenset(("by", "von", "par", "por", "posted by", "written by"))
 _NUMERIC_DAY = re.compile(r"\b(\d{1,2})([-/])(\d{1,2})\2((?:19|20)\d\d)\b")
 _MONTHS = 12
+_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 
 
 @dataclass(slots=True)
@@ -159,7 +160,8 @@ def _read_numeric_days(group: list[_Item]) -> None:
     If they do not, the day stands as the page writes it.
     """
     found = []
-    for item in group if not any(item.date for item in group) else ():
+    are_dated = sum(bool(item.date) for item in group) > MAJORITY * len(group)
+    for item in group if not are_dated else ():
         lines = (block.text for block in item.blocks if block.words <= _MAX_META_WORDS)
         if match := next(filter(None, map(_NUMERIC_DAY.search, lines)), None):
             found.append((item, match))
@@ -183,10 +185,12 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     box = _box_name(posts)
     found = list(head)
     for post in posts:
+        boxed = {id(b) for b in post.blocks if _is_in(b, box, post)}
         said = [
             b
             for b in post.blocks
-            if _is_in(b, box, post) or (seen[b.text] <= limit and not _is_meta(b, post, box))
+            if id(b) in boxed
+            or (seen[b.text] <= limit and not _is_meta(b, post, has_box=bool(boxed)))
         ]
         if not said:
             continue
@@ -227,21 +231,27 @@ def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Eleme
 
 
 def _is_in(block: Block, box: tuple[object, ...], post: _Item) -> bool:
-    """Whether a block is in the box of a post, not a line above it with the post's day."""
-    if not block.is_prose and post.date and date_within(block.text) == post.date[:10]:
-        return False
-    return any(box in _names(element) for element in _within(block.node, post.element))
+    """Whether a block is in the box of a post; a line right above it has the box for its node."""
+    for element in _within(block.node, post.element):
+        if box in _names(element):
+            start = "".join(block.text.split())[:_MAX_NAME]
+            return element is not block.node or start in "".join(raw_text(element).split())
+    return False
 
 
-def _is_meta(block: Block, post: _Item, box: tuple[object, ...]) -> bool:
-    """Whether a block names the post's author or day, or is a line of counts and links."""
+def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
+    """Whether a block names the post's author or day, or is a line of counts and links.
+
+    Where what was said has a box, all short lines outside of it are.
+    """
     if block.is_prose or block.kind in {"code", "quote", "table"}:
         return False
-    if box:
+    if has_box:
         return True
+    if block.is_linky or block.text.endswith(_SENTENCE_ENDS):
+        return block.is_linky
     names = post.author in block.text if post.author else False
-    dated = block.words <= _MAX_META_WORDS and date_within(block.text) is not None
-    return names or dated or block.is_linky
+    return names or (block.words <= _MAX_META_WORDS and date_within(block.text) is not None)
 
 
 def _is_listing(group: list[_Item]) -> bool:

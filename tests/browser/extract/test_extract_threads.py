@@ -178,7 +178,7 @@ def numeric(said: list[str]) -> str:
 
 @pytest.mark.parametrize("board", [phpbb, vbulletin, boxes, numeric])
 def test_each_post_stands_under_its_own_author_and_day(board: Callable[[list[str]], str]) -> None:
-    said = [SAID[0], "Thanks!", *SAID[1:]]
+    said = [SAID[0], "Done on 2021-02-02.", *SAID[1:]]
     listed = f"{said[2]}<ul><li>in front: damp air</li></ul>"  # a line that is no sentence
     text = extract(f"<h1>Damp wall</h1>{board([*said[:2], listed, *said[3:]])}", URL).text
     said.insert(3, "in front: damp air")
