@@ -12,7 +12,7 @@ from agent.journal.events import Journal, utc_now
 from agent.journal.runs import Runs
 from agent.memory import Memory
 
-MAX_LOOKS = 400
+MAX_LOOKS = 3_000
 """Times that a test looks at the screen: it follows stores and files of other processes."""
 
 
