@@ -30,7 +30,7 @@ KINDS: Final = {
 IN_EXTRAS: Final = {
     "channels": ("discord", "email", "slack", "telegram", "whatsapp"),
     "documents": ("rtf", "odf"),
-    "platforms": ("amazon", "forum", "openreview", "pubmed"),
+    "platforms": ("amazon", "openreview", "pubmed"),
     "search": ("github", "hackernews", "reddit", "stackexchange"),
     "exports": (".obsidian.md",),
     "timestamps": ("opentimestamps", "rfc3161"),

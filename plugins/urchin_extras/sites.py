@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from browser.extract.metadata import read_title
-from browser.extract.platforms import DeclaredPlatform, Record, RecordPaths, opened_by
+from browser.extract.platforms import DeclaredPlatform, Record, RecordPaths
 from browser.net.url import registrable_domain
 
 if TYPE_CHECKING:
@@ -132,36 +131,3 @@ def _signed(record: Record) -> Record:
     author = fields.pop("authors", None) or (record.author or "").rpartition("/")[2]
     return replace(record, author=author.replace("_", " ") or None, fields=fields,
                    items=tuple(map(_signed, record.items)))  # fmt: skip
-
-
-_FORUMS = (
-    RecordPaths("post", ".post:has(.postbody)", text=".postbody .content", published=".author",
-                author=".postprofile .username, .postprofile .username-coloured"),
-    RecordPaths("post", "article.message", text=".bbWrapper", author="@data-author",
-                published="time@datetime", id="@data-content -> post-(.+)"),
-    RecordPaths("post", "table[id^=post]", text="[id^=post_message_]", author=".bigusername",
-                published=".thead", id="@id -> post(.+)"),
-)  # fmt: skip
-
-
-class Forum(DeclaredPlatform):
-    """Posts as phpBB, XenForo and vBulletin write them."""
-
-    name = "forum"
-    marks = (b"phpBB", b"XenForo", b"vBulletin")
-    verified = False
-
-    def claims(self, page: SitePage) -> bool:
-        """By the name of its software, which stands below most forums."""
-        markup = page.markup
-        body = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
-        return page.json is None and any(mark in body for mark in self.marks)
-
-    def parse(self, page: SitePage) -> Record | None:
-        """Read a thread; None for lists of threads, and where no posts can be told."""
-        posts = next(filter(None, (shape.records(page, self.name) for shape in _FORUMS)), ())
-        if not posts:
-            return None
-        title = read_title(page.tree, declared=page.meta.get("og:title")) or None
-        topic = Record(self.name, "thread", page.canonical, title=title)
-        return opened_by(topic, posts).updated(counts={"posts": len(posts)})

@@ -8,7 +8,6 @@ import json
 
 import pytest
 
-from browser.extract import extract_body
 from browser.extract.platforms import parse_platform
 from browser.types import Link
 from tests.browser.extract.platforms.reading import parsed, state
@@ -97,45 +96,6 @@ def test_entries_in_the_state_that_a_page_streams_or_declares() -> None:
     ):
         paper = parsed("https://openreview.net/forum?id=eel1", page)
         assert (paper.id, paper.title, paper.text) == ("eel1", "On eels", "They swim.")
-
-
-FORUM = "https://forum.stonehouse.example.org/viewtopic.php?t=7"
-SAID = [
-    "The back wall is wet up to about a metre although the gutters are new and the ground was dug away.",
-    "Tape a sheet of glass to the plaster for a week and look on which side of it the water sits.",
-    "Nine times out of ten it is cement in the joints that traps the rain behind the stone.",
-]
-NAMES = ["marlstone", "Limewash Len", "old_tiler"]
-PHPBB = "<div class='post bg1'><dl class=postprofile><dt><a href='./memberlist.php?u=2' class=username>{who}</a></dt><dd>Posts: 37</dd></dl><div class=postbody><p class=author>by <a class=username href=x>{who}</a> » <time datetime='2021-02-0{n}T18:22:00+00:00'>Feb 0{n}, 2021</time></p><div class=content>{said}</div><div class=signature>Nothing lasts</div></div></div>"
-XENFORO = "<article class='message message--post' data-author='{who}'><div class=message-user><h4><a class=username href='/members/{n}/'>{who}</a></h4></div><div class=message-main><time datetime='2021-02-0{n}T18:22:00+00:00'>Feb {n}, 2021</time><article class=message-body><div class=bbWrapper>{said}</div></article></div></article>"
-VBULLETIN = "<table id=post{n}><tr><td class=thead>0{n}.02.2021, 21:40</td></tr><tr><td class=alt2><a class=bigusername href='member.php?u={n}'>{who}</a></td></tr><tr><td class=alt1 id=td_post_{n}><div id=post_message_{n}>{said}</div></td></tr></table>"
-MAKES = {"phpBB": PHPBB, "XenForo": XENFORO, "vBulletin": VBULLETIN}
-
-
-@pytest.mark.parametrize("make", MAKES)
-def test_a_thread_of_a_forum_is_its_posts_with_who_said_them_and_when(make: str) -> None:
-    posts = "".join(
-        MAKES[make].format(n=n, who=who, said=said)
-        for n, (who, said) in enumerate(zip(NAMES, SAID, strict=True), 1)
-    )
-    page = f"<title>Damp wall - Stonehouse</title><h1>Stonehouse</h1><h2>Damp wall</h2><div>{posts}</div><footer>Powered by {make}</footer>"
-    thread = parsed(FORUM, page)
-    assert (thread.platform, thread.kind, thread.title) == ("forum", "thread", "Damp wall")
-    assert thread.counts == {"posts": 3}
-    read = (thread, *thread.items)
-    assert [(p.text, p.author) for p in read] == list(zip(SAID, NAMES, strict=True))
-    assert [(p.published or "")[:10] for p in read] == ["2021-02-01", "2021-02-02", "2021-02-03"]
-
-    document = extract_body(page.encode(), "text/html", FORUM)
-    assert [document.text.count(said) for said in SAID] == [1, 1, 1]
-    assert all(name in document.text for name in NAMES)
-
-
-def test_a_list_of_threads_is_a_plain_page() -> None:
-    rows = "".join(f"<tr><td><a href='t{n}'>How to mend wall number {n}?</a></td><td><a class=username>Ann</a></td></tr>" for n in range(9))  # fmt: skip
-    markup = f"<h1>Walls</h1><table>{rows}</table><footer>Powered by phpBB</footer>"
-    assert parse_platform(FORUM, markup) is None
-    assert extract_body(markup.encode(), "text/html", FORUM).notes == ()
 
 
 @pytest.mark.parametrize("url", ["https://openreview.net/forum?id=eel1"])
