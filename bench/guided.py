@@ -1,10 +1,11 @@
 """A small local model, guided, over a closed web: right answers, refusals, words, seconds.
 
-    python -m bench.guided FOLDER [--model FILE.gguf] [--single STEP] [--refuse STEP]
+    python -m bench.guided FOLDER [--model FILE.gguf] [--single STEP] [--refuse STEP] [--start N]
 
 FOLDER is one of `closedweb.py`. The model's file is `--model`, else what URCHIN_BENCH_MODEL names,
 else the first `*.gguf` below it; without one there is nothing to measure. Every STEP-th question
-of a page and every STEP-th unanswerable one is a real run over the model's real server. Right: the
+of a page and every STEP-th unanswerable one, from the N-th on, is a real run over the model's real
+server; another N asks other questions. Right: the
 run answered in at most 25 words, and a gold answer stands in them.
 """
 
@@ -25,7 +26,7 @@ from agent import research
 from agent.models.local import serve_model_file
 from bench.closedweb import TARGETS_MISSED, load, served
 
-SHARE, REFUSED, SECONDS, WORDS = 0.72, 0.60, 15.0, 25
+SHARE, WRONG, REFUSED, SECONDS, WORDS = 0.72, 0.10, 0.80, 15.0, 25
 WINDOW = 4_096
 
 
@@ -36,8 +37,8 @@ def _plain(text: str) -> str:
 async def measure(options: argparse.Namespace, file: str, address: str) -> bool:
     """Ask the questions one after another; True where the targets are met."""
     questions = load(options.folder)
-    single = [q for q in questions if q["kind"] == "single"][:: options.single]
-    other = [q for q in questions if q["kind"] == "unanswerable"][:: options.refuse]
+    single = [q for q in questions if q["kind"] == "single"][options.start :: options.single]
+    other = [q for q in questions if q["kind"] == "unanswerable"][options.start :: options.refuse]
     asked = [q for pair in itertools.zip_longest(single, other) for q in pair if q]
     rows = []
     async with serve_model_file(file, WINDOW) as base_url:
@@ -94,11 +95,14 @@ def told(rows: list[dict[str, object]]) -> bool:
     searched = all(r["searches"] for r in rows)
     gave = sum(r["status"] == "not_found" for r in single)
     of = f"of {len(single)} (target {SHARE:.0%}); {gave} refused"
+    wrong = mean(r["status"] != "not_found" and not r["right"] for r in single) if single else 0.0
     print(f"right in ≤ {WORDS} words   {right:6.1%} {of}")
+    print(f"wrong               {wrong:6.1%} (target {WRONG:.0%} at most)")
     print(f"refused             {refused:6.1%} of {len(other)} (target {REFUSED:.0%})")
     print(f"seconds, median     {seconds:6.1f} (target {SECONDS:.0f})")
     print(f"a search in each    {searched}")
-    return right >= SHARE and refused >= REFUSED and seconds <= SECONDS and searched
+    is_right = right >= SHARE and wrong <= WRONG
+    return is_right and refused >= REFUSED and seconds <= SECONDS and searched
 
 
 def main() -> int:
@@ -108,6 +112,7 @@ def main() -> int:
     parser.add_argument("--model", default=os.environ.get("URCHIN_BENCH_MODEL"))
     parser.add_argument("--single", type=int, default=5)
     parser.add_argument("--refuse", type=int, default=3)
+    parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--rows", action="store_true", help="print each run")
     options = parser.parse_args()
     file = options.model or next(map(str, options.folder.glob("**/*.gguf")), None)

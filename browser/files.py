@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_IN_USE: Final = (5, 32)
+"""Windows' error codes for replacing a file that another process has open: access denied, sharing
+violation."""
+_WAITS: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds between attempts: readers and virus scanners close a file soon."""
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
@@ -28,7 +35,21 @@ def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
             file.write(body)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(target)
+        _replace(draft, target)
     except OSError:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _replace(draft: Path, target: Path) -> None:
+    """Replace a file; on Windows wait until no other process has it open."""
+    for seconds in _WAITS:
+        try:
+            draft.replace(target)
+        except PermissionError as error:
+            if getattr(error, "winerror", None) not in _IN_USE:
+                raise
+            time.sleep(seconds)
+        else:
+            return
+    draft.replace(target)

@@ -44,7 +44,8 @@ the order in `browser/search/engines.py`.
 SITES = """
 You can declare your own engine in one line, as a flag or in `config.toml`. Its API key is `MINE_API_KEY`. The part after `#` says where
 the response has what: in JSON `rows`, `url`, `title`, `snippet`, `published` (and a `header` to send); on a page `item`, the CSS selector
-of a result, with selectors inside it for `url`, `title` and `snippet`:
+of a result, with selectors inside it for `url`, `title` and `snippet`. A path in JSON has dots (`data.hits`, `authors.0.name`), and
+`doi || id` takes the first that is there:
 
 ```
 research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'

@@ -28,7 +28,9 @@ def main() -> None:
     if sys.stdout is None:  # the caller closed it (`>&-`)
         _discard_output()
     elif isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not know every character
-        sys.stdout.reconfigure(errors="backslashreplace")
+        # On Windows a pipe or file would get the code page of the system, not UTF-8.
+        encoding = "utf-8" if sys.platform == "win32" else sys.stdout.encoding
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
     code = run(cli)
     sys.stderr.flush()
     # Everything that holds state is closed by now. Tearing the interpreter down would only make

@@ -104,6 +104,14 @@ class _SettingOption(click.Option):
         return None
 
 
+class ListingGroup(click.Group):
+    """A group of commands that lists what there is if none is named; `list` may be written too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Leave out `list`."""
+        return super().parse_args(ctx, args[1:] if args[:1] == ["list"] else args)
+
+
 _OF_PATHS = frozenset({"exists", "file_okay", "dir_okay"})
 
 

@@ -19,6 +19,7 @@ from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page
 COMMANDS = {
     "ask": ("ask", "Research a question; the same as `research QUESTION`."),
     "chat": ("chat", "Ask questions in a conversation."),
+    "ui": ("ui_command", "Show runs, queue, memory and settings on a screen."),
     "runs": ("run_commands", "List runs, or delete them."),
     "resume": ("ask", "Continue an interrupted run."),
     "replay": ("record_commands", "Repeat a run offline from its journal."),

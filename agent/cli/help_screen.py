@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Ask": ("ask", "chat", "resume", "audit", "check"),
-    "Past runs": ("runs", "show", "export", "verify", "replay", "diff", "usage", "feedback"),
+    "Past runs": ("ui", "runs", "show", "export", "verify", "replay", "diff", "usage", "feedback"),
     "Memory": ("memory", "skills", "wiki", "habits"),
     "Automate": ("batch", "queue", "schedule", "monitor", "worker"),
     "Serve": ("serve", "channels", "mcp"),

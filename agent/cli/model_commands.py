@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.flags import data_dir_option, option
+from agent.cli.flags import ListingGroup, data_dir_option, option
 from agent.cli.terminal import note, print_rows, print_text, wrap
 from agent.config import load_options, private_folder
 from agent.errors import UsageError
@@ -28,7 +28,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BY_RULES = "finds and quotes passages, without a language model: always there"
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=ListingGroup, invoke_without_command=True)
 @data_dir_option
 @click.pass_context
 def models(ctx: click.Context, data_dir: Path) -> None:

@@ -14,6 +14,7 @@ import click
 from agent.cli.flags import (
     DAYS,
     PATH,
+    ListingGroup,
     calendars_option,
     complete_option,
     data_dir_option,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=ListingGroup, invoke_without_command=True)
 @number_option(20, "Maximum number of runs.")
 @json_option
 @data_dir_option

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -47,12 +47,29 @@ def path() -> None:
 @config.command()
 def show() -> None:
     """Print every setting with its value and origin."""
+    for row in setting_rows():
+        print(f"{row.name:<16} {row.value:<40} {row.origin}".rstrip())
+
+
+class SettingRow(NamedTuple):
+    """A setting as it applies now; `origin` is empty for a default."""
+
+    name: str
+    value: str
+    origin: str
+    help: str
+
+
+def setting_rows() -> list[SettingRow]:
+    """List every setting with its value and origin; raises `UsageError`."""
     in_file, in_environment = read_file(), read_environment(os.environ)
     settings = load_options({}, config=True)
-    for name in SETTINGS:
+    rows: list[SettingRow] = []
+    for name, field in SETTINGS.items():
         origin = "environment" if name in in_environment else "file" if name in in_file else ""
         value = _format(getattr(settings, name))
-        print(f"{name.replace('_', '-'):<16} {value:<40} {origin}".rstrip())
+        rows.append(SettingRow(name.replace("_", "-"), value, origin, field.metadata["help"]))
+    return rows
 
 
 @config.command()
@@ -89,12 +106,17 @@ def keep_setting(name: str, value: str) -> str:
 @click.argument("name")
 def unset(name: str) -> None:
     """Remove one setting from the file."""
+    print(unset_setting(name))
+
+
+def unset_setting(name: str) -> str:
+    """Remove a setting from the file, and return what was done; raises `UsageError`."""
     field = _field(name)
     settings = read_file()
     if field not in settings:
         raise UsageError(f"{name} is not set in {config_path()}")
     del settings[field]
-    print(f"removed {name} from {write_settings(settings)}")
+    return f"removed {name} from {write_settings(settings)}"
 
 
 def write_settings(settings: dict[str, Any]) -> Path:

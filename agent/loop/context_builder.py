@@ -129,6 +129,9 @@ class ContextBuilder:
 
     async def _read_file(self, web: Web | None, path: Path) -> tuple[str, Observation]:
         """Read a file; returns the text for the prompt, and the same as data."""
+        if await asyncio.to_thread(path.is_dir):
+            hint = f"Search its files with --corpus {path}."
+            raise UsageError(f"{path} is a folder, not a file", hint=hint)
         uri = _file_uri(path)
         if web is None or not uri:
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")

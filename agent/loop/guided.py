@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model, Task
     from agent.types import Passage
 
-PASSAGES: Final = 4
+MAX_PASSAGES: Final = 4
 MAX_SENTENCES: Final = 3
 """Sentences of each passage in the request. Four passages of three sentences hold the answer to
 164 of 200 questions, six passages to 165; in 155 cases it is in the first."""
@@ -45,7 +45,7 @@ MIN_COVERED: Final = 0.5
 """Least share of the question's words on the page of the answer. Together with the question's names
 it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone: 124
 and 17)."""
-MAX_REPLY_CHARS: Final = 500
+MAX_REPLY_TOKENS: Final = 500
 """Maximum number of tokens of a reply: a valid one has 150 at most, a model that rambles is
 stopped."""
 MAX_NAME_WORDS: Final = 6
@@ -99,7 +99,7 @@ class GuidedModel(ModelWrapper):
         request = [Message("user", _request(question, passages))]
         if isinstance(self._model, Structured):
             schema = _reply_schema(len(passages))
-            reply = await self._model.reply_as(prompt("guided"), request, schema, MAX_REPLY_CHARS)
+            reply = await self._model.reply_as(prompt("guided"), request, schema, MAX_REPLY_TOKENS)
         else:
             reply = await self._model.reply(prompt("guided"), request)
 
@@ -129,7 +129,7 @@ class GuidedModel(ModelWrapper):
                 replace(m, question=query) if m.question == question else m for m in messages
             ]
         room = MAX_PASSAGES_CHARS - sum(len(passage.text) for passage in selected)
-        for passage in self._researcher.best_passages(messages, PASSAGES, MAX_SENTENCES):
+        for passage in self._researcher.best_passages(messages, MAX_PASSAGES, MAX_SENTENCES):
             is_leading = hop is not None and passage.id == hop[1].id
             if not is_leading and (not selected or len(passage.text) <= room):
                 selected.append(passage)
@@ -243,8 +243,9 @@ def _open_words(question: str, leading: Passage) -> str:
 def _locate(words: str, number: int, passages: Sequence[Passage]) -> Found | None:
     """Find the passage with the answer's words, trying the named one first: models miscount.
 
-    If no passage has the words together, a sentence with all of them is taken: small models leave
-    words out ("bridge across the Tyne" of "a bridge was built across the Tyne").
+    If no passage has the words together, a sentence with all of them is taken, in any form: small
+    models leave words out ("bridge across the Tyne" of "a bridge was built across the Tyne") and
+    inflect them ("oxygen chamber" of "uses special oxygen chambers").
     """
     first = passages[number - 1 : number] if number > 0 else ()
     for find in (_find, _find_spread):
@@ -320,11 +321,11 @@ def _find(text: str, phrase: str) -> tuple[int, int] | None:
 
 
 def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a sentence with all words of a phrase; returns the span from the first to the last."""
-    wanted = {word for word, _, _ in _tokens(phrase)}
+    """Find a sentence with the stems of all words of a phrase; returns their whole span."""
+    wanted = {_stem(word) for word, _, _ in _tokens(phrase)}
     if not wanted:
         return None
-    tokens = _tokens(text)
+    tokens = [(_stem(word), start, end) for word, start, end in _tokens(text)]
     for sentence in sentences(text):
         matching = [
             token
@@ -334,6 +335,10 @@ def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
         if {word for word, _, _ in matching} == wanted:
             return matching[0][1], matching[-1][2]
     return None
+
+
+def _stem(word: str) -> str:
+    return next(iter(content_words(word)), word)
 
 
 def _tokens(text: str) -> list[tuple[str, int, int]]:

@@ -1,9 +1,9 @@
 """`research rerun`: a recorded browser session performed again, live and without a model.
 
-The steps are those of the record. An element is found by its role and name, and among several by
-the line and the heading where it stood, never by a selector. Each act is confirmed by its outcome,
-compared with the recorded one. At the first difference the rerun stops and says what differs; if a
-model is given, it takes over there.
+The steps are those of the record. An element is found by its role and name, never by a selector.
+Where several share them, the words of the row that only it had decide; without those words on the
+page, nothing is done. Each act is confirmed by its outcome, compared with the recorded one. At the
+first difference the rerun stops and says what differs; if a model is given, it takes over there.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from agent.tools.action_tools import without_refs
 from agent.tools.policy import Policy
 from agent.tools.toolset import PAGE_TOOLS, apply_tool_rules, available_tools
 from agent.types import Sentence, ToolCall, VerdictState
+from browser.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -62,10 +63,17 @@ _READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
 """Tools that read back what they did, so that no change of the page has to confirm it."""
 MIN_LIKENESS: Final = 0.6
 """Least likeness (0 to 1) of a line that an act made new to one that it made new in the record."""
+MIN_OWN_PARTS: Final = 0.5
+"""More than this share (0 to 1) of the cells or words that only an element's row had identifies the
+row: of two words both, so that a namesake is another row."""
+_DIALOG: Final = 2
+"""`front` of the lines of a dialog that covers the page."""
 NEW_LINES: Final = 5
 """More new lines than these are another page or list, whose content may differ."""
 _REF_AT = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
+_BARE_REF = re.compile(r"\b(?:f\d+)?e\d+\b")
+_ROLE = re.compile(r"\s*\w+: ")
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -74,6 +82,8 @@ class Place:
     """Where an element stood: its line without refs, the line above it, and the heading.
 
     `name` is the element as its line shows it, `number` how many of that name stood before it.
+    `own_parts` are the cells or words that no other row, or element of that name, had in its line
+    (or, with `parts_above`, above it); `others` is the number of other elements of that name.
     """
 
     line: str
@@ -81,6 +91,9 @@ class Place:
     heading: str
     name: str
     number: int
+    own_parts: frozenset[str] = frozenset()
+    parts_above: bool = False
+    others: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +198,16 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
             parsed = tools[name].parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
             match = _AFTER_REF.search(str(result.get("did") or ""))
-            places = {key: known[ref] for key in _REFS if (ref := fields.get(key)) in known}
+            places = {
+                key: _distinguished(ref, known)
+                for key in _REFS
+                if (ref := fields.get(key)) in known
+            }
             element = match[1] if match else ""
             before = frozenset(shown)
             steps.append(SessionStep(result.call, fields, result, element, places, before))
+        if name == "OPEN" or "navigated" in _kinds(result):
+            known.clear()  # another page
         known |= dict(_places(result.snapshot))
         shown.update(map(_comparable, result.snapshot.splitlines()))
     return steps
@@ -208,6 +227,41 @@ def _places(snapshot: str) -> Iterator[tuple[str, Place]]:
             seen[name] = seen.get(name, -1) + 1
             yield match[1], Place(_plain(line), above, heading, name, seen[name])
         above = _plain(line) or above
+
+
+def _distinguished(ref: str, places: Mapping[str, Place]) -> Place:
+    """Return a place with what no other row, and no other element of its name, had in its line."""
+    place = places[ref]
+    others = [one for key, one in places.items() if key != ref and one.name == place.name]
+    rows = [one for one in places.values() if _is_row(place) and _is_row(one)]
+    compared = [*others, *(row for row in rows if row.line != place.line)]
+    own = _line_parts(place) - frozenset[str]().union(*map(_line_parts, compared))
+    above = not own and bool(others)
+    if above:
+        own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
+    if not (others or rows):
+        own = frozenset()  # the name alone identifies it
+    return replace(place, own_parts=own, parts_above=above, others=len(others))
+
+
+def _is_row(place: Place) -> bool:
+    return place.line.startswith("|")
+
+
+def _line_parts(place: Place) -> frozenset[str]:
+    """Return the cells of a row, or the words of another line, besides the element's name."""
+    if not _is_row(place):
+        return frozenset(words(_BARE_REF.sub("", place.line))) - frozenset(words(place.name))
+    name = place.name.partition(" ")[2]
+    cells = (
+        " ".join(words(_ROLE.sub("", cell))) for cell in place.line.split("|") if name not in cell
+    )
+    return frozenset(filter(None, cells))
+
+
+def _words_above(place: Place) -> frozenset[str]:
+    """Return the words of the line above an element, and of its heading."""
+    return frozenset(words(f"{place.above} {place.heading}"))
 
 
 def _plain(line: str) -> str:
@@ -254,8 +308,8 @@ class Rerun(Run):
     ) -> None:
         super().__init__(services, model)
         services.evidence.question = ""
-        for words in (asked, *values.values()):  # the user's own
-            services.context.provenance.add(words, Kind.PERSON)
+        for text in (asked, *values.values()):  # the user's own
+            services.context.provenance.add(text, Kind.PERSON)
         self._steps, self._asked, self._takes_over = steps, asked, takes_over
         self._changed = [
             (step.recorded, step.entered) for step in steps if step.recorded != step.entered
@@ -290,6 +344,8 @@ class Rerun(Run):
         fields, before = dict(step.fields), frozenset[str]()
         if context.web is not None and context.web.tab is not None:
             view = await context.web.tab.look()
+            if dialog := _new_dialog(view, step):
+                raise RerunStopped(f"{where}: a dialog covers the page: “{dialog}”")
             before = frozenset(_comparable(line.text) for line in view.lines)
             for key in _REFS:
                 if key in fields:
@@ -371,10 +427,35 @@ def _find(view: View, step: SessionStep, key: str, where: str) -> str:
         listed = "; ".join(dict.fromkeys(others[:8])) or "none"
         named = wanted.partition(", ")[0]
         raise RerunStopped(f"{where}: there is no {named!r} on {view.url}; of that role: {listed}")
-    if len(refs) == 1 or place is None:
+    if place is None:
         return refs[0]
     there = dict(_places("\n".join(line.text for line in view.lines)))
+    named = step.element.partition(", ")[0] if key == "ref" else place.name
+    if place.own_parts:
+        shares = {ref: _share(place, there.get(ref)) for ref in refs}
+        refs = [ref for ref in refs if shares[ref] == max(shares.values())]
+        if shares[refs[0]] <= MIN_OWN_PARTS:
+            row = " ".join(sorted(place.own_parts))
+            raise RerunStopped(f"{where}: no {named!r} stands in the row of “{place.line}” ({row})")
+    elif place.others and len(refs) != place.others + 1:
+        message = f"{len(refs)} of {named!r} are there, in the record {place.others + 1}"
+        raise RerunStopped(f"{where}: {message}, and nothing tells them apart")
     return max(refs, key=lambda ref: _nearness(place, there.get(ref)))
+
+
+def _share(then: Place, now: Place | None) -> float:
+    """Return the share (0 to 1) of a place's own parts that stand where it now is."""
+    if now is None:
+        return 0.0
+    there = _words_above(now) if then.parts_above else frozenset(words(now.line))
+    return sum(there.issuperset(part.split()) for part in then.own_parts) / len(then.own_parts)
+
+
+def _new_dialog(view: View, step: SessionStep) -> str:
+    """Return the first line of a dialog of which the session had not shown most; "" without one."""
+    lines = [line.text for line in view.lines if line.front == _DIALOG and line.plain]
+    new = [line for line in lines if _comparable(line) not in step.shown]
+    return _plain(new[0]) if len(new) > len(lines) / 2 else ""
 
 
 def _is_named(wanted: str, name: str) -> bool:

@@ -27,6 +27,7 @@ from agent.serve.library import Library, start_of
 from agent.serve.run_manager import ActiveRun, RunManager
 from agent.serve.schemas import ASKED, AskForm, Uploaded
 from browser.files import write_atomic
+from browser.page.downloads import safe_name
 
 if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
@@ -169,7 +170,7 @@ class ServerState:
         for old in self._uploads.glob("*"):
             if now - old.stat().st_mtime > MAX_UPLOAD_AGE:
                 shutil.rmtree(old, ignore_errors=True)
-        safe = _UNSAFE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file"
+        safe = safe_name(_UNSAFE.sub("_", name)[-MAX_UPLOAD_NAME:].strip(". ") or "file")
         digest = sha256(safe.encode() + b"\0" + body).hexdigest()
         folder = private_folder(self._uploads / digest)
         write_atomic(folder / safe, body)

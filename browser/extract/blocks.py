@@ -360,7 +360,7 @@ class _Walker:
                 self._append(Block("unquoted", "", piece.markdown, node))
                 continue
             level = _HEADINGS.get(owner.tag, 0) if kind == "heading" else 0
-            place = node if kind == "paragraph" else owner
+            place = node if kind in {"paragraph", "item-rest"} else owner
             self._append(Block(kind, piece.text, piece.markdown, place, level, piece.link_chars))
             if kind == "item":
                 kind = "item-rest"
@@ -373,8 +373,7 @@ class _Walker:
         if block.kind == "unquoted" and not self._has_unquoted:
             return
         block.folded = self._folds[-1]
-        chars = len(block.text) - block.link_chars
-        self._regions.count(chars, chars if block.is_prose else 0)
+        self._regions.count(block)
         self._blocks.append((block, self._regions.current))
 
     def _cell_text(self, cell: etree._Element) -> str:

@@ -1,7 +1,7 @@
 """Finds the items that a page repeats: posts of a thread, entries of a listing, goods of a shop.
 
 They are recognised by structure alone, whatever the software: elements of one name that hold most
-of the page. If each has an author or a date and prose, they are posts, and each is given whole
+of the page. If each has an author, and most have prose, they are posts, and each is given whole
 under its author and date; if each has a link as its title, they are entries.
 """
 
@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from browser.extract.blocks import Block
 from browser.extract.dates import date_within, iso_date
-from browser.extract.tree import text_content
+from browser.extract.tree import raw_text, text_content
 from browser.extract.weighing import MAJORITY
+from browser.text.words import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lxml import etree
 
 _MIN_POSTS = 2
+_MIN_UNDATED_POSTS = 3
 _MIN_ENTRIES = 5
 # This share of the items must have what makes them posts or entries; the rest are notices and ads.
 _TYPICAL = 0.8
@@ -38,6 +42,11 @@ _LINES = frozenset("paragraph heading item item-rest term detail caption".split(
 _DIGITS = re.compile(r"\d+")
 _AUTHOR_NAMES = re.compile(r"author|user|poster|byline|member|nick|^fn$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
+_MIN_NAME = 2  # characters: a single one is drawn in place of a picture
+_BEFORE_NAMES = frozenset(("by", "von", "par", "por", "posted by", "written by"))
+_NUMERIC_DAY = re.compile(r"\b(\d{1,2})([-/])(\d{1,2})\2((?:19|20)\d\d)\b")
+_MONTHS = 12
+_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 
 
 @dataclass(slots=True)
@@ -70,10 +79,10 @@ def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
     for block in blocks:
         seen = set()
         for element in (block.node, *block.node.iterancestors()):
-            name = _name(element)
-            if name not in seen:  # the innermost of a name owns the block
-                seen.add(name)
-                owners[name].setdefault(element, []).append(block)
+            for name in _names(element):
+                if name not in seen:  # the innermost of a name owns the block
+                    seen.add(name)
+                    owners[name].setdefault(element, []).append(block)
     total = sum(len(block.text) for block in blocks)
     groups = [
         [_Item(element, own) for element, own in found.items()]
@@ -85,23 +94,26 @@ def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
     return large[:_MAX_GROUPS]
 
 
-def _name(element: etree._Element) -> tuple[object, ...]:
+def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
     """What items of one kind share: the id without its number, the first class, or the parent."""
-    identifier = element.get("id") or ""
+    identifier, classes = element.get("id") or "", (element.get("class") or "").split()
     if _DIGITS.search(identifier):
-        return element.tag, f"#{_DIGITS.sub('', identifier)}"
-    classes = (element.get("class") or "").split()
+        yield ("#", _DIGITS.sub("", identifier))
     if classes:
-        return element.tag, _DIGITS.sub("", classes[0])
-    return element.tag, element.getparent()
+        yield (".", _DIGITS.sub("", classes[0]))
+    elif not identifier:
+        yield element.tag, element.getparent()
 
 
 def _is_thread(group: list[_Item]) -> bool:
     for item in group:
         item.author, item.date = _author(item.element), _date(item)
-    signed = [item for item in group if item.author and item.date]
+    _read_numeric_days(group)
+    signed = [item for item in group if item.author]
     spoken = sum(any(block.is_prose for block in item.blocks) for item in signed)
-    enough = len(signed) >= _MIN_POSTS and len(signed) >= _TYPICAL * len(group)
+    dated = sum(bool(item.date) for item in signed)
+    least = _MIN_POSTS if dated >= _TYPICAL * len(group) else _MIN_UNDATED_POSTS
+    enough = len(signed) >= max(least, _TYPICAL * len(group))
     # One author of everything is that of a page with sections.
     return enough and spoken >= MAJORITY * len(group) and len({item.author for item in signed}) > 1
 
@@ -111,23 +123,56 @@ def _author(element: etree._Element) -> str:
         marks = f"{node.get('rel') or ''} {node.get('itemprop') or ''} {node.get('class') or ''}"
         named = any(_AUTHOR_NAMES.search(mark) for mark in marks.split())
         if named or (node.tag == "a" and _PERSON.search(node.get("href") or "")):
-            name = text_content(node).strip(" :·-–—")
-            if 0 < len(name) <= _MAX_NAME and not name.isdigit() and date_within(name) is None:
-                return name.removeprefix("@")
+            # Rank, counts and picture stand in the same box, the name before most of them.
+            for text in map(one_line, map(str, node.itertext())):
+                name = text.strip(" :·-–—»").removeprefix("@")
+                if _MIN_NAME <= len(name) <= _MAX_NAME and _may_be_name(name):
+                    return name
     return ""
+
+
+def _may_be_name(text: str) -> bool:
+    is_count = text.replace(",", "").isdigit()
+    return not is_count and text.lower() not in _BEFORE_NAMES and date_within(text) is None
 
 
 def _date(item: _Item) -> str:
     """When a post was written; the latest day in its lines: a profile's is that of joining."""
-    for node in item.element.iter("time", "abbr", "span"):
+    for node in item.element.iter("time", "abbr", "span", "a", "meta"):
         value = node.get("datetime") or node.get("title") or ""
+        if node.get("itemprop") == "datePublished":
+            value = node.get("content") or value
         if value[:1].isalnum() and (day := iso_date(value)):
             return day
     lines = (block.text for block in item.blocks if block.words <= _MAX_META_WORDS)
     days = [day for text in lines for line in text.split("\n") if (day := date_within(line))]
     if not days:  # the day stands in the box of what was said
         days = [day for block in item.blocks if (day := date_within(block.text[:_MAX_NAME]))]
+    above = item.element.getprevious()
+    if not days and above is not None and len(line := text_content(above)) <= _MAX_NAME:
+        days = [date_within(line) or ""]  # a line of its own above each post
     return max(days, default="")
+
+
+def _read_numeric_days(group: list[_Item]) -> None:
+    """Date posts by days such as `02-13-2021`: the days of all posts show which part is the month.
+
+    If they do not, the day stands as the page writes it.
+    """
+    found = []
+    are_dated = sum(bool(item.date) for item in group) > MAJORITY * len(group)
+    for item in group if not are_dated else ():
+        lines = (block.text for block in item.blocks if block.words <= _MAX_META_WORDS)
+        if match := next(filter(None, map(_NUMERIC_DAY.search, lines)), None):
+            found.append((item, match))
+    month_first = all(int(match[1]) <= _MONTHS for _, match in found)
+    day_first = all(int(match[3]) <= _MONTHS for _, match in found)
+    for item, match in found:
+        item.date = match[0]
+        if month_first != day_first:
+            month, day = (1, 3) if month_first else (3, 1)
+            with suppress(ValueError):  # no day of the calendar
+                item.date = date(int(match[4]), int(match[month]), int(match[day])).isoformat()
 
 
 def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
@@ -137,9 +182,16 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     tail = [b for b in blocks[places[0] :] if id(b) not in owned and b.is_prose]
     seen = Counter(text for post in posts for text in {block.text for block in post.blocks})
     limit = max(1, _REPEATED * len(posts))
+    box = _box_name(posts)
     found = list(head)
     for post in posts:
-        said = [b for b in post.blocks if seen[b.text] <= limit and not _is_meta(b, post)]
+        boxed = {id(b) for b in post.blocks if _is_in(b, box, post)}
+        said = [
+            b
+            for b in post.blocks
+            if id(b) in boxed
+            or (seen[b.text] <= limit and not _is_meta(b, post, has_box=bool(boxed)))
+        ]
         if not said:
             continue
         line = ", ".join(filter(None, (post.author, post.date)))
@@ -149,27 +201,57 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     return [*found, *tail]
 
 
-def _is_meta(block: Block, post: _Item) -> bool:
-    """Whether a block names the post's author or day, or is a line of counts and links."""
+def _box_name(posts: list[_Item]) -> tuple[object, ...]:
+    """The name of the innermost elements that hold what was said, one in each post; () if none."""
+    chars: Counter[tuple[object, ...]] = Counter()
+    boxes: defaultdict[tuple[object, ...], set[etree._Element]] = defaultdict(set)
+    spoken = [post for post in posts if any(block.is_prose for block in post.blocks)]
+    for post in spoken:
+        for block in post.blocks:
+            for element in _within(block.node, post.element):
+                for name in _names(element):
+                    chars[name] += len(block.text) if block.is_prose else 0
+                    boxes[name].add(element)
+    least = MAJORITY * sum(len(b.text) for post in spoken for b in post.blocks if b.is_prose)
+    typical = [
+        name
+        for name, found in boxes.items()
+        if chars[name] >= least and _TYPICAL * len(spoken) <= len(found) <= len(spoken)
+    ]
+    sizes = {name: sum(len(text_content(box)) for box in boxes[name]) for name in typical}
+    return min(typical, key=lambda name: sizes[name], default=())
+
+
+def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
+    """A node and the elements around it, up to those right within an item."""
+    current: etree._Element | None = node
+    while current is not None and current is not item:
+        yield current
+        current = current.getparent()
+
+
+def _is_in(block: Block, box: tuple[object, ...], post: _Item) -> bool:
+    """Whether a block is in the box of a post; a line right above it has the box for its node."""
+    for element in _within(block.node, post.element):
+        if box in _names(element):
+            start = "".join(block.text.split())[:_MAX_NAME]
+            return element is not block.node or start in "".join(raw_text(element).split())
+    return False
+
+
+def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
+    """Whether a block names the post's author or day, or is a line of counts and links.
+
+    Where what was said has a box, all short lines outside of it are.
+    """
     if block.is_prose or block.kind in {"code", "quote", "table"}:
         return False
+    if has_box:
+        return True
+    if block.is_linky or block.text.endswith(_SENTENCE_ENDS):
+        return block.is_linky
     names = post.author in block.text if post.author else False
-    dated = block.words <= _MAX_META_WORDS and date_within(block.text) is not None
-    beside = any(_author(above) for above in _branch(block.node, post.element))
-    return names or dated or block.is_linky or (beside and not _is_said(block))
-
-
-def _branch(node: etree._Element, item: etree._Element) -> list[etree._Element]:
-    """The child of an item that a node is in; none for the item itself."""
-    while node is not item and (parent := node.getparent()) is not None:
-        if parent is item:
-            return [node]
-        node = parent
-    return []
-
-
-def _is_said(block: Block) -> bool:
-    return block.text.rstrip().endswith((".", "!", "?", "…", "。", "！", "？"))
+    return names or (block.words <= _MAX_META_WORDS and date_within(block.text) is not None)
 
 
 def _is_listing(group: list[_Item]) -> bool:
@@ -185,10 +267,15 @@ def _is_listing(group: list[_Item]) -> bool:
 
 
 def _listing_blocks(blocks: Sequence[Block], entries: list[_Item]) -> list[Block]:
-    """All blocks, those of an entry together as one item of a list."""
+    """All blocks, those of an entry together as one item of a list, each of its lines once."""
+    repeated = set()
     for entry in entries:
+        lines: set[str] = set()
         for block in entry.blocks:
             if block.kind in _LINES:
                 block.kind, block.level = "item-rest", 0
+                if block.text in lines:
+                    repeated.add(id(block))
+                lines.add(block.text)
         entry.blocks[0].kind = "item" if entry.blocks[0].kind in _LINES else entry.blocks[0].kind
-    return list(blocks)
+    return [block for block in blocks if id(block) not in repeated]

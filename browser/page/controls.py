@@ -30,6 +30,7 @@ AROUND = 20  # letters before and after a part of a text that was replaced
 LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _CONFIRM = "and the dialog with the choices is still open: CLICK the button that confirms it"
+_UNSEEN = "but nobody can see this field: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, and was not read back"
 
 
@@ -58,6 +59,9 @@ async def check_typed(
         return _LEFT_PAGE
     wanted, actual = _normalize(text), _normalize(after["text"])
     if actual == wanted or (not replaced and wanted in actual):
+        return _UNSEEN if after["unseen"] else ""
+    arguments = {"element": target.element, "text": text}
+    if await injected.call(target.frame, "isSpreadOver", arguments):
         return ""
     now = "is empty"
     if after["secret"]:

@@ -264,12 +264,20 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
             else:
                 await element.fill("", timeout=POINTER_MS)  # which focuses it, too
             await _type(target.page, text)
+            if text and before["text"] and await _restored(target, before["text"], text):
+                await element.select_text(timeout=POINTER_MS)
+                await _type(target.page, text)
         # Such a field is empty after a value that the browser cannot read.
         has_format = kind in _FILLED_AT_ONCE or kind == "number"
         if has_format and text and not await element.input_value():
             raise ActionError(_BAD_FORM, hint=_FORM_HINT)
     except PlaywrightError as error:
         raise _action_error(error) from error
+
+
+async def _restored(target: Target, old: str, text: str) -> bool:
+    """Whether the page put the `old` content back when it was cleared, before the text came."""
+    return (await control_state(target))["text"] in {old + text, text + old}
 
 
 async def append(target: Target, text: str, kind: str = "") -> None:

@@ -161,7 +161,7 @@ class Process:
     def kill(self) -> None:
         """Kill the process."""
         if self.pid is not None:
-            with suppress(ProcessLookupError, PermissionError):
+            with suppress(OSError):  # it has ended; Windows has no error of its own for that
                 os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
     async def new_context(

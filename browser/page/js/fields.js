@@ -17,12 +17,15 @@ const isStepper = (element) => element.tagName !== 'INPUT' && /^(slider|spinbutt
 const STAGE_WITHIN = 5, STAGE_SIZE = [60, 14]; // levels; pixels
 const TERMINAL_CLASS = '[class*=term i]', TERMINALS = /(^|[\s_-])x?term(inal)?([\s_-]|$)/i;
 const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= STAGE_SIZE[0] && at.clientHeight >= STAGE_SIZE[1], STAGE_WITHIN);
+const EDITABLE_ELEMENT = '[contenteditable=""],[contenteditable=true]';
 const isKeyCatcher = (element) => {
   if (element.tagName !== 'TEXTAREA' || !element.checkVisibility()) return false;
   const { right, bottom } = element.getBoundingClientRect(), { parentElement: holder } = element;
   const clipped = holder && !holder.clientHeight && HIDING_OVERFLOW.has(getComputedStyle(holder).overflowY);
   const unseen = clipped || !isShownAtAll(element) || !sizeable(element) || right + scrollX <= 0 || bottom + scrollY <= 0;
-  return unseen && !!stageOf(element);
+  const stage = unseen && stageOf(element);
+  // Beside an element that takes text itself, it only serves its clipboard.
+  return !!stage && ![...stage.querySelectorAll(EDITABLE_ELEMENT)].some(sizeable);
 };
 
 // The text that an editor draws, line by line as a user sees it. Lines far out of its view may not be drawn.
@@ -65,7 +68,7 @@ const drawnFor = (field) => {
 };
 
 // The field to type into: the only one inside a wrapper, such as a custom combobox; else the element itself.
-const TYPED_INTO = 'input:not([type=hidden],[type=checkbox],[type=radio]),textarea,[contenteditable=""],[contenteditable=true]';
+const TYPED_INTO = `input:not([type=hidden],[type=checkbox],[type=radio]),textarea,${EDITABLE_ELEMENT}`;
 const fieldIn = (element) => {
   if (isField(element) || element.isContentEditable) return element;
   const inner = [...element.querySelectorAll(TYPED_INTO)];
@@ -107,10 +110,22 @@ const shownText = (element) => {
   return shadowOf(element) ? shortText(element, READS) : squash(element.innerText);
 };
 
+const isOutOfSight = (field) => {
+  const { right, bottom } = field.getBoundingClientRect();
+  return !sizeable(field) || right + scrollX <= 0 || bottom + scrollY <= 0;
+};
+
+// Whether a text stands in a row of fields, one character in each, from an element on (a code of several digits).
+const isSpreadOver = ({ element, text }) => {
+  const fields = [...element.getRootNode().querySelectorAll('input')].filter((one) => sizeable(one) && one.type === element.type);
+  const values = fields.slice(fields.indexOf(element)).slice(0, text.length).map((one) => one.value);
+  return text.length > 1 && values.every((value) => value.length === 1) && values.join('') === text;
+};
+
 // The state of a control: `kind`; `text`, null if it cannot be read (a terminal, a game); `drawn`, the text that an editor
 // or terminal draws itself, else null; `number`, what a slider holds, with its bounds `least` and `most`; `on`, and `stays` if a second
 // click does not turn it off; what it `reads` as a list, and if that is open (`fold`); `bare` if it is empty and editable;
-// `secret` for a password; `left` if it is not in the document any more.
+// `secret` for a password; `left` if it is not in the document any more; `unseen` for a field that has no size, or stands off the page.
 const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
   const kind = fieldKind(element);
@@ -120,7 +135,7 @@ const stateOf = (element) => {
   return {
     kind, role, text, drawn: stage && drawnText(stage), number, least, most, on: toggleState(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
     reads: shownText(element), fold: expandedState(element),
-    bare: text === '' && element.matches(':read-write:enabled'), secret: element.type === 'password', left: !element.isConnected,
+    bare: text === '' && element.matches(':read-write:enabled'), secret: element.type === 'password', left: !element.isConnected, unseen: isField(element) && !stage && isOutOfSight(element),
   };
 };
 
@@ -240,7 +255,7 @@ const rangeIn = (text, element) => {
   const stage = element && fieldKind(element) === 'editor' ? stageOf(element) : null;
   const roots = element ? [stage ?? element] : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
   for (const root of roots) {
-    const range = rangeOf(text, root);
+    const range = sizeable(root) || root === document.body ? rangeOf(text, root) : null;
     if (range) return range;
   }
   return null;
@@ -325,5 +340,14 @@ const refsOfText = (wanted) => {
     found.push([register(element), squash(node.data).slice(0, 80), shortText(composedParent(element) ?? element, 80)]);
     if (found.length === TEXT_REFS) break;
   }
-  return found;
+  return found.length || !needle ? found : refsAcrossNodes(needle);
+};
+
+// The same for a text that several nodes make up, as frameworks render it: `{label}: {value}`.
+const refsAcrossNodes = (needle) => {
+  const { commonAncestorContainer: at } = rangeOf(needle, document.body) ?? {};
+  const element = at instanceof Element ? at : null, said = element ? squash(element.textContent) : '';
+  const isShort = said.length <= Math.max(LABEL_LENGTH, 2 * needle.length) && standsIn(said.toLowerCase(), needle);
+  if (!element || !isShort || !sizeable(element) || element.closest('a,button,input,select,textarea') || refOf.has(element)) return [];
+  return [[register(element), said.slice(0, 80), shortText(composedParent(element) ?? element, 80)]];
 };

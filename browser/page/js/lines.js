@@ -39,6 +39,10 @@ class Lines {
     this.chars += 24 + (piece.n?.length ?? 0);
     this.space = false;
   }
+  // Whether a control is the last piece so far: nothing of its content was shown.
+  ends(piece) {
+    return (this.line ?? this.all.at(-1))?.p.at(-1) === piece;
+  }
   // Closes a control; if all its content is in the line before, its end goes there.
   close(ref) {
     const line = this.line ?? this.all.at(-1);

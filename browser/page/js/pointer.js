@@ -124,10 +124,12 @@ const watchPresses = () => {
 const missed = () => {
   if (!aimedAt) return ''; // the press led to this document
   const gone = !aimedAt.isConnected, anew = gone && !!aimedRef && !!resolve(aimedRef).element;
+  const isChoice = roleOf(aimedAt) === 'option'; // some lists choose and close at mousedown
   aimedAt = null;
   pressEvents.delete('pointerdown');
   if (missedBy) return `it moved or was covered: the press went to ${missedBy}`;
   if (pressEvents.size) return '';
+  if (gone && !anew && isChoice) return '';
   if (gone && !anew) return 'the page took it away at the press: look whether that did it';
   return `${anew ? 'the page drew it anew under the press, and ' : ''}no click came of it`;
 };

@@ -146,6 +146,7 @@ const virtualLists = () => {
     else if (at.clientHeight > LIST_SIZE && listensForWheel(at)) add('wheel', at);
     if (at.clientWidth > LIST_SIZE && wide(at) && scrollsSideways(at)) add('across', at);
   }
+  found.down.sort((a, b) => a.scrollHeight - b.scrollHeight); // of several, a long one must not take all the time
   if (root.scrollHeight > root.clientHeight + 1) found.down.push(root); // a feed may begin with little more than a screen
   return found;
 };

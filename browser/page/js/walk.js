@@ -137,7 +137,7 @@ class Walk {
     const look = lookInside(element, style, job.look);
     suspect(element, style);
     const role = roleOf(element);
-    const block = isBlock(style.display) || element.tagName === 'BR';
+    const block = element.tagName === 'BR' || (isBlock(style.display) && !this.isInCaption(job));
     const leave = []; // functions to call when the element ends, in the order of opening
     if (block) this.boundary();
     this.front(element, leave);
@@ -166,6 +166,12 @@ class Walk {
       lines.flush();
       lines.front = before;
     });
+  }
+
+  // Whether a parent that sets its children side by side is a control with a short text, or inside one: they are one caption.
+  isInCaption({ style: outer }) {
+    const owner = this.opened.at(-1);
+    return !!owner && owner.text.length <= BOX_TEXT && /flex$/.test(outer?.display) && outer.flexDirection.startsWith('row') && outer.flexWrap === 'nowrap';
   }
 
   boundary() {
@@ -243,7 +249,8 @@ class Walk {
       leave.push(() => {
         this.inBox -= Number(inBox);
         this.opened.pop();
-        this.lines.close(piece.r);
+        if (this.lines.ends(piece)) this.nameUnseen(piece, element, role, style);
+        else this.lines.close(piece.r);
       });
     }
     return CONTROLS_WITHOUT_CONTENT.has(tag) || !!(!piece.open && piece.n !== undefined && piece.whole);
@@ -293,6 +300,18 @@ class Walk {
     }
     piece.whole = (box && text) || (EDITABLE.has(role) && !MADE_OF_PARTS.has(role));
     return piece;
+  }
+
+  // Names a control by its attributes whose text is there, but not shown.
+  nameUnseen(piece, element, role, style) {
+    delete piece.open;
+    delete piece.l;
+    const name = attributeName(element) || fallbackName(element) || this.imageName(element);
+    if (!name) piece.a = this.looksOf(element, role, style);
+    else {
+      piece.n = name;
+      this.labelOnly(piece, 'n');
+    }
   }
 
   labelOnly(piece, key) {

@@ -71,6 +71,7 @@ def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
         ([QUESTION, "--model", "groq/any"], 2, "GROQ_API_KEY is not set"),
         ([QUESTION, "--export", "x.exe"], 2, "unknown format"),
         ([QUESTION, "--file", "/no/such/file"], 2, "cannot read the file"),
+        ([QUESTION, "--file", "/tmp"], 2, "Search its files with --corpus /tmp."),
         (["-"], 2, "empty"),
         ([QUESTION, "--cdp", "http://127.0.0.1:9"], 6, "no Chrome answers"),
         ([QUESTION, "--base-url", "http://127.0.0.1:9/v1", "--model", "m"], 7, "cannot be reached"),

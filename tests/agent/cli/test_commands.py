@@ -25,6 +25,7 @@ def test_help_lists_the_commands_and_the_options_of_a_question(run):
 
 def test_runs_are_listed_shown_exported_and_removed(run, kept, tmp_path):
     assert kept in run("runs").stdout
+    assert kept in run("runs", "list", "-n", "1").stdout
     shown = run("show", kept, "--steps").stdout
     assert QUESTION in shown
     assert "1 November 1829" in shown

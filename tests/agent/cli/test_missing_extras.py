@@ -92,6 +92,13 @@ def test_a_chat_without_its_extra_reads_lines_and_says_what_is_missing(lacking, 
     assert child.exitstatus == 0
 
 
+def test_the_screen_names_its_extra(lacking):
+    done = started("ui", env=lacking("textual"))
+    assert done.returncode == 2
+    assert "urchin-research[ui]" in done.stderr
+    assert "`research runs`" in done.stderr
+
+
 def test_all_is_every_extra_but_those_that_bring_libraries_of_their_own():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"

@@ -1,4 +1,4 @@
-"""What the event loop of Windows lacks: commands run without it."""
+"""What Windows lacks or refuses: commands run all the same."""
 
 from __future__ import annotations
 
@@ -58,6 +58,17 @@ import asyncio.unix_events as unix, os, sys
 def refuse(*_, **__): raise NotImplementedError
 loop = unix._UnixSelectorEventLoop
 loop.add_signal_handler = loop.remove_signal_handler = refuse
+
+# A reader has each file open when it is first replaced.
+replace, held = os.replace, set()
+def replace_later(source, target, **more):
+    if target in held:
+        return replace(source, target, **more)
+    held.add(target)
+    error = PermissionError(13, "The process cannot access the file", str(target))
+    error.winerror = 32
+    raise error
+os.replace = replace_later
 """
 
 
@@ -74,3 +85,5 @@ def test_the_main_command_runs(run, commands, web, tmp_path):
     done = commands.run("-c", code, question, *web, env=env)
     assert done.returncode == 0, done.stderr
     assert "184 metres" in done.stdout
+    [report] = (tmp_path / "data" / "runs").glob("*/report.json")
+    assert "184 metres" in report.read_text(encoding="utf-8")

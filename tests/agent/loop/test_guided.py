@@ -64,8 +64,9 @@ async def test_only_a_new_name_that_stands_there_is_looked_up(asked, lead):
     assert not any(search.query.startswith(lead) for search in report.searches)
 
 
-async def test_words_that_stand_apart_in_one_sentence_are_found(asked):
-    report = await asked("Where was the Great Loom shown?", named("at a fair"))
+@pytest.mark.parametrize("words", ["at a fair", "summer fairs"])
+async def test_words_that_stand_apart_or_in_another_form_in_one_sentence_are_found(asked, words):
+    report = await asked("Where was the Great Loom shown?", named(words))
     assert report.answer.startswith("The Great Loom of Orla Venn was first shown at a summer fair")
 
 

@@ -50,13 +50,16 @@ class _Desk(Handler):
             "<label>Day <select name=day><option>Monday<option>Tuesday</select></label>"
             f"<button>{site.button}</button></form>"
         )
-        body = PAGE.format(f"<h1>Desk</h1>{note}{form}<h2>Visitors</h2><table>{rows}</table>")
+        body = PAGE.format(
+            f"{site.dialog}<h1>Desk</h1>{note}{form}<h2>Visitors</h2><table>{rows}</table>"
+        )
         self.send(200, "text/html; charset=utf-8", body.encode())
 
 
 class _Site:
     def __init__(self, url):
         self.url, self.button, self.pressed, self.refused = url, "Book", [], set()
+        self.dialog = ""
         self.visitors = ["Ida Holm (Monday)", "Jonas Ekdahl (Monday)"]
 
 
@@ -122,6 +125,27 @@ async def test_of_several_elements_with_one_name_the_one_in_the_same_row_is_mean
     report = await rerun(run, **flags)
     assert report.error is None, report.error
     assert desk.pressed == [("/remove", {"name": "Jonas Ekdahl (Monday)"})]
+    desk.pressed.clear()
+    for others in (["Lisa Ek (Friday)", "Jonas Ekdal (Monday)"], ["Ida Holm (Monday)"]):
+        desk.visitors = others  # the row is gone: its button stands in other rows alone
+        report = await rerun(run, **flags)
+        assert report.error.type == "RerunStopped"
+        assert "no 'button Remove' stands in the row of “| Jonas Ekdahl" in report.error.message
+    assert desk.pressed == []
+
+
+async def test_a_dialog_that_was_not_there_stops_it_before_anything_is_entered(
+    desk, flags, recorded
+):
+    run = await recorded(*BOOKING)
+    desk.dialog = (
+        "<div role=dialog aria-modal=true style='position:fixed;inset:0;background:#fff'>"
+        "<h2>The terms changed</h2><p>Please accept them.</p><button>Accept</button></div>"
+    )
+    report = await rerun(run, **flags)
+    assert "step 2 of 4 (typed into textbox Visitor): a dialog" in report.error.message
+    assert "The terms changed" in report.error.message
+    assert desk.pressed == []
 
 
 async def test_where_an_element_is_missing_it_stops_and_nothing_is_pressed(desk, flags, recorded):

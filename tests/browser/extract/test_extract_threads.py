@@ -166,21 +166,33 @@ def vbulletin(said: list[str]) -> str:
     return f"<ol id=posts>{rows}</ol>"
 
 
-@pytest.mark.parametrize("board", [phpbb, vbulletin, boxes])
+def numeric(said: list[str]) -> str:
+    """Posts with name, rank and counts in one box, a letter for a picture, and days in numbers."""
+    return "".join(
+        f"<div class='post classic' id=post_7{n}><div class=post_author><a class=avatar href='member.php?uid={n}'>M</a>"
+        f"<a href='member.php?uid={n}'>Member {n}</a><br>Senior<br>Posts: 1,2{n}4<br>Joined: Jan 2011</div>"
+        f"<div class=post_content><span class=post_date>02-0{n}-2021, 09:15 AM</span><div class=post_body id=pid_{n}>{text}</div></div></div>"
+        for n, text in enumerate(said, 1)
+    ).replace("02-04-2021", "02-14-2021")
+
+
+@pytest.mark.parametrize("board", [phpbb, vbulletin, boxes, numeric])
 def test_each_post_stands_under_its_own_author_and_day(board: Callable[[list[str]], str]) -> None:
-    said = [SAID[0], "Thanks!", *SAID[1:]]
-    text = extract(f"<h1>Damp wall</h1>{board(said)}", URL).text
+    said = [SAID[0], "Done on 2021-02-02.", *SAID[1:]]
+    listed = f"{said[2]}<ul><li>in front: damp air</li></ul>"  # a line that is no sentence
+    text = extract(f"<h1>Damp wall</h1>{board([*said[:2], listed, *said[3:]])}", URL).text
+    said.insert(3, "in front: damp air")
     places = [text.index(post) for post in said]
     assert places == sorted(places)
-    for n, post in enumerate(said, 1):
+    for n, post in zip((1, 2, 3, 3, 4), said, strict=True):
         head = text[: text.index(post)].rpartition("Member ")[2]
-        assert head.startswith(f"{n}, 2021-02-0{n}")
+        assert head.startswith((f"{n}, 2021-02-0{n}", f"{n}, 2021-02-14"))
     assert "Quote" not in text
     assert "Joined" not in text
 
 
 SHOP = "<div class=shop><ul>{}</ul></div>"
-GOODS = "<li class='product post-{0}'><a href=/p/{0}><img src=a{0}.jpg alt='Lamp {0}'><h2>Lamp of {0} watts</h2><span class=price><del>£{0}9.00</del> <ins>£{0}5.00</ins></span></a></li>"
+GOODS = "<li class='product post-{0}'><a href=/p/{0}><img src=a{0}.jpg alt='Lamp {0}'><h2>Lamp of {0} watts</h2></a><a href=/p/{0}><h2>Lamp of {0} watts</h2><span class=price><del>£{0}9.00</del> <ins>£{0}5.00</ins></span></a></li>"
 RANKING = "<article class=Box-row><h2><a href=/o/r{0}>owner / repo{0}</a></h2><p>A tool that does the thing number {0} very quickly indeed.</p><div>Rust <a href=s>1,2{0}4</a></div></article>"
 
 
@@ -192,8 +204,10 @@ RANKING = "<article class=Box-row><h2><a href=/o/r{0}>owner / repo{0}</a></h2><p
     ],
 )  # fmt: skip
 def test_each_entry_of_a_listing_is_whole_and_by_itself(page: str, wanted: str) -> None:
-    document = extract(f"<h1>All of them</h1>{page}", "https://example.org/all")
+    frame = "<footer>Delivery is free. All prices include tax. We are in Dorset every day.</footer>"
+    document = extract(f"<h1>All of them</h1>{page}{frame}", "https://example.org/all")
     assert wanted in document.text
+    assert "Dorset" not in document.text
     assert document.text.index(" 1") < document.text.index(" 8")
 
 

@@ -69,3 +69,27 @@ async def test_a_phrase_across_a_link_is_found_past_what_was_walked(show):
     found = await tab.find("moored at the old quay of")
     assert found.found
     assert "the old quay" in found.text
+
+
+TWO_LISTS = """<style>.l { height: 120px; width: 200px; overflow: auto; position: relative }</style>
+<div class=l id=long><div style="height:4000000px"></div></div><div class=l id=short><div style="height:8000px"></div></div><script>
+for (const [list, word] of [[long, 'Ship'], [short, 'Letter']]) {
+  const draw = () => {
+    list.querySelectorAll('p').forEach((p) => p.remove());
+    const first = Math.floor(list.scrollTop / 20);
+    for (let n = first; n < first + 8; n += 1) list.insertAdjacentHTML('beforeend', `<p style="position:absolute;top:${n * 20}px;margin:0">${word} ${n}</p>`);
+  };
+  list.onscroll = draw;
+  draw();
+}
+</script>"""
+
+
+async def test_a_short_list_is_searched_before_a_long_one(show):
+    tab = await show(TWO_LISTS)
+    assert "Letter 300" in (await tab.find("Letter 300")).text
+
+
+async def test_a_text_of_several_nodes_gets_a_ref(show):
+    tab = await show("<div id=basket></div><script>basket.append('Basket: ', 'empty')</script>")
+    assert "text: Basket: empty]" in (await tab.find("Basket: empty")).text

@@ -224,3 +224,40 @@ async def test_a_drag_to_nowhere_is_refused(show):
     await tab.snapshot()
     with pytest.raises(ActionError, match="not said where to"):
         await tab.drag("e1")
+
+
+async def test_controls_are_named_by_parts_side_by_side_and_by_labels_that_are_not_shown(show):
+    tab = await show("""<div style="display:flex" role=button tabindex=0>March, <i>2027</i></div>
+        <button aria-labelledby=l><svg width=20 height=20></svg><span id=l style="display:none">Bold</span></button>""")
+    text = (await tab.snapshot()).text
+    assert "button: March, 2027]" in text
+    assert "button: Bold, label only]" in text
+
+
+async def test_a_clipboard_field_beside_an_editor_is_not_the_editor(show):
+    tab = await show("""<div style="width:300px;height:100px"><textarea style="position:absolute;left:-9999px"></textarea>
+        <div contenteditable=true style="height:60px">Old text</div></div>""")
+    assert "(editor)" not in (await tab.snapshot()).text
+
+
+@pytest.mark.parametrize(
+    ("html", "text", "remark", "value"),
+    [
+        ("""<input maxlength=1 oninput="n.focus()"><input id=n maxlength=1>""", "40", "", "40"),
+        ("""<input value=3 oninput="value ||= '3'">""", "7", "", "7"),
+        (
+            """<input style="position:absolute;left:-999px">""",
+            "x",
+            "nobody can see this field",
+            "x",
+        ),
+    ],
+    ids=["one character a field", "put back when cleared", "off the page"],
+)
+async def test_what_was_typed_is_checked_where_it_went(show, html, text, remark, value):
+    tab = await show(html)
+    outcome = await tab.type(await tab.ref_of("input:first-of-type"), text)
+    assert remark in outcome.did
+    assert remark or "but" not in outcome.did
+    values = "[...document.querySelectorAll('input')].map((one) => one.value).join('')"
+    assert await tab.page.evaluate(values) == value

@@ -1,0 +1,32 @@
+"""`research ui`: runs, queue, memory and settings on a terminal screen."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.flags import data_dir_option, jobs_url_option, namespace_option
+from agent.errors import UsageError, from_extra
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@jobs_url_option
+@namespace_option
+@data_dir_option
+def ui(jobs_url: str | None, namespace: str, data_dir: Path) -> None:
+    """Show runs, live steps, the queue, memory and settings on a screen.
+
+    Needs the extra `ui`. Keys are shown at the bottom of the screen; q ends it.
+    """
+    with from_extra("ui", "; `research runs`, `queue list` and `memory list` need no screen."):
+        from agent.cli.ui_screen import ResearchScreen  # noqa: PLC0415 - textual, an extra
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "there is no terminal to show a screen on", hint="`research runs` prints a list."
+        )
+    ResearchScreen(data_dir, namespace, jobs_url).run()
