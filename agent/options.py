@@ -171,7 +171,7 @@ class Options:
     )
     guided: bool | None = setting(
         None,
-        "Let rules search and read for the model (default: only for small models).",
+        "Let code search and read for the model (default: only for small models).",
         flag="--guided/--no-guided",
     )
     vision: bool = setting(False, "Send screenshots to models that accept images.")
@@ -440,7 +440,7 @@ _ELSEWHERE = "\0"
 
 
 Surface = Literal["shell", "page", "python"]
-"""Where a hint is shown."""
+"""The interface that shows a hint: terminal, web page or Python."""
 
 
 def hint_for(surface: Surface, hint: str) -> str:

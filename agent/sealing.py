@@ -42,7 +42,7 @@ class Stamp:
         """Format the time and authority, to follow "there since"; without a time, the note."""
         if self.when is None:
             return self.note
-        return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, says {self.authority}"
+        return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, according to {self.authority}"
 
 
 class TimestampFailed(ResearchError):

@@ -232,7 +232,7 @@ class Sentence(ReportPart):
     `weak` says that only search results support it, and no page that was read. `about_search` marks
     a sentence that makes no claim, but says what the search found or did not find. `missing` are
     its figures, dates and names that are not in what it cites, if no judge decided about it. `step`
-    is the place in the record of the act that it speaks of, where that is done or attempted.
+    is the place in the journal of the action that the sentence describes as done or attempted.
     `secondary_to` is the address that the pages which support it cite for it, where that was looked
     for, and `primary` the number of that source if it was read and says so too.
     """

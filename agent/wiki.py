@@ -150,9 +150,7 @@ class Wiki:
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not file.parent.resolve().is_relative_to(self._root.resolve()):
-                raise UsageError(
-                    f"{path!r} leads out of the wiki", hint="Remove the symbolic link."
-                )
+                raise UsageError(f"{path!r} is outside the wiki", hint="Remove the symbolic link.")
             write_atomic(file, text.encode(), private=True)
         except OSError as error:
             raise UsageError(
@@ -386,7 +384,7 @@ def plain(text: str) -> str:
 
 
 def _safe_path(path: str) -> str:
-    """Normalise a path; raises `UsageError` if it leads out of the wiki."""
+    """Normalise a path; raises `UsageError` if it is outside the wiki."""
     pure = PurePosixPath(path.replace("\\", "/"))
     parts = [part for part in pure.parts if part != "."]
     if pure.is_absolute() or ".." in parts or not parts or "\x00" in path or ":" in parts[0]:

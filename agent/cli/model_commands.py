@@ -96,16 +96,16 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
     if not is_web_url(name):
         raise UsageError(
             f"no model is called {name!r}",
-            hint=f"There is {', '.join(known)}; or give the address of a .gguf file and --sha256.",
+            hint=f"There is {', '.join(known)}; or give the URL of a .gguf file and --sha256.",
         )
     if not _SHA256.fullmatch(hexadecimal.lower()):
         raise UsageError(
-            "a file of another address needs its hash",
+            "a file from another URL needs its hash",
             hint="Add --sha256 with the 64 hexadecimal digits that its publisher states.",
         )
     weights = Weights(name, name, 0, hexadecimal.lower())
     if not weights.file.endswith(".gguf"):
-        raise UsageError(f"{name} is not the address of a .gguf file")
+        raise UsageError(f"{name} is not the URL of a .gguf file")
     return weights
 
 

@@ -106,7 +106,7 @@ def install(client: str) -> None:
         folder = Path(client)
     else:
         hint = f"Name one of {', '.join(_CLIENTS)}, or a folder of skills."
-        raise UsageError(f"no client is called {client!r}", hint=hint)
+        raise UsageError(f"unknown client {client!r}", hint=hint)
     text = prompt("browser_skill")
     path = folder / _SKILL_NAME / FILE
     write_file(path, text.encode())

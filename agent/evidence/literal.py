@@ -29,7 +29,7 @@ MAX_GAP_WORDS = 150
 MAX_SHORT_GAP_WORDS = 6
 """In a gap of up to this many words, a negation is taken to belong to the quoted words."""
 MIN_PART_WORDS = 2
-"""Minimum number of words in each part of a quotation with ellipses: one word appears anywhere."""
+"""Minimum number of words between ellipses in a quotation: one word matches by chance."""
 MIN_CLAIM_WORDS = 3
 """Minimum number of words of a sentence that is looked up: fewer appear on a page by chance."""
 MIN_QUESTION_SCORE = 0.8

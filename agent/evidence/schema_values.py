@@ -46,7 +46,7 @@ MAX_LITERAL_CHARS = 80
 _REMOVED = object()
 """Placeholder for a value that is left out."""
 _PRONOUNS = ("It ", "Its ", "He ", "She ", "His ", "Her ", "They ", "Their ", "Er ", "Sie ", "Es ")
-"""Beginnings of sentences about what was named before, whatever other names follow."""
+"""A sentence that begins with one of these is about the subject of the sentence before."""
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|\d+|[^\W\d_a-zA-Z]+")
 _ISO_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T.*)?", re.DOTALL)
 

@@ -316,7 +316,7 @@ def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
             if not is_negation(word.key) and word.key not in _AUXILIARIES
         ]
         if len(negations) == 1 and rest == [stem(word.key) for word in shorter]:
-            return f"the page says it {how} “{negations[0].key}”"
+            return f"the page has the same sentence {how} “{negations[0].key}”"
     return ""
 
 

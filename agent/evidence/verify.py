@@ -32,7 +32,7 @@ Judge = Callable[[str, Sequence[Passage]], Verdict | None]
 quote from one of them, or None if it does not decide."""
 
 NO_WORDS = "the judge called it {state}, and quoted no words of the passages"
-NOT_ABOUT_IT = "the judge called it {state} and quoted {words}, which is not about this"
+NOT_ABOUT_IT = "the judge called it {state} and quoted {words}, which is not about the claim"
 """Reasons where a judge's verdict does not count."""
 
 

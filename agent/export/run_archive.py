@@ -36,7 +36,7 @@ _NAME = re.compile(
 """All names that an archive may hold; none leads out of the folder it is unpacked to."""
 MAX_FILES: Final = 10_000
 MAX_BYTES: Final = 2 << 30
-"""Unpacked size. A run reads 24 sources of at most 30 MB, so a larger archive is none of ours."""
+"""Unpacked size. A run reads 24 sources of at most 30 MB, so Urchin never writes a larger one."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 

@@ -143,7 +143,7 @@ def _check_quotes(record: FinishedRun) -> Iterator[Flaw]:
     for source in record.report.sources:
         where = f"source [{source.n}] {source.url}"
         if record.source_on_record(source) is None:
-            yield Flaw(where, "its text is not on record")
+            yield Flaw(where, "its text was not saved")
             continue
         try:
             text = record.source_text(source)

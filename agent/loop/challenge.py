@@ -60,7 +60,7 @@ async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: in
 
 
 def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> list[Sentence]:
-    """Return the supported claims that share most words with the question, in their order."""
+    """Return the supported claims that share the most words with the question, in their order."""
     asked = set(content_words(question))
     claims = [s for s in sentences if s.verdict is VerdictState.SUPPORTED and not s.step]
     unique = list({claim.text: claim for claim in claims}.values())

@@ -1,4 +1,4 @@
-"""Guided mode: rules search and read; a small language model only names the words of the answer.
+"""Guided mode: code searches and reads; a small language model only picks the words of the answer.
 
 A model of a few billion parameters cannot drive a tool loop, but it finds an answer in passages. It
 is asked once, with few and short passages. Its answer is used only if code finds it there: its

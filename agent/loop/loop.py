@@ -186,7 +186,7 @@ class Loop:
         if self.guard:
             parts.append(self._repetition_note(self.guard.check_calls(results)))
         if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
-            self.record("note", step, text="the plan is used up")
+            self.record("note", step, text="the planned steps are used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)
         # Only the last images: they show the page as it is now.

@@ -261,7 +261,7 @@ class BrowserTools:
         contrast: Literal["more", "no-preference"] | None = None,
         media: Literal["screen", "print"] | None = None,
     ) -> CallToolResult:
-        """Show the page with other media features."""
+        """Emulate media features, such as dark mode or print."""
         asked: dict[str, str | None] = {
             "color_scheme": colorScheme,
             "media": media,

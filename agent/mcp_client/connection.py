@@ -57,7 +57,7 @@ START_SECONDS: Final = 30.0
 """Timeout to start and connect: `npx` downloads a package when it is first used."""
 MAX_FAILURES: Final = 3
 REST_SECONDS: Final = 30.0
-"""After `MAX_FAILURES` in a row a server is left alone for so long, then tried once."""
+"""After `MAX_FAILURES` in a row a server is not called for this many seconds, then tried once."""
 MAX_TOOLS: Final = 128
 MAX_DEFINITION_BYTES: Final = 65_536
 """Characters of a tool's definition as JSON; larger ones are ignored."""
@@ -140,8 +140,8 @@ class Connection:
             remaining = self._blocked_until - time.monotonic()
             if remaining > 0:
                 raise ToolError(
-                    f"{self.server.name} failed {self._failures} times in a row, and is left alone "
-                    f"for {remaining:.0f} s",
+                    f"{self.server.name} failed {self._failures} times in a row; "
+                    f"it can be called again in {remaining:.0f} s",
                     hint="Go on without it.",
                 )
             ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KEYS: Final = ("mcpServers", "servers")
 MAX_SLUG: Final = 24
-"""Characters of a server's name within the names of its tools, which have at most 64."""
+"""Maximum length of the server's name in the names of its tools, which may have 64 characters."""
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 

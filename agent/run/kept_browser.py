@@ -135,7 +135,7 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
                     request = json.loads(line)
                     if request["tool"] == CLOSE:
                         ended.set()
-                    reply = await _answer(calls, request)
+                    reply = await _handle_request(calls, request)
                     writer.write(json.dumps(reply).encode() + b"\n")
                     await writer.drain()
             writer.close()
@@ -168,7 +168,7 @@ async def _until_idle(used: asyncio.Event, ended: asyncio.Event) -> None:
     end.cancel()
 
 
-async def _answer(calls: ToolCalls, request: Mapping[str, Any]) -> dict[str, Any]:
+async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[str, Any]:
     """Run one request; what goes wrong is the text of the answer."""
     tool, arguments = str(request["tool"]), dict(request["arguments"])
     if tool == CLOSE:

@@ -180,6 +180,6 @@ class RedactingModel(ModelWrapper):
         return replace(reply, text=self._redactor.text(reply.text))
 
     def start_guided_mode(self) -> None:
-        """Let rules search and read from now on; the model is asked only for the answer."""
+        """Let code search and read from now on; the model is asked only for the answer."""
         if not isinstance(self._model, GuidedModel | ExtractiveModel):
             self._model = GuidedModel(self._model)

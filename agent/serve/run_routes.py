@@ -49,7 +49,7 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 @run_routes.post("/runs", status_code=201)
 async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
     """Start a run. It continues whether or not anybody watches."""
-    return _begun(await state.ask(form), response)
+    return _begun_response(await state.ask(form), response)
 
 
 @run_routes.post("/files", status_code=201)
@@ -116,7 +116,7 @@ async def stop(active: ActiveDep) -> Done:
 @run_routes.post("/runs/{run}/resume", status_code=201)
 async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response: Response) -> Begun:
     """Resume a run that was stopped, was cut off or reached a limit."""
-    return _begun(
+    return _begun_response(
         await state.manager.resume(folder, form.settings(), attended=form.attended), response
     )
 
@@ -133,8 +133,8 @@ async def again(
     With `section`, the heading of a section of its report, only that section is researched again.
     """
     if section:
-        return _begun(await state.manager.research_section(folder, section), response)
-    return _begun(await state.ask_again(folder), response)
+        return _begun_response(await state.manager.research_section(folder, section), response)
+    return _begun_response(await state.ask_again(folder), response)
 
 
 @run_routes.post("/runs/{run}/hint")
@@ -221,6 +221,6 @@ def one(state: StateDep, folder: FolderDep) -> RunState:
     return state.current(state.library.one(folder))
 
 
-def _begun(run: ActiveRun, response: Response) -> Begun:
+def _begun_response(run: ActiveRun, response: Response) -> Begun:
     response.headers["location"] = f"/api/runs/{run.id}"
     return Begun(run=run.id, events=f"/api/runs/{run.id}/events")

@@ -106,7 +106,7 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
         if unpacker.unconsumed_tail:
             raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
         if not unpacker.eof:
-            note = "the file is cut off: only its beginning was read"
+            note = "the file is truncated: only the beginning was read"
         body = unpacker.unused_data
     if content.startswith(b"\x1f\x8b"):
         raise ExtractError("packed more than once", hint="Try another source.")

@@ -74,7 +74,7 @@ class Block:
     """One paragraph, heading, list item, code block or table.
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table, or
-    unquoted: an image or struck text, which is in `markdown` alone. `level` is the heading's;
+    unquoted: an image or struck-out text, which only `markdown` has. `level` is the heading's;
     `words` is the text's length; `link_chars` counts the characters in links; `folded` marks what
     a user has to open; `frame` is the outermost element around the block that is not
     part of the page's content, such as a footer.

@@ -314,7 +314,7 @@ class Cascade:
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
         if selector.above and not selector.above <= self._names_above(element):
             return False
-        # By sets of candidates instead of backtracking, whose cost a page could blow up.
+        # Sets of candidates, not backtracking: a page could make that exponentially slow.
         found = [element] if _has_attributes(element, selector.subject) else []
         for combinator, compound in selector.context:
             if combinator == " ":

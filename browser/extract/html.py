@@ -386,8 +386,8 @@ def _is_caption(block: Block) -> bool:
 def _is_fact(block: Block) -> bool:
     """Whether a block is a name with its value: in a definition list, a table, or as `Age: 200`.
 
-    The last form counts in lists only: paragraphs like that are bylines and tags as well, and cost
-    .0020.
+    The last form counts only in lists: in paragraphs it also matches bylines and tags, which lowers
+    the score by .0020.
     """
     name, colon, value = block.text.partition(": ")
     short = count_words(name) <= _MAX_LABEL_WORDS and count_words(value) <= _MAX_BYLINE_WORDS

@@ -57,7 +57,7 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
     read = bounded(text) if len(cut) == len(page) else bounded(text, _TAGS_IF_CUT)
     notes: tuple[str, ...] = (note,) if note else ()
     if len(cut) < len(page) or len(read) < len(text):
-        notes += ("only its beginning was read: it is far too large",)
+        notes += ("only the beginning was read: the page is too large",)
     root, is_whole = _parse(read)
     if not is_whole:
         root, _ = _parse(_BOXES.sub("<p>", read))

@@ -185,7 +185,7 @@ def _pick_lines(
     """Pick lines greedily, for `limit` characters in all, folds included.
 
     A line scores by the words that no picked line shows, per character. Its relevance to the query
-    is not divided by its length: 58 of 60 sought things are then shown within 700 tokens, and 52
+    is not divided by its length: 58 of 60 expected items are then shown within 700 tokens, and 52
     if it is.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]

@@ -546,7 +546,7 @@ class Tab(PageDriver):
                         raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
                         hint = f"READ {self.url} where the file is shown."
-                        raise ActionError(f"{outcome.did} brought no file", hint=hint)
+                        raise ActionError(f"{outcome.did} did not start a download", hint=hint)
                 return await self.events.downloads[before]
         except DeadlineExceeded as error:
             if not clicked:

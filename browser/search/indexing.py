@@ -32,7 +32,7 @@ MIN_FILES_FOR_WORKERS = 16
 MAX_WORKERS = 4
 """Each takes some 100 MB; SQLite writes for one at a time."""
 _POLL_SECONDS = 0.5
-"""Between two looks at an index that another process updates."""
+"""Between checks of an index that another process is updating."""
 _DONE = "done"
 
 

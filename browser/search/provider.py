@@ -31,7 +31,7 @@ _MAX_BYTES = 6_000_000
 # Public APIs require clients to identify themselves (Wikimedia, arXiv, GitHub, OpenAlex).
 _API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
 # After these outcomes the provider's next form of request is tried.
-_TRY_ANOTHER_FORM = (Outcome.ERROR, Outcome.UNAUTHORIZED, Outcome.BLOCKED)
+_NEXT_REQUEST_AFTER = (Outcome.ERROR, Outcome.UNAUTHORIZED, Outcome.BLOCKED)
 # Seconds; a page rendered in a browser, which may have to start first, takes 1-4 s.
 _BROWSER_INTERVAL = 2.0
 
@@ -174,7 +174,7 @@ class SearchProvider(SearchSource):
             except BrowserError as error:
                 page = _page_from_error(error)
                 break
-            if page.outcome not in _TRY_ANOTHER_FORM:
+            if page.outcome not in _NEXT_REQUEST_AFTER:
                 break
         if self.key:  # security: errors repeat addresses, some engines repeat keys
             page = replace(page, detail=page.detail.replace(self.key, "[key]"))

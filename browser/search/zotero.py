@@ -86,7 +86,7 @@ class ZoteroApp:
             )
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise SearchError(
-                f"Zotero does not answer at {self._address}",
+                f"Zotero is not responding at {self._address}",
                 hint=f"Start Zotero, or set {URL_VARIABLE} to its address.",
             ) from error
         if not reply.is_success:

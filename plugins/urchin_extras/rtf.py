@@ -60,7 +60,7 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
     for word, number, data in itertools.islice(tokens, _MAX_TOKENS):
         reader.take(word, number, data)
     if next(tokens, None) is not None:
-        reader.composer.notes.append("only its beginning was read: it is far too long")
+        reader.composer.notes.append("only the beginning was read: the document is too long")
     reader.end()
     facts = Document(
         url,

@@ -60,7 +60,7 @@ r[style-name='footnote reference'] => !
 r[style-name='endnote reference'] => !
 comment-reference => sup
 """
-_TOO_LONG = "only its beginning was read: it is far too long"
+_TOO_LONG = "only the beginning was read: the document is too long"
 
 
 def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:

@@ -158,7 +158,8 @@ def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):
     checked = run("memory", "verify", "--roots", str(stamping.roots))
     assert checked.returncode == 0, checked.stderr
     assert (
-        f"entry 1 existed at {stamping.says:%Y-%m-%d %H:%M:%S} UTC, says {NAME}" in checked.stdout
+        f"entry 1 existed at {stamping.says:%Y-%m-%d %H:%M:%S} UTC, according to {NAME}"
+        in checked.stdout
     )
     unknown = run("memory", "verify")
     assert unknown.returncode == 8

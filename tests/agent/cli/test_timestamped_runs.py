@@ -28,7 +28,9 @@ def test_verify_says_since_when_a_run_and_its_archive_stand(run, sealed, stampin
     for name in ("last", str(tmp_path / "run.zip")):
         done = run("verify", name, "--roots", str(stamping.roots))
         assert done.returncode == 0, done.stderr
-        assert f"there since {stamping.says:%Y-%m-%d %H:%M:%S} UTC, says {NAME}" in done.stdout
+        assert (
+            f"there since {stamping.says:%Y-%m-%d %H:%M:%S} UTC, according to {NAME}" in done.stdout
+        )
 
 
 def test_openssl_checks_the_stamp_without_us(run, sealed, stamping, tmp_path):
@@ -93,7 +95,7 @@ def test_a_block_holds_for_a_run_and_its_archive(run, anchored, calendars, tmp_p
     for name in ("last", str(tmp_path / "run.zip")):
         done = run("verify", name, *block)
         assert done.returncode == 0, done.stderr
-        assert f"2023-10-16 23:46:40 UTC, says Bitcoin block {HEIGHT}" in done.stdout
+        assert f"2023-10-16 23:46:40 UTC, according to Bitcoin block {HEIGHT}" in done.stdout
 
 
 def test_a_record_written_anew_is_not_the_one_that_a_calendar_took_down(run, anchored, tmp_path):

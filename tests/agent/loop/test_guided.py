@@ -1,4 +1,4 @@
-"""Guided mode: rules search and read, a model names the words, code checks them."""
+"""Guided mode: code searches and reads, a model picks the words, code checks them."""
 
 from __future__ import annotations
 

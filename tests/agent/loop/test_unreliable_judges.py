@@ -149,7 +149,9 @@ async def test_words_of_the_page_that_are_about_something_else_decide_nothing(
     model = JudgeModel(lambda _claim: f'{state} "{words}"')
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
     assert sentence.verdict is VerdictState.UNDECIDED
-    assert f"called it {state} and quoted “{words}”, which is not about this" in sentence.reason
+    assert (
+        f"called it {state} and quoted “{words}”, which is not about the claim" in sentence.reason
+    )
 
 
 async def test_words_in_another_language_than_the_claim_support_it(evidence):

@@ -141,7 +141,7 @@ async def test_a_changed_word_of_a_result_is_found(weak, folder_of, tmp_path):
     folder.journal.write_bytes(changed)
     told = "\n".join(f"{flaw.where} {flaw.what}" for flaw in verify(folder).flaws)
     assert "results.added was changed" in told
-    assert "its text is not on record" in told
+    assert "its text was not saved" in told
 
 
 async def test_the_archive_keeps_results_as_metadata_of_their_pages(weak, folder_of, tmp_path):

@@ -316,7 +316,7 @@ def test_all_members_of_gzip_are_read_and_a_cut_one_is_noted() -> None:
     assert not whole.notes
     cut = extract_body(first + second[:-12], "", "https://e.org/a.txt.gz")
     assert cut.text.startswith("First member. Second member.")
-    assert cut.notes == ("the file is cut off: only its beginning was read",)
+    assert cut.notes == ("the file is truncated: only the beginning was read",)
 
 
 @pytest.mark.parametrize("box", ["<table><tr><td>x", "<div>x"])

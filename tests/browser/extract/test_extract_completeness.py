@@ -84,7 +84,7 @@ def test_characters_that_are_lost_are_counted() -> None:
 def test_of_a_page_far_too_large_the_beginning_is_read_and_that_is_said() -> None:
     document = extract(b"<p>First.</p>" + b"<p>" + b"word " * 2_000_000, URL)
     assert document.text.startswith("First.")
-    assert "only its beginning was read" in document.notes[0]
+    assert "only the beginning was read" in document.notes[0]
 
 
 def test_coordinates_are_not_all_that_is_read_of_a_page() -> None:

@@ -120,7 +120,7 @@ async def test_a_file_larger_than_the_quota_is_stopped_on_its_way(endless, tmp_p
 async def test_what_gives_no_file_is_told_so(show, pages):
     elsewhere = pages.put("<h1>A page</h1>")
     tab = await show(f"<a href='{elsewhere}'>no file</a>")
-    with pytest.raises(ActionError, match="brought no file"):
+    with pytest.raises(ActionError, match="did not start a download"):
         await tab.download(ref(await tab.snapshot(), "link no file"))
 
 
