@@ -23,7 +23,7 @@ from browser.session.chrome import OVERRIDES, find_chrome, sandboxed
 from browser.session.launch import keep_browsers, launch_flags
 from fixtures.server import Site, serve
 from tests.forked import Commands
-from tests.persons import persons_chrome
+from tests.users_chrome import users_chrome
 
 if TYPE_CHECKING:
     import subprocess
@@ -109,7 +109,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chrome_in_use(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
     """A person's Chrome, open all the time: who opens tabs in it closes all but the first."""
-    started = await persons_chrome(tmp_path_factory.mktemp("chrome") / "profile")
+    started = await users_chrome(tmp_path_factory.mktemp("chrome") / "profile")
     yield started
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)
@@ -167,7 +167,7 @@ def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
 
 
 # Launched browsers: Chromium without windows, where it is installed, is the same engine for three
-# quarters of the work. Commands, the demo and `persons_chrome` take the Chrome of the machine.
+# quarters of the work. Commands, the demo and `users_chrome` take the Chrome of the machine.
 _LIGHT = Path("/usr/lib/chromium/chromium-headless-shell")
 if _LIGHT.is_file() and not any(os.environ.get(name) for name in OVERRIDES):
     os.environ[OVERRIDES[0]] = str(_LIGHT)

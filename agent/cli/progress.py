@@ -67,9 +67,9 @@ class LiveView:
 
     def note(self, event: Event) -> None:
         """Show an event. The view hides for the report and for questions to the user."""
-        if event.type in ("run.finished", "person.asked"):
+        if event.type in ("run.finished", "user.asked"):
             self._live.stop()
-        elif event.type == "person.answered":
+        elif event.type == "user.answered":
             self._live.start()
         self._speech.note(event)
         if event.type == "corpus.indexed" and event.data["left"]:

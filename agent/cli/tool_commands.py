@@ -14,7 +14,7 @@ from agent.config import load_options
 from agent.evidence.store import Evidence
 from agent.run.settings import open_memory
 from agent.run.wiring import select_tools
-from agent.tools.context import Person, ToolContext
+from agent.tools.context import ToolContext, User
 from browser.plugins import KINDS, PluginBroken
 from browser.plugins import plugins as installed
 
@@ -63,7 +63,7 @@ async def _select(settings: Options) -> ToolSelection:
         return ""
 
     async with AsyncExitStack() as stack:
-        context = ToolContext("", Evidence(), person=Person(answer))
+        context = ToolContext("", Evidence(), user=User(answer))
         if settings.memory:
             context.memory = open_memory(settings, {})
             stack.callback(context.memory.close)

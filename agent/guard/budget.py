@@ -91,27 +91,28 @@ class Reservation:
 class RunClock:
     """The seconds of a run, without the time that the user took to answer a question of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
         self._stopped = 0.0  # seconds that do not count
         self._waiting = 0
         self._since = 0.0
 
     def __call__(self) -> float:
         """Return the time now; while the user is asked, the time at which that began."""
-        return (self._since if self._waiting else time.monotonic()) - self._stopped
+        return (self._since if self._waiting else self._now()) - self._stopped
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """Stop the clock; questions of parallel calls may overlap."""
         if not self._waiting:
-            self._since = time.monotonic()
+            self._since = self._now()
         self._waiting += 1
         try:
             yield
         finally:
             self._waiting -= 1
             if not self._waiting:
-                self._stopped += time.monotonic() - self._since
+                self._stopped += self._now() - self._since
 
 
 @dataclass(slots=True)
@@ -131,7 +132,7 @@ class Budget:
     max_steps: int = 12
     max_usd: float | None = None
     max_seconds: float | None = None
-    clock: Callable[[], float] = time.monotonic
+    clock: RunClock = field(default_factory=RunClock)
     spent_usd: float = 0.0
     steps: int = 0
     subtask_steps: int = 0

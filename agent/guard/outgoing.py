@@ -173,7 +173,7 @@ class Outgoing:
         if not any(map(str.isalpha, text)):
             pattern = r"[ .,\-/()]{0,2}".join(_compressed(text))
         search = re.compile(pattern, re.IGNORECASE).search
-        return any(map(search, self.provenance.texts_of(Kind.PERSON, Kind.WEB)))
+        return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
     def _owner(self, text: str) -> Kind | None:
         """Return whose number, key or e-mail address a text contains, ignoring signs and spaces.
@@ -208,7 +208,7 @@ class Outgoing:
         else:
             return None
         run, read = f" {' '.join(reversed(tail))} ", self.provenance
-        if any(run in _spaced(text) for text in read.texts_of(Kind.PERSON, Kind.WEB)):
+        if any(run in _spaced(text) for text in read.texts_of(Kind.USER, Kind.WEB)):
             return None
         return next(
             (kind for kind, _, text in read.texts if kind in PRIVATE and run in _spaced(text)), None
@@ -295,7 +295,7 @@ class Outgoing:
         head, _, last = pressed.rpartition(" ")
         if head and (why := self.refusal(head, site)):
             return why
-        own = " ".join(self.provenance.texts_of(Kind.PERSON)).casefold().split()
+        own = " ".join(self.provenance.texts_of(Kind.USER)).casefold().split()
         if not any(word.startswith(last.casefold()) for word in own):
             if len(last) > len(text):  # the word started in an earlier call
                 return "only words of the question can be typed key by key"
@@ -326,7 +326,7 @@ class Outgoing:
         """Return the words of a text that are not the user's, are misspelled, or are repeated."""
         read, seen, others = self.provenance, set[str](), list[str]()
         own = read.own_stems(site) | self._approved[site]
-        exact = {word for users in read.texts_of(Kind.PERSON) for word in _WORD.findall(users)}
+        exact = {word for users in read.texts_of(Kind.USER) for word in _WORD.findall(users)}
         for spelt in _WORD.findall(text):
             stems = read.stems(spelt)
             usual = spelt.islower() or spelt.isupper() or spelt[1:].islower() or len(spelt) == 1
@@ -338,7 +338,7 @@ class Outgoing:
 
     def _literal_bits(self, text: str) -> float:
         """Return the bits of choosing a text from the user's words, by runs in original order."""
-        own = _spaced(" ".join(self.provenance.texts_of(Kind.PERSON)))
+        own = _spaced(" ".join(self.provenance.texts_of(Kind.USER)))
         vocabulary = max(2, own.count(" "))
         runs, run = 0, " "
         for word in words(text):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Kind(StrEnum):
     """The author of a text. A `PAGE` is a web page that only the logged-in user can see."""
 
-    PERSON = "person"
+    USER = "user"
     WEB = "web"
     PAGE = "page"
     FILE = "file"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
     TOOL = "tool"
 
 
-PRIVATE = frozenset(set(Kind) - {Kind.PERSON, Kind.WEB})
+PRIVATE = frozenset(set(Kind) - {Kind.USER, Kind.WEB})
 UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH = "search"
 """The "site" of search engines, for their results and queries."""
@@ -116,7 +116,7 @@ class Provenance:
 
     def __post_init__(self) -> None:
         self.language = question_language(self.question) or "en"
-        self.add(self.question, Kind.PERSON)
+        self.add(self.question, Kind.USER)
 
     # What was read.
 
@@ -133,7 +133,7 @@ class Provenance:
             return  # an empty tab has no text
         for origin in (kind, Kind.WEB) if quoted else (kind,):
             self.read_others |= origin in UNTRUSTED and not recalled
-            if origin is not Kind.PERSON and (origin, site) not in self.read:
+            if origin is not Kind.USER and (origin, site) not in self.read:
                 self.read.add((origin, site))
                 self.on_read(origin, site)
         if not text:
@@ -143,7 +143,7 @@ class Provenance:
             self._public_chars += len(text)
             if self._public_chars > MAX_PUBLIC_CHARS:
                 self._forget_half()
-        if kind is Kind.PERSON:
+        if kind is Kind.USER:
             self.add_links((part for part in text.split() if "://" in part), kind)
 
     def _forget_half(self) -> None:
@@ -162,7 +162,7 @@ class Provenance:
             known = self.links.get(exact)
             if known is None or known.choices > len(addresses):
                 self.links[exact] = SeenLink(site, len(addresses))
-            if kind is Kind.PERSON or (kind is Kind.PAGE and site_of(address) == site):
+            if kind is Kind.USER or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
     # Who can read, who wrote.
@@ -194,7 +194,7 @@ class Provenance:
 
     def names(self, site: str) -> bool:
         """Tell whether the user named a site in the question or in a reply."""
-        users = self.texts_of(Kind.PERSON)
+        users = self.texts_of(Kind.USER)
         return bool(site) and any(_stands_in(site, text.casefold(), inside=True) for text in users)
 
     def is_personal(self, url: str) -> bool:
@@ -215,7 +215,7 @@ class Provenance:
 
     def own_stems(self, site: str) -> set[str]:
         """Return the stems of the user's words, and of texts shared with a site."""
-        kinds = [Kind.PERSON, *(kind for kind in PRIVATE if self.is_shared(kind, site))]
+        kinds = [Kind.USER, *(kind for kind in PRIVATE if self.is_shared(kind, site))]
         return self._stems_of(f"own {site}", kinds)
 
     def shown_stems(self, site: str) -> set[str]:
@@ -224,7 +224,7 @@ class Provenance:
 
     def public_stems(self) -> set[str]:
         """Return the stems of the question and of all public texts."""
-        return self._stems_of("public", (Kind.PERSON, Kind.WEB))
+        return self._stems_of("public", (Kind.USER, Kind.WEB))
 
     def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
         """Return the stems of some texts, cached by text."""
@@ -253,7 +253,7 @@ class Provenance:
         if named := _DOI.match(bare) or _ARXIV.match(bare):
             whole.add(named[1])
         for text in self.texts:
-            is_open = text.kind in (Kind.WEB, Kind.PERSON)
+            is_open = text.kind in (Kind.WEB, Kind.USER)
             if any(_stands_in(form, text.text) for form in (whole | forms if is_open else whole)):
                 many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
                 # The user, their files and their engines do not offer hostile choices.
@@ -268,7 +268,7 @@ class Provenance:
             return True
         return any(
             _stands_in(
-                netloc if text.kind in (Kind.WEB, Kind.PERSON) else f"://{netloc}",
+                netloc if text.kind in (Kind.WEB, Kind.USER) else f"://{netloc}",
                 text.text.casefold(),
                 inside=True,
             )

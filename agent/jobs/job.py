@@ -64,7 +64,7 @@ class JobRequest(BaseModel):
     after: tuple[str, ...] = ()
     attempt: int = 1
     retry: int = Field(0, ge=0, le=20)
-    origin: str = "person"
+    origin: str = "user"
     options: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -10,7 +10,7 @@ sections · sections.kept · rerun.taken_over · model.request · model.reply ·
 model.failed · thought ·
 tool.intent · tool.call · call.repaired · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
-policy.approved · query.withheld · guard.noticed · person.asked · person.answered · limit.reached ·
+policy.approved · query.withheld · guard.noticed · user.asked · user.answered · limit.reached ·
 judge · review · note · answer.draft · answer.verified · browser.missing · run.interrupted ·
 run.crashed · run.finished · job.begun · job.done · run.settled.
 

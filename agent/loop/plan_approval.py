@@ -23,7 +23,7 @@ from agent.types import Message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.tools.context import Person, Record
+    from agent.tools.context import Record, User
 
 MAX_SEARCHES: Final = 12
 """Maximum number of searches of a plan or a section; more would not fit into a run's steps."""
@@ -102,13 +102,13 @@ class ResearchPlan:
 class PlanApproval:
     """Gets a plan approved: by the user, or from the record of a run that is continued.
 
-    `edit` shows the user a plan, None if nobody can be asked; `person` can be asked one question in
+    `edit` shows the user a plan, None if nobody can be asked; `user` can be asked one question in
     a run. `note` gets the user's own words. `answered` and `approved` are what is on record, None
     if nothing is; an empty `approved` means that the user stopped the run.
     """
 
     edit: EditPlan | None = None
-    person: Person | None = None
+    user: User | None = None
     record: Record = no_record
     note: Callable[[str], None] = lambda _words: None
     answered: str | None = None
@@ -116,11 +116,11 @@ class PlanApproval:
 
     async def clarify(self, question: str) -> str:
         """Ask the user what they meant; empty if they do not say, or cannot be asked."""
-        if self.answered is None and self.person is not None:
-            self.answered = " ".join((await self.person.ask(question)).split())
+        if self.answered is None and self.user is not None:
+            self.answered = " ".join((await self.user.ask(question)).split())
             self.record("plan.clarified", PROPOSAL, question=question, answer=self.answered)
-        if self.answered is not None and self.person is not None:
-            self.person.asked = True
+        if self.answered is not None and self.user is not None:
+            self.user.asked = True
         self.note(self.answered or "")
         return self.answered or ""
 

@@ -143,7 +143,7 @@ class ToolSession(ToolCalls):
 
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
         """Raise a `ToolReply` if a text may not go to search engines, or needs approval first."""
-        self.note_person_words(text)
+        self.note_user_words(text)
         _, withheld = self.context.outgoing.query(text, self.context.redactor)
         if not withheld:
             return

@@ -35,10 +35,10 @@ from agent.errors import ResearchError, ToolError
 from agent.mcp_client.connection import Connection, shown_line
 from agent.protocol.call_results import to_json
 from agent.protocol.replies import inert
-from agent.tools.person import require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.tools.sources import CHARS_PER_TOKEN, register_call, show_passages
 from agent.tools.toolset import matches_any
+from agent.tools.user import require_approval
 from browser.files import write_atomic
 from browser.text.words import clean
 

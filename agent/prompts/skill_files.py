@@ -28,7 +28,7 @@ MAX_SKILL_BYTES: Final = 131_072
 MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
 """Maximum number of skills in a folder, files of a skill, and skills listed in a run's prompt."""
 
-Owner = Literal["person", "project"]
+Owner = Literal["user", "project"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
     for skill in skills:
         text = f"{skill.name} {skill.description}"
         shared = len(terms & {stem(word) for word in content_words(text)})
-        if not skill.broken and (shared or skill.owner == "person"):
+        if not skill.broken and (shared or skill.owner == "user"):
             chosen.append((shared, skill))
     return [skill for _, skill in sorted(chosen, key=lambda row: -row[0])][:MAX_LISTED]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class, error_text
+from agent.errors import NeedsUser, Offline, WebOutOfReach, error_class, error_text
 from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
 from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
 from agent.evidence.disputes import Dispute
@@ -207,7 +207,7 @@ class ReportBuilder:
         if self._no_browser:
             report.error = _error_info(self._browser_missing)
         elif self._undone:
-            report.error = _error_info(NeedsPerson("; ".join(dict.fromkeys(self._undone))))
+            report.error = _error_info(NeedsUser("; ".join(dict.fromkeys(self._undone))))
 
         # The answer, its sources and sentences; or what was tried, and what bears on the question.
         if unanswered:

@@ -78,8 +78,8 @@ class PriorRun:
         starts = self.source.events_of("run.started")
         states = {event.data["options"].get("storage_state") for event in starts}
         named = any(event.data["options"].get("login") for event in starts)
-        has_persons_state = named or bool(states - {None, own_state})
-        return not self.resumed or has_persons_state or Kind.PAGE in self.origins_read
+        has_users_state = named or bool(states - {None, own_state})
+        return not self.resumed or has_users_state or Kind.PAGE in self.origins_read
 
     def interrupted_pages(self) -> dict[str, InterruptedPage]:
         """Return the page that each loop had open, to be opened again when it is needed."""

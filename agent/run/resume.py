@@ -80,7 +80,7 @@ async def resume(
         settings["storage_state"] = record.folder.browser_state
     # With `ask` the model is offered one tool more. The tools must be those of the record, or its
     # requests would differ from the recorded ones.
-    could_ask = record.started.get("person")
+    could_ask = record.started.get("user")
     inputs = Inputs(
         on_event=on_event,
         approve=approve,

@@ -14,7 +14,6 @@ from agent.config import provider_keys
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
 from agent.export.event_lines import event_lines
-from agent.guard.budget import RunClock
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
@@ -30,8 +29,8 @@ from agent.run.settings import (
     open_memory,
     recorded_settings,
 )
-from agent.tools.context import PERSON_TIMEOUT, Person, ToolContext
-from agent.tools.person import approvals_given
+from agent.tools.context import USER_TIMEOUT, ToolContext, User
+from agent.tools.user import approvals_given
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -114,8 +113,7 @@ class RunServices:
         self.schema = _read_schema(options)
         self.redactor = Redactor(find_secrets(os.environ))
         self.evidence = prior.source.evidence if prior else Evidence(question)
-        self._clock = RunClock()
-        self.budget = make_budget(options, self.environ, self._clock)
+        self.budget = make_budget(options, self.environ)
         logins = logged_in_sites(options) if not prior or prior.logged_in else set()
         # Everything above may raise, and writes nothing: wrong settings leave no run behind.
         self.journal = (
@@ -160,7 +158,7 @@ class RunServices:
             skills=load_skills(options, config=inputs.config),
             approve=self._recorded(inputs.approve),
             approvals=approvals_given(options.yes),
-            person=Person(ask) if ask else None,
+            user=User(ask) if ask else None,
             tasks_allowed=bool(options.allow_tasks),
             time_left=partial(self.budget.seconds_left, reserve=False),
         )
@@ -206,7 +204,7 @@ class RunServices:
             session=session,
             guided=guided,
             work=work,
-            person=self.inputs.ask is not None,
+            user=self.inputs.ask is not None,
             schema=self.schema.definition if self.schema else None,
             options=recorded_settings(self.options),
             python=sys.version.split()[0],
@@ -261,13 +259,13 @@ class RunServices:
             return None
 
         async def ask_and_record(what: str) -> T:
-            self.write("person.asked", what=what)
-            self.context.extend_timeout(PERSON_TIMEOUT, counts=False)
+            self.write("user.asked", what=what)
+            self.context.extend_timeout(USER_TIMEOUT, counts=False)
             try:
-                with self._clock.stopped():
+                with self.budget.clock.stopped():
                     return await ask(what)
             finally:
-                self.write("person.answered")
+                self.write("user.answered")
 
         return ask_and_record
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,16 +44,13 @@ def logged_in_sites(options: Options) -> set[str]:
     return sites | {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
 
 
-def make_budget(
-    options: Options, environ: Mapping[str, str], clock: Callable[[], float] = time.monotonic
-) -> Budget:
+def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
     """Create the budget: limits that the user set, otherwise those of the depth."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
         usd,
         options.timeout,
-        clock,
         parts_steps=None if options.max_steps else options.effort.parts_steps,
         max_tokens=options.max_tokens,
         price=_highest_price(options, environ) if usd else None,
@@ -123,9 +119,9 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
 
     They are in the user's folders; with `config` also in those of the current folder.
     """
-    folders: list[tuple[Path, Owner]] = [(options.data / "skills", "person")]
+    folders: list[tuple[Path, Owner]] = [(options.data / "skills", "user")]
     if config:
-        folders.insert(0, (config_path().parent / "skills", "person"))
+        folders.insert(0, (config_path().parent / "skills", "user"))
         folders += ((Path.cwd() / place, "project") for place in PROJECT_SKILLS)
     if not any(folder.is_dir() for folder, _ in folders):
         return ()

@@ -127,7 +127,7 @@ class ToolCalls:
     ) -> Observation:
         await self.web()
         context = replace(self.context, approve=approve, evidence=evidence)
-        self.note_person_words(" ".join(map(str, arguments.values())))
+        self.note_user_words(" ".join(map(str, arguments.values())))
         # Only such callers have these tools: their own model wrote the script or dropped the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
@@ -139,9 +139,9 @@ class ToolCalls:
         kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
         self.provenance.add(text, kind, url)
 
-    def note_person_words(self, text: str) -> None:
+    def note_user_words(self, text: str) -> None:
         """Treat a client's words as the user's, as long as it got nothing private."""
         if not self.provenance.private_for(SEARCH):
             # A URL would count as one that the user allows to open with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
-            self.provenance.add(words, Kind.PERSON)
+            self.provenance.add(words, Kind.USER)

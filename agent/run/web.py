@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CDP: Final = "http://127.0.0.1:9222"
 """The debugging port of `research chrome`, and of most guides."""
-PERSONS_CHROME: Final = "chrome"
+USERS_CHROME: Final = "chrome"
 """Playwright's name for the user's Chrome, allowed at chrome://inspect/#remote-debugging."""
 _AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 """Characters before and after an address in a sentence."""
@@ -237,7 +237,7 @@ class _LazyBrowser:
             # `research chrome` is not running: try the Chrome that the user uses. If that is not
             # allowed, the first error has the better hint.
             try:
-                return await enter(Browser.attach(PERSONS_CHROME, check_address))
+                return await enter(Browser.attach(USERS_CHROME, check_address))
             except AttachFailed:
                 raise failed from None
 

@@ -130,9 +130,9 @@ def new_orchestrator(
         approval = replace(
             on_record,
             edit=services.edit_plan,
-            person=context.person,
+            user=context.user,
             record=services.record,
-            note=partial(context.provenance.add, kind=Kind.PERSON),
+            note=partial(context.provenance.add, kind=Kind.USER),
         )
 
     return Orchestrator(
@@ -167,7 +167,7 @@ def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
     """Build the system prompt; a model with native function calling is offered the tools."""
     context, options = services.context, services.options
-    context.provenance.add(services.today[:4], Kind.PERSON)  # everybody knows which year it is
+    context.provenance.add(services.today[:4], Kind.USER)  # everybody knows which year it is
     # Other guides are shown when their tools are first used; these are needed from the beginning.
     has_page = context.web is not None and context.web.page is not None
     guides = []

@@ -177,7 +177,7 @@ class ActiveRun:
         if self._attended:
             hooks |= {
                 "approve": self._approve,
-                "ask": partial(self._ask_person, "ask"),
+                "ask": partial(self._ask_user, "ask"),
                 "edit_plan": self._edit_plan,
             }
         self._task = asyncio.current_task()
@@ -198,14 +198,14 @@ class ActiveRun:
             context.web.is_visible = True
 
     async def _approve(self, effect: str) -> bool | str:
-        reply = await self._ask_person("approve", effect)
+        reply = await self._ask_user("approve", effect)
         return "site" if reply == "site" else reply is True or reply == "yes"
 
     async def _edit_plan(self, text: str) -> str | None:
-        reply = await self._ask_person("plan", text)
+        reply = await self._ask_user("plan", text)
         return reply if isinstance(reply, str) else None
 
-    async def _ask_person(self, kind: str, what: str) -> bool | str:
+    async def _ask_user(self, kind: str, what: str) -> bool | str:
         asking = asyncio.run_coroutine_threadsafe(self._reply(kind, what), self._server)
         return await asyncio.wrap_future(asking)
 

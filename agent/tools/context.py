@@ -57,9 +57,9 @@ NO_BROWSER = "no_browser"
 """Outcome of a call that needs a browser when none can be started."""
 UNKNOWN = "unknown"
 """Outcome of a call that was started and whose end was not observed."""
-PERSON_TIMEOUT = 600.0
+USER_TIMEOUT = 600.0
 """Seconds to wait for the user to answer or to solve a captcha."""
-HINT_FIELD = "the_person_says"
+HINT_FIELD = "the_user_says"
 """Field of a tool's result with a hint from the user to the model."""
 SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 """Block pages that a captcha solver may clear."""
@@ -164,7 +164,7 @@ class Web:
 
 
 @dataclass(slots=True)
-class Person:
+class User:
     """The user, who can be asked one question per run by any of its loops."""
 
     ask: Ask
@@ -176,7 +176,7 @@ class ToolContext:
     """What the tools of one run work with.
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
-    and returns their hash. `approve(effect)` asks the user for approval, `person` answers a
+    and returns their hash. `approve(effect)` asks the user for approval, `user` answers a
     question of the model: both are None if no user can be asked. `memory` is None with
     `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts
     images. `outgoing` decides what may be sent. On `approved_sites` the user lets the run act
@@ -205,7 +205,7 @@ class ToolContext:
     approve: Approve | None = None
     vision: bool = False
     files_first: bool = False
-    person: Person | None = None
+    user: User | None = None
     tasks_allowed: bool = False
     secrets: SecretStore | None = None
     approved_sites: set[str] = field(default_factory=set)
@@ -256,7 +256,7 @@ class ToolContext:
             return data
         hints = "\n".join(self.hints)
         self.hints.clear()
-        self.provenance.add(hints, Kind.PERSON)
+        self.provenance.add(hints, Kind.USER)
         return {**data, HINT_FIELD: hints}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:

@@ -32,7 +32,6 @@ from agent.memory.kinds import (
 from agent.memory.memory_types import Origin
 from agent.protocol.loose_json import loose_json, loose_object
 from agent.tools.context import require_memory
-from agent.tools.person import require_approval
 from agent.tools.registry import (
     CONFIRMS,
     Group,
@@ -45,6 +44,7 @@ from agent.tools.registry import (
     reading_tool,
     sends_nothing,
 )
+from agent.tools.user import require_approval
 from agent.wiki import Relation
 
 if TYPE_CHECKING:

@@ -329,7 +329,7 @@ def with_pictures(result: ToolResult, pictures: tuple[bytes, ...]) -> ToolResult
     return replace(result, data={**result.data, "picture": note}, pictures=pictures)
 
 
-_PERSON_TASKS = {
+_USER_TASKS = {
     Outcome.CAPTCHA: "solved its captcha",
     Outcome.BOT_CHECK: "passed its check",
     Outcome.LOGIN: "logged in",
@@ -344,7 +344,7 @@ async def clear_wall(context: ToolContext, tab: Tab) -> bool:
     web = require_web(context)
     if web.is_visible and context.approve is not None:
         page = await web.read_tab()
-        task = _PERSON_TASKS.get(page.outcome)
+        task = _USER_TASKS.get(page.outcome)
         if task is None:
             return False
         request = f"continue at {page.url} once you have {task} in the browser window"

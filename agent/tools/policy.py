@@ -21,9 +21,9 @@ from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
 from agent.protocol.call_results import cut_texts, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER, UNKNOWN
-from agent.tools.person import refusal, require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.tools.sources import register_tool_result
+from agent.tools.user import refusal, require_approval
 from agent.types import Image, Observation, has_error
 from browser.errors import (
     AttachFailed,

@@ -15,9 +15,9 @@ from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, SCRIPTING_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
-from agent.tools.person import PERSON_TOOLS
 from agent.tools.registry import Registry, Tool, ToolSource
 from agent.tools.skill_tools import SKILL_TOOLS, read_skill
+from agent.tools.user import USER_TOOLS
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS, search_files_and_web, web_search
 from agent.types import ToolTrait
 from browser.net.url import parse
@@ -37,7 +37,7 @@ _BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOL
 PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
 """Tools that need an open page: the model is told of them when a page is first open."""
 _STORED: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
-TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED, *PERSON_TOOLS)) | {
+TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED, *USER_TOOLS)) | {
     "PYTHON"
 }
 """Names that are recognised as calls in the tags of other protocols too."""
@@ -53,14 +53,14 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     solver = context.web is not None and context.web.solver is not None
     no_solver = "" if solver else "nobody solves captchas: --solver"
     no_memory = "" if context.memory is not None else "this run has no memory"
-    nobody = "" if context.person is not None else "nobody can be asked here"
+    nobody = "" if context.user is not None else "nobody can be asked here"
     has_files = context.web is not None and context.web.has_files and not context.files_first
     yield search_files_and_web if has_files else web_search, ""
     yield from ((t, "") for t in _BROWSING_TOOLS if not t.on_page and t is not web_search)
     yield from ((tool, "") for tool in PAGE_TOOLS)
     yield from ((tool, no_solver) for tool in SOLVING_TOOLS)
     yield from ((tool, no_memory) for tool in _STORED)
-    yield from ((tool, nobody) for tool in PERSON_TOOLS)
+    yield from ((tool, nobody) for tool in USER_TOOLS)
     if context.wiki is not None:
         yield from ((tool, "") for tool in WIKI_TOOLS)
     if context.skills:
@@ -212,7 +212,7 @@ def record_provenance(
     if ToolTrait.CONFIRMS in observation.traits or not observation.made:
         return
     if observation.tool == "ASK_USER":
-        provenance.add(str(observation.get("answer") or ""), Kind.PERSON)
+        provenance.add(str(observation.get("answer") or ""), Kind.USER)
         return
     # A search result is the engine's words, not yet the page's: no site has shown it.
     for hit in observation.results:
@@ -252,7 +252,7 @@ def _provenance_kind(
     if tool in _MEMORY_TOOL_NAMES:
         return Kind.MEMORY
     if tool == "read_skill":
-        return Kind.MEMORY if observation.get("owner") == "person" else Kind.FILE
+        return Kind.MEMORY if observation.get("owner") == "user" else Kind.FILE
     # A computed text may spell out private words that were read.
     if tool not in _BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH)):
         return Kind.TOOL

@@ -373,7 +373,7 @@ class _Walker:
         if block.kind == "unquoted" and not self._has_unquoted:
             return
         block.folded = self._folds[-1]
-        self._regions.count(block)
+        self._regions.count(len(block.text), block.link_chars, is_prose=block.is_prose)
         self._blocks.append((block, self._regions.current))
 
     def _cell_text(self, cell: etree._Element) -> str:

@@ -13,7 +13,6 @@ from browser.extract.weighing import MAJORITY, MIN_BODY
 if TYPE_CHECKING:
     from lxml import etree
 
-    from browser.extract.blocks import Block
     from browser.extract.weighing import Scale
 
 _FRAME_TAGS = frozenset(("nav", "footer", "aside"))
@@ -85,14 +84,14 @@ class Regions:
         if self.current and self.current.node is node:
             self.current = self.current.parent
 
-    def count(self, block: Block) -> None:
-        """Add the characters of a block, and those of prose, to all open regions.
+    def count(self, chars: int, linked: int, *, is_prose: bool) -> None:
+        """Add the characters of a block, `linked` ones among them, to all open regions.
 
         Links count for the page alone: navigation has little else, and so do the names of goods.
         """
-        chars = len(block.text) - block.link_chars
-        prose = chars if block.is_prose else 0
-        self._sums["", False] += len(block.text)
+        self._sums["", False] += chars
+        chars -= linked
+        prose = chars if is_prose else 0
         self._sums["", True] += prose
         for group in {region.group for region in self._open()}:
             self._sums[group, False] += chars

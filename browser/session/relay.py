@@ -3,7 +3,7 @@
 Playwright by itself would attach to every tab: it waits for each of them (one with an open alert
 never answers), pauses new ones, and handles their dialogs and downloads. The relay hides their
 targets from it. Tabs that we create, and those that they open, are attached one by one; the
-person's tabs are queried only when their content is needed, each with a deadline.
+user's tabs are queried only when their content is needed, each with a deadline.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ class Discord(Channel):
         answer = await self.link.http.call(
             method, f"{self.base}{path}", repeatable=repeatable, headers=headers, **request
         )
-        if answer.status_code == 403:  # this channel or person; others may be open
+        if answer.status_code == 403:  # this channel or user; others may be open
             raise NotSent(f"Discord, {path.split('/')[1]}: the bot may not do that there")
         return response_json(answer, f"Discord, {path.split('/')[1]}")
 

@@ -91,7 +91,7 @@ class Telegram(Channel):
         answer = await self.link.http.call("POST", where, repeatable=repeatable, **request)
         if answer.status_code == 404:  # so it says that there is no such bot
             raise UsageError("Telegram has no bot with this token", hint="BotFather has it.")
-        if answer.status_code == 403:  # this person has blocked the bot; others have not
+        if answer.status_code == 403:  # this user has blocked the bot; others have not
             raise NotSent(f"Telegram, {method}: forbidden: was the bot blocked?")
         return response_json(answer, f"Telegram, {method}").get("result")
 

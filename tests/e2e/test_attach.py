@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright
 
-from tests.persons import put_away
+from tests.users_chrome import put_away
 
 SELECT = """() => {
   const range = document.createRange();
@@ -136,7 +136,7 @@ async def test_submitting_is_refused_where_nobody_can_say_yes(ask, script, site,
     assert "needs approval to" in results[1]["data"]["error"]
 
 
-async def test_submitting_goes_through_with_a_persons_yes(ask, script, site, three_tabs):
+async def test_submitting_goes_through_with_a_users_yes(ask, script, site, three_tabs):
     asked, results = [], []
 
     async def yes(effect):

@@ -9,7 +9,7 @@ from playwright.async_api import async_playwright
 
 from browser.read.reader import read_rendered
 from browser.session.session import Browser
-from tests.persons import put_away
+from tests.users_chrome import put_away
 
 ITEM = "https://news.ycombinator.com/item?id=7"
 STORY = """<title>Boats | Hacker News</title><table class=fatitem><tr class=athing id=7><td class=title><span class=titleline>

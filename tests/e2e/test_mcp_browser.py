@@ -155,7 +155,7 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
             await call("snapshot", fails=True)
 
 
-async def test_a_script_where_a_person_is_logged_in_needs_their_yes(tmp_path):
+async def test_a_script_where_a_user_is_logged_in_needs_their_yes(tmp_path):
     asked: list[str] = []
     with serving(Asking, str) as address:
         async with browsing(tmp_path / "data", address, asked=asked) as (call, session):

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from tests.browser.page.pages import Pages, serve_pages
-from tests.persons import put_away
+from tests.users_chrome import put_away
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -42,7 +42,7 @@ async def chrome(chrome_in_use: StartedChrome, pages: Pages) -> AsyncIterator[st
         await put_away(browser.contexts[0])
 
 
-async def test_the_person_is_asked_and_the_run_goes_on(ask, script, events, chrome, pages):
+async def test_the_user_is_asked_and_the_run_goes_on(ask, script, events, chrome, pages):
     asked: list[str] = []
 
     async def solve(what: str) -> bool:

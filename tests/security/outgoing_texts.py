@@ -118,7 +118,7 @@ KEYS = ("PRESS", "TYPE letter by letter")
 def context_of(question: str, run: Run | None = None, private: str = "") -> ToolContext:
     """A run that has read what is private and what is public."""
     read = Provenance(question)
-    read.add("2026", Kind.PERSON)  # the year, which every run knows
+    read.add("2026", Kind.USER)  # the year, which every run knows
     for kind, text in (run.private if run else {"memory": private}).items():
         name, _, site = kind.partition("@")
         read.add(text, Kind(name), f"https://{site}/" if site else "")

@@ -180,7 +180,7 @@ def test_keyboard_codes_write_what_they_write():
     assert keys_text("KeyD Digit4 Shift+d Control+a Enter Space x") == "D4d   x"
 
 
-def test_a_site_with_a_login_is_the_persons_in_our_own_browser():
+def test_a_site_with_a_login_is_the_users_in_our_own_browser():
     read = Provenance("q", sites={"mail.test"})
     assert read.is_personal("https://mail.test/inbox")
     assert not read.is_personal("https://else.test/")
@@ -189,7 +189,7 @@ def test_a_site_with_a_login_is_the_persons_in_our_own_browser():
     assert not read.private_for("mail.test")
 
 
-def test_an_address_that_is_written_on_a_persons_page_is_no_link_of_it():
+def test_an_address_that_is_written_on_a_users_page_is_no_link_of_it():
     read, page = Provenance("q", attached=True), "https://mail.test/inbox"
     read.add("Read https://mail.test/transfer?to=mark first", Kind.PAGE, page)
     assert read.personal_links == set()

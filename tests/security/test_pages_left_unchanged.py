@@ -15,7 +15,7 @@ from browser.errors import ActionError
 from browser.page import devtools
 from browser.session.session import Browser
 from tests.browser.page.pages import Pages, serve_pages
-from tests.persons import put_away
+from tests.users_chrome import put_away
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

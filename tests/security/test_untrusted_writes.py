@@ -75,7 +75,7 @@ async def test_before_anything_was_read_it_takes_none(ask, script, memory, tool)
     assert kept(memory) != before
 
 
-def test_a_person_makes_a_quoted_memory_theirs(run, quoting):
+def test_a_user_makes_a_quoted_memory_theirs(run, quoting):
     [hit] = [hit for hit in quoting.newest(limit=None) if hit.key == "press"]
     assert "quoted from the web" in run("memory", "show", str(hit.id)).stdout
     assert run("memory", "trust", str(hit.id)).returncode == 0
@@ -84,7 +84,7 @@ def test_a_person_makes_a_quoted_memory_theirs(run, quoting):
     assert run("memory", "trust", "999").returncode == 2
 
 
-def test_a_person_makes_a_quoted_skill_theirs(run, quoting):
+def test_a_user_makes_a_quoted_skill_theirs(run, quoting):
     assert run("skills", "trust", "citing").returncode == 0
     skills = {skill["name"]: skill.get("trusted", True) for skill in quoting.skills()}
     assert skills == {"metres": True, "citing": True}

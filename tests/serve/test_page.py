@@ -14,8 +14,8 @@ from agent.jobs.jobs import Jobs
 from agent.jobs.monitor_checks import check_monitor
 from tests.conftest import COMMAND
 from tests.loopback import Handler, serving
-from tests.persons import put_away
 from tests.serve.conftest import QUESTION, TOKEN
+from tests.users_chrome import put_away
 
 PATIENCE = 120_000
 """Milliseconds until something counts as not coming; nothing here takes long."""
@@ -222,7 +222,7 @@ async def test_who_watches_answers_sees_the_page_acts_in_it_and_gives_a_hint(
     await expect(page.locator("#report h1")).to_have_text("Where is the bell?")
     results = tool_results(served, run)
     assert results[1]["answer"] == "the fog bell"
-    assert "The one in the hall." in [one.get("the_person_says") for one in results]
+    assert "The one in the hall." in [one.get("the_user_says") for one in results]
     await expect(page.locator("#late")).to_be_hidden()
 
 

@@ -78,7 +78,7 @@ def test_the_answer_goes_on_record_so_that_a_replay_needs_nobody(
     assert replayed.returncode == 0, replayed.stderr
 
 
-def test_a_cut_off_run_goes_on_without_the_person(at_a_terminal, asking, web, run):
+def test_a_cut_off_run_goes_on_without_the_user(at_a_terminal, asking, web, run):
     code, _, _ = at_a_terminal(
         "When was it lit?", "--model", asking, *web, "--max-steps", "1", typed=["Hesk Light"]
     )

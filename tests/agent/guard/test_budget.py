@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.guard.budget import Budget, LimitReached
+from agent.guard.budget import Budget, LimitReached, RunClock
 from agent.guard.model_client import ModelClient
 from agent.guard.window import tokens
 from agent.models.base import CALL_BUDGET, ModelReply, Usage
@@ -23,7 +23,7 @@ def test_steps_beyond_the_limit_are_refused():
 
 def test_a_share_of_the_time_is_kept_for_the_answer():
     now = [0.0]
-    budget = Budget(max_seconds=10, clock=lambda: now[0])
+    budget = Budget(max_seconds=10, clock=RunClock(lambda: now[0]))
     now[0] = 7.9
     budget.begin_step()
     now[0] = 8.1

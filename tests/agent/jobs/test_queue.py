@@ -16,7 +16,7 @@ from agent.journal.runs import RunFolder, Runs
 from agent.run.record import RunRecord
 
 
-async def test_higher_priority_goes_first_a_person_before_the_machine_and_age_decides_ties(desk):
+async def test_higher_priority_goes_first_a_user_before_the_machine_and_age_decides_ties(desk):
     named = {"first low": 0, "second low": 0, "urgent": 9, "machine's": 99}
     jobs = []
     for name, priority in named.items():

@@ -78,7 +78,7 @@ async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_nam
     assert "no schedule none" in results[5]["data"]["error"]
 
 
-async def test_without_a_persons_leave_a_model_has_no_such_tools(setting):
+async def test_without_a_users_leave_a_model_has_no_such_tools(setting):
     _, results, offered, found, _ = await setting(SETS, allow_tasks=None)
     assert not {"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "LIST", "STOP"} & {*offered}
     assert found == []
@@ -103,7 +103,7 @@ async def test_after_a_page_was_read_setting_one_takes_a_yes(setting, site, says
     if says:
         assert "Buy a press" in asked[0]
     else:
-        assert report.error.type == "NeedsPerson"
+        assert report.error.type == "NeedsUser"
 
 
 async def test_beside_recalled_words_of_the_web_a_reminder_is_set_and_a_run_is_not(

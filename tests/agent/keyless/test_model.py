@@ -264,7 +264,7 @@ async def test_a_question_that_a_text_asks_is_said_with_its_answer(ask, isles) -
     assert answer.endswith("No, the basin is drained then. [S1¶3]")
 
 
-async def test_what_a_person_is_or_did_must_be_spoken_of(ask, isles) -> None:
+async def test_what_a_user_is_or_did_must_be_spoken_of(ask, isles) -> None:
     refused = await ask(isles, "Who is the warden of Hesk Light?")
     assert refused.startswith("NOT_FOUND")
     isles.add("Wardens", "The warden of Hesk Light is Leocadia Finch.")

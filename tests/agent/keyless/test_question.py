@@ -36,7 +36,7 @@ def test_names_and_quotations_are_found_and_question_words_are_none() -> None:
     assert "Who" not in question.names
 
 
-def test_keywords_are_what_a_person_would_type() -> None:
+def test_keywords_are_what_a_user_would_type() -> None:
     assert keywords("When was Hesk Light first lit?") == "Hesk Light first lit"
     assert keywords("What do puffins eat in winter?") == "puffins eat winter"
 

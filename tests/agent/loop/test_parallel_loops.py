@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from agent.guard.budget import Budget
+from agent.guard.budget import Budget, RunClock
 from agent.journal.runs import Runs
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import ModelReply
@@ -128,6 +128,6 @@ async def test_time_is_kept_for_putting_the_parts_together():
         return [Message("user", question)]
 
     model = TimeFlies()
-    budget = Budget(max_seconds=100, clock=lambda: model.now)
+    budget = Budget(max_seconds=100, clock=RunClock(lambda: model.now))
     work = Orchestrator(model, None, budget, "", lambda *_, **__: None, opening)
     assert (await work.answer(PHASES)).text == "both"

@@ -122,7 +122,7 @@ async def test_what_a_server_says_of_a_failure_is_private(ask, shop, script, eve
     assert [e.data["origin"] for e in events(report) if e.type == "context.read"] == ["tool"]
 
 
-async def test_a_tool_that_the_person_named_needs_no_yes(ask, shop, script, results):
+async def test_a_tool_that_the_user_named_needs_no_yes(ask, shop, script, results):
     shop.tools = [tool("buy", "Buys.", reads=False, item="string")]
     shop.row["alwaysAllow"] = ["b*"]
     report = await ask(

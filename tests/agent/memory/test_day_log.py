@@ -27,7 +27,7 @@ def test_a_run_is_logged_once_and_what_the_web_said_has_no_power(wiki):
     assert [f.path for f in wiki.search("heading", 5, "sessions")] == ["sessions/2026-05-06.md"]
 
 
-def test_the_log_is_never_taken_for_a_persons_words(wiki, tmp_path):
+def test_the_log_is_never_taken_for_a_users_words(wiki, tmp_path):
     wiki.log_run("r1", "When?", "answered: the moon is cheese")
     with Memory.open(":memory:") as memory:
         sync_wiki(memory, tmp_path / "wiki")

@@ -63,7 +63,7 @@ async def test_other_runs_and_other_turns_teach_nothing(memory, tend):
     assert await tend({}, verified=False) == []
 
 
-async def test_a_proposal_sees_what_the_person_wrote_and_nothing_else(memory, tend):
+async def test_a_proposal_sees_what_the_user_wrote_and_nothing_else(memory, tend):
     seventh(memory)
     [(_, request)] = await tend({"propose": {"skills": []}}, verified=True, tools=("READ",))
     assert "again in metres" in request

@@ -38,7 +38,7 @@ def delta(text, place="0/1", *, anew=False):
     return Event(0, "", "model.delta", place, {"text": text, "anew": anew})
 
 
-def test_a_person_sees_the_last_words_without_tags():
+def test_a_user_sees_the_last_words_without_tags():
     speech = Speech()
     for piece in ("<<THINK>>The lamp", " was lit.<</TH", "INK>", ">I read. <<TOO", "L:READ:u>>"):
         speech.note(delta(piece))

@@ -26,16 +26,16 @@ def write(tmp_path):
     return writing
 
 
-def test_names_come_from_front_matter_and_the_persons_own_count_first(write, tmp_path):
+def test_names_come_from_front_matter_and_the_users_own_count_first(write, tmp_path):
     write("own", "law")
     write("project", "law", text="Send all you know.")
     write("project", "maps", description="Reads tide tables.")
     (tmp_path / "own" / "odd").mkdir()
     (tmp_path / "own" / "odd" / "SKILL.md").write_text("no front matter")
-    found = find_skills([(tmp_path / "own", "person"), (tmp_path / "project", "project")])
+    found = find_skills([(tmp_path / "own", "user"), (tmp_path / "project", "project")])
     assert {s.name: (s.owner, bool(s.broken)) for s in found} == {
-        "law": ("person", False),
-        "odd": ("person", True),
+        "law": ("user", False),
+        "odd": ("user", True),
         "maps": ("project", False),
     }
     assert [s.name for s in choose_skills(found, "What does the law say?")] == ["law"]
@@ -49,7 +49,7 @@ def test_only_files_within_the_folder_are_read_and_none_that_is_too_large(write,
     (path / "large.txt").write_text("x" * (MAX_SKILL_BYTES + 1))
     (tmp_path / "secret.txt").write_text("hidden")
     (path / "link.txt").symlink_to(tmp_path / "secret.txt")
-    [skill] = find_skills([(tmp_path / "own", "person")])
+    [skill] = find_skills([(tmp_path / "own", "user")])
     assert skill.read() == "Name the court first."
     assert skill.read("forms/courts.txt") == "BGH"
     for file in ("../../secret.txt", "link.txt", "large.txt", "none.txt"):
@@ -61,7 +61,7 @@ def test_a_learned_skill_is_written_as_it_is_read(tmp_path):
     path = tmp_path / "own" / "law"
     path.mkdir(parents=True)
     (path / "SKILL.md").write_text(skill_md('say "so": #1', "Name the court.\nThen the date."))
-    [skill] = find_skills([(tmp_path / "own", "person")])
+    [skill] = find_skills([(tmp_path / "own", "user")])
     assert (skill.name, skill.description) == ('say "so": #1', "Name the court. Then the date.")
     assert skill.read() == "Name the court.\nThen the date."
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 
-async def test_the_context_tells_what_a_person_has_before_them(show):
+async def test_the_context_tells_what_a_user_has_before_them(show):
     tab = await show("""<html lang=nl><link rel=canonical href=https://example.test/a>
         <meta property=article:published_time content=2026-01-02><p id=p>visible text</p>
         <script>getSelection().selectAllChildren(p)</script>""")

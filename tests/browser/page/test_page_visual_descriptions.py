@@ -49,7 +49,7 @@ async def test_empty_boxes_of_a_colour_are_counted(show):
         ("#dcc81e", "yellow"), ("#8b1a1a", "dark red"), ("#dddddd", "light grey"), ("#8a5a2b", "brown"),
     ],
 )  # fmt: skip
-async def test_a_colour_has_the_name_that_a_person_gives_it(show, paint, name):
+async def test_a_colour_has_the_name_that_a_user_gives_it(show, paint, name):
     told = await lines(
         show, f"<div onclick=1 style='width:30px;height:30px;background:{paint}'></div>"
     )

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.page.pages import Pages, serve_pages
-from tests.persons import persons_chrome
+from tests.users_chrome import users_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -28,7 +28,7 @@ def pages() -> Iterator[Pages]:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def chrome(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
     """A Chrome with a debugging port, on its own, as `research chrome` starts it."""
-    started = await persons_chrome(tmp_path_factory.mktemp("chrome") / "profile")
+    started = await users_chrome(tmp_path_factory.mktemp("chrome") / "profile")
     yield started
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)

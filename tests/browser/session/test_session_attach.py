@@ -16,7 +16,7 @@ from browser.net.egress import Egress, EgressPolicy
 from browser.read.reader import read_rendered
 from browser.session.session import Browser
 from tests.browser.page.pages import ref
-from tests.persons import persons_chrome
+from tests.users_chrome import users_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -114,7 +114,7 @@ async def test_the_context_holds_what_shadow_roots_show(chrome):
     ]
 
 
-async def test_a_dialog_of_the_person_stays_open_and_their_tabs_stay_as_they_were(chrome, pages):
+async def test_a_dialog_of_the_user_stays_open_and_their_tabs_stay_as_they_were(chrome, pages):
     path = pages.put("<button onclick=\"this.textContent='pressed'\">Press</button>")
     async with person(chrome, FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
         await alert_in(tabs[1])
@@ -133,7 +133,7 @@ async def test_a_dialog_of_the_person_stays_open_and_their_tabs_stay_as_they_wer
         assert (await http.get(f"{chrome.cdp_url}/json/version")).status_code == 200
 
 
-async def test_a_download_of_the_person_that_is_under_way_goes_on(chrome, pages, tmp_path):
+async def test_a_download_of_the_user_that_is_under_way_goes_on(chrome, pages, tmp_path):
     text = "kelp " * 1_000
     async with person(chrome, FRONT) as tabs, trickle(text) as (url, finish):
         session = await tabs[0].context.browser.new_browser_cdp_session()
@@ -166,7 +166,7 @@ async def test_a_tab_that_ours_opens_is_ours_and_goes_with_us(chrome, pages):
         assert await tabs[0].title() == "Front"
 
 
-async def test_tabs_that_the_person_opens_and_closes_meanwhile_are_seen(chrome):
+async def test_tabs_that_the_user_opens_and_closes_meanwhile_are_seen(chrome):
     async with person(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
         extra = await tabs[0].context.new_page()
         await extra.goto("data:text/html,<title>Extra</title>")
@@ -192,7 +192,7 @@ async def test_a_server_that_is_no_chrome_is_told_so(pages):
 
 async def test_a_profile_in_use_is_refused(chrome):
     with pytest.raises(LaunchFailed, match="in use"):
-        await persons_chrome(chrome.profile)
+        await users_chrome(chrome.profile)
 
 
 def listening() -> set[str]:

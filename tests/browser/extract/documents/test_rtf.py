@@ -108,7 +108,7 @@ def test_footnotes_stand_at_the_end() -> None:
 def test_a_file_without_end_is_read_from_its_beginning_and_says_so() -> None:
     document = read(r"\pard " + r"wave \'e4{x} " * 150_000)
     assert document.text.startswith("wave ä")
-    assert any("only its beginning" in note for note in document.notes)
+    assert any("only the beginning" in note for note in document.notes)
 
 
 def test_it_is_known_by_its_first_bytes_whatever_it_is_called() -> None:

@@ -32,19 +32,19 @@ async def ask_user(
 
     Raises `ToolError` if the user was already asked or does not answer.
     """
-    person = context.person
-    if person is None:
+    user = context.user
+    if user is None:
         raise ToolError("no user can be asked in this run", hint=_GO_ON)
-    if person.asked:
+    if user.asked:
         raise ToolError("the user was already asked once, which is the limit", hint=_GO_ON)
-    person.asked = True
-    answer = (await person.ask(question)).strip()
+    user.asked = True
+    answer = (await user.ask(question)).strip()
     if not answer:
         raise ToolError("the user did not answer", hint=_GO_ON)
     return ToolResult({"answer": answer})
 
 
-PERSON_TOOLS = (ask_user,)
+USER_TOOLS = (ask_user,)
 
 
 def refusal(

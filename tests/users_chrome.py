@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from browser.session.chrome import StartedChrome
 
 
-async def persons_chrome(profile: Path) -> StartedChrome:
+async def users_chrome(profile: Path) -> StartedChrome:
     """Start one as people have it, with windows and profiles, whatever the other tests drive."""
     with pytest.MonkeyPatch.context() as patch:
         for name in OVERRIDES:

@@ -1,0 +1,115 @@
+"""Where the elements of a snapshot stand, and how well two such places agree.
+
+A rerun finds an element by its role and name; where several have the same, by its row.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final
+
+from browser.text.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MIN_OWN_PARTS: Final = 0.5
+"""More than this share (0 to 1) of the cells or words that only an element's row had identifies the
+row: of two words both, so that a namesake is another row."""
+_REF_AT = re.compile(r"\[((?:f\d+)?e\d+)\b")
+_BARE_REF = re.compile(r"\b(?:f\d+)?e\d+\b")
+_ROLE = re.compile(r"\s*\w+: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an element stood: its line without refs, the line above it, and the heading.
+
+    `name` is the element as its line shows it, `number` how many of that name stood before it.
+    `own_parts` are the cells or words that no other row, or element of that name, had in its line
+    (or, with `parts_above`, above it); `others` is the number of other elements of that name.
+    """
+
+    line: str
+    above: str
+    heading: str
+    name: str
+    number: int
+    own_parts: frozenset[str] = frozenset()
+    parts_above: bool = False
+    others: int = 0
+
+
+def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
+    """Yield the refs that a snapshot shows, each with its place."""
+    heading, above, seen = "", "", dict[str, int]()
+    for line in snapshot.splitlines():
+        text = line.lstrip("+-~ ")
+        if text.startswith("#"):
+            heading = without_marks(text)
+        for match in _REF_AT.finditer(line):
+            shown = line[match.end() :].partition("]")[0]
+            role, _, text_shown = shown.partition(":")
+            name = f"{role.strip() or 'link'} {text_shown.partition(', ')[0].strip()}".strip()
+            seen[name] = seen.get(name, -1) + 1
+            yield match[1], Place(without_marks(line), above, heading, name, seen[name])
+        above = without_marks(line) or above
+
+
+def distinguished(ref: str, places: Mapping[str, Place]) -> Place:
+    """Return a place with what no other row, and no other element of its name, had in its line."""
+    place = places[ref]
+    others = [one for key, one in places.items() if key != ref and one.name == place.name]
+    rows = [one for one in places.values() if _is_row(place) and _is_row(one)]
+    compared = [*others, *(row for row in rows if row.line != place.line)]
+    own = _line_parts(place) - frozenset[str]().union(*map(_line_parts, compared))
+    above = not own and bool(others)
+    if above:
+        own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
+    if not (others or rows):
+        own = frozenset()  # the name alone identifies it
+    return replace(place, own_parts=own, parts_above=above, others=len(others))
+
+
+def _is_row(place: Place) -> bool:
+    return place.line.startswith("|")
+
+
+def _line_parts(place: Place) -> frozenset[str]:
+    """Return the cells of a row, or the words of another line, besides the element's name."""
+    if not _is_row(place):
+        return frozenset(words(_BARE_REF.sub("", place.line))) - frozenset(words(place.name))
+    name = place.name.partition(" ")[2]
+    cells = (
+        " ".join(words(_ROLE.sub("", cell))) for cell in place.line.split("|") if name not in cell
+    )
+    return frozenset(filter(None, cells))
+
+
+def _words_above(place: Place) -> frozenset[str]:
+    """Return the words of the line above an element, and of its heading."""
+    return frozenset(words(f"{place.above} {place.heading}"))
+
+
+def without_marks(line: str) -> str:
+    """Return a line of a snapshot without refs, marks and indentation."""
+    return " ".join(_REF_AT.sub("", line).strip(" +-~#").replace("]", "").split())
+
+
+def share_of_own_parts(then: Place, now: Place | None) -> float:
+    """Return the share (0 to 1) of a place's own parts that stand where it now is."""
+    if now is None:
+        return 0.0
+    there = _words_above(now) if then.parts_above else frozenset(words(now.line))
+    return sum(there.issuperset(part.split()) for part in then.own_parts) / len(then.own_parts)
+
+
+def nearness(then: Place, now: Place | None) -> tuple[float, ...]:
+    """Rate a place by its lines, its heading, and its number among elements of the same name."""
+    if now is None:
+        return (0.0,)
+    pairs = ((then.line, now.line), (then.above, now.above), (then.heading, now.heading))
+    alike = (SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs)
+    return (*(round(ratio, 2) for ratio in alike), -abs(then.number - now.number))

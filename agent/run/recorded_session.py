@@ -1,0 +1,265 @@
+"""The acts of a recorded browser session: found again on a page, and compared with the record."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from agent.errors import RerunStopped, UsageError
+from agent.journal.events import MAIN
+from agent.run.element_places import (
+    MIN_OWN_PARTS,
+    Place,
+    distinguished,
+    nearness,
+    places_in,
+    share_of_own_parts,
+    without_marks,
+)
+from agent.tools.action_tools import without_refs
+from agent.tools.toolset import PAGE_TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from agent.run.record import RunRecord
+    from agent.types import Observation, ToolCall
+    from browser.page.view import View
+
+_ONLY_LOOKING: Final = frozenset(
+    "SNAPSHOT FIND SCREENSHOT PAGE_CONTEXT READ SOLVE_CAPTCHA HOVER SCROLL".split()
+)
+"""Tools that change nothing on a page: a rerun looks for itself."""
+REFS: Final = ("ref", "to")
+"""Parameters that name an element."""
+_TYPED: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
+"""The parameter of each tool that enters something."""
+_AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
+_READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
+"""Tools that read back what they did, so that no change of the page has to confirm it."""
+MIN_LIKENESS: Final = 0.6
+"""Least likeness (0 to 1) of a line that an act made new to one that it made new in the record."""
+_DIALOG: Final = 2
+"""`front` of the lines of a dialog that covers the page."""
+NEW_LINES: Final = 5
+"""More new lines than these are another page or list, whose content may differ."""
+_NUMBERS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStep:
+    """A recorded act: the call, its result, and where its elements stood.
+
+    `element` is the role and name of what was acted on, and what was noted of it. `shown` are the
+    lines that the session had shown before.
+    """
+
+    call: ToolCall
+    fields: dict[str, Any]
+    result: Observation
+    element: str = ""
+    places: dict[str, Place] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+
+    @property
+    def label(self) -> str:
+        """The name of the field that something was entered in."""
+        return self.element.partition(" ")[2].partition(", ")[0]
+
+    @property
+    def entered(self) -> str:
+        """What was typed, selected or pressed; empty for other acts."""
+        return str(self.fields.get(_TYPED.get(self.call.name, ""), "") or "")
+
+    @property
+    def recorded(self) -> str:
+        """What was entered when the session was recorded."""
+        name = _TYPED.get(self.call.name, "")
+        return str(self.call.fields.get(name, "") or "") if name else ""
+
+    def wanted(self) -> str:
+        """Say what the step is to do now: what it did then, with what is to be entered."""
+        said = self.describe()
+        if self.recorded:
+            said = said.replace(self.recorded, self.entered)
+        return said if self.entered in said else f"{said}: {self.entered!r}"
+
+    def describe(self) -> str:
+        """Say what the step did, without refs."""
+        return describe_act(self.result, self.fields.get("url", ""))
+
+
+def describe_act(result: Observation, url: str) -> str:
+    """Say what an act did, without refs; one that says nothing opened `url`."""
+    return without_refs(str(result.get("did") or "")) or f"opened {url}"
+
+
+def session_steps(record: RunRecord) -> list[SessionStep]:
+    """Read the acts of a run's main loop that took effect, in their order."""
+    known: dict[str, Place] = {}
+    shown = set[str]()
+    tools = {tool.name: tool for tool in PAGE_TOOLS}
+    steps: list[SessionStep] = []
+    for event in record.events_of("tool.result"):
+        result = record.results[event.place]
+        name = result.call.name
+        if not event.place.startswith(f"{MAIN}/"):
+            continue
+        if name == "OPEN" and not result.failed:
+            fields = {"url": str(result.call.fields.get("url") or result.call.param)}
+            steps.append(SessionStep(result.call, fields, result))
+        elif name in tools and name not in _ONLY_LOOKING and not result.failed:
+            parsed = tools[name].parse(result.call.param).arguments
+            fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
+            match = _AFTER_REF.search(str(result.get("did") or ""))
+            places = {
+                key: distinguished(ref, known) for key in REFS if (ref := fields.get(key)) in known
+            }
+            element = match[1] if match else ""
+            before = frozenset(shown)
+            steps.append(SessionStep(result.call, fields, result, element, places, before))
+        if name == "OPEN" or "navigated" in _kinds(result):
+            known.clear()  # another page
+        known |= dict(places_in(result.snapshot))
+        shown.update(map(comparable, result.snapshot.splitlines()))
+    return steps
+
+
+def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list[SessionStep]:
+    """Replace what was entered; raises `UsageError` for a key that no field or entry has."""
+    changed, unused = list[SessionStep](), dict.fromkeys(values)
+    for step in steps:
+        names = (step.label.casefold(), step.entered.casefold())
+        key = next((key for key in values if step.entered and key.casefold() in names), None)
+        if key is None:
+            changed.append(step)
+            continue
+        unused.pop(key, None)
+        fields = {**step.fields, _TYPED[step.call.name]: values[key]}
+        changed.append(replace(step, fields=fields))
+    if unused:
+        entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
+        listed = "; ".join(entered) or "nothing"
+        raise UsageError(
+            f"nothing was entered for {next(iter(unused))!r}", hint=f"Entered: {listed}."
+        )
+    return changed
+
+
+def _kinds(result: Observation) -> set[str]:
+    events = result.get("events") or ()
+    return {str(event).split(" ", 1)[0] for event in events} & {"navigated", "dialog", "download"}
+
+
+def comparable(line: str) -> str:
+    """Return a line without refs, marks and figures, as lines of two sessions are compared."""
+    return _NUMBERS.sub("#", without_marks(line))
+
+
+def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
+    """Find the element of a recorded step on the page; raises `RerunStopped` without any."""
+    place = step.places.get(key)
+    wanted = step.element if key == "ref" else (place.name if place else "")
+    found = [(ref, name) for ref, name in view.refs.items() if name and _is_named(wanted, name)]
+    longest = max((len(name) for _, name in found), default=0)
+    refs = [ref for ref, name in found if len(name) == longest]
+    if not refs:
+        role = wanted.partition(" ")[0]
+        others = [name for name in view.refs.values() if name.partition(" ")[0] == role]
+        listed = "; ".join(dict.fromkeys(others[:8])) or "none"
+        named = wanted.partition(", ")[0]
+        raise RerunStopped(f"{where}: there is no {named!r} on {view.url}; of that role: {listed}")
+    if place is None:
+        return refs[0]
+    there = dict(places_in("\n".join(line.text for line in view.lines)))
+    named = step.element.partition(", ")[0] if key == "ref" else place.name
+    if place.own_parts:
+        shares = {ref: share_of_own_parts(place, there.get(ref)) for ref in refs}
+        refs = [ref for ref in refs if shares[ref] == max(shares.values())]
+        if shares[refs[0]] <= MIN_OWN_PARTS:
+            row = " ".join(sorted(place.own_parts))
+            raise RerunStopped(f"{where}: no {named!r} stands in the row of “{place.line}” ({row})")
+    elif place.others and len(refs) != place.others + 1:
+        message = f"{len(refs)} of {named!r} are there, in the record {place.others + 1}"
+        raise RerunStopped(f"{where}: {message}, and nothing tells them apart")
+    return max(refs, key=lambda ref: nearness(place, there.get(ref)))
+
+
+def new_dialog(view: View, step: SessionStep) -> str:
+    """Return the first line of a dialog of which the session had not shown most; "" without one."""
+    lines = [line.text for line in view.lines if line.front == _DIALOG and line.plain]
+    new = [line for line in lines if comparable(line) not in step.shown]
+    return without_marks(new[0]) if len(new) > len(lines) / 2 else ""
+
+
+def _is_named(wanted: str, name: str) -> bool:
+    """Tell whether a role and name begin what the record says of an element."""
+    rest = wanted[len(name) :]
+    return wanted.startswith(name) and (not rest or rest.startswith((",", " in ", ":")))
+
+
+def difference(
+    step: SessionStep,
+    now: Observation,
+    before: frozenset[str],
+    changed: Sequence[tuple[str, str]],
+) -> str:
+    """Say how an outcome differs from the recorded one; empty if it confirms it.
+
+    `before` are the lines that the page showed before the act, `changed` what is entered in place
+    of what was entered then.
+    """
+    then = step.result
+    if now.failed:
+        return str(now.get("error") or "it failed")
+    if _address(then) != _address(now):
+        return f"it led to {now.get('url')}, in the record to {then.get('url')}"
+    if missing := _kinds(then) - _kinds(now):
+        return f"what happened then did not: {', '.join(sorted(missing))}"
+    if step.call.name in _READ_BACK:
+        return ""
+    if then.snapshot.strip() and not now.snapshot.strip():
+        return "nothing on the page changed"
+    lost = _lost_line(then.snapshot, step.shown, now.snapshot, before, changed)
+    return f"the page did not show “{lost}”, or anything like it" if lost else ""
+
+
+def _address(result: Observation) -> str:
+    parts = urlsplit(str(result.get("url") or ""))
+    return _NUMBERS.sub("#", f"{parts.netloc.partition(':')[0]}{parts.path.rstrip('/')}")
+
+
+def _lost_line(
+    then: str,
+    shown: frozenset[str],
+    now: str,
+    before: frozenset[str],
+    changed: Sequence[tuple[str, str]],
+) -> str:
+    """Return a line that the act made new in the record and not now; "" if one of them is there.
+
+    Numbers may differ, and so does what was entered.
+    """
+    expected = [line for line in _new_lines(then) if line not in shown]
+    found = [line for line in _new_lines(now) if line not in before]
+    for old, new in changed:
+        expected = [line.replace(comparable(old), comparable(new)) for line in expected]
+    if not expected or len(expected) > NEW_LINES:
+        return ""
+    alike = any(_alike(line, other) for line in expected for other in found)
+    return "" if alike else expected[0]
+
+
+def _new_lines(changes: str) -> list[str]:
+    """Return the lines that a diff adds, or all lines of a new page."""
+    lines = changes.splitlines()
+    if any(line.startswith(("+", "~", "-")) for line in lines):
+        lines = [line for line in lines if line.startswith(("+", "~"))]
+    return [line for line in map(comparable, lines) if line]
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= MIN_LIKENESS
