@@ -261,7 +261,7 @@ class BrowserTools:
         contrast: Literal["more", "no-preference"] | None = None,
         media: Literal["screen", "print"] | None = None,
     ) -> CallToolResult:
-        """Emulate media features, such as dark mode or print."""
+        """Emulate media features, such as dark mode."""
         asked: dict[str, str | None] = {
             "color_scheme": colorScheme,
             "media": media,

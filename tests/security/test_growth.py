@@ -10,7 +10,7 @@ pytestmark = pytest.mark.row(n=28)
 
 
 async def test_pages_and_refused_bodies_leave_nothing_open():
-    found = await grown(100, first=50, refused=6)  # two of each kind
+    found = await grown(140, first=100, refused=6)  # each page once, then; two bodies of each kind
     early, late = found.open_before, found.open_after
     assert all(end <= begin for begin, end in zip(early, late, strict=True))
     assert found.a_hundred < 8  # MB; the first pages load what all use, so the bench counts more
