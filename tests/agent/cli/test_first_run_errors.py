@@ -23,13 +23,13 @@ def offline(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
-def test_without_a_network_one_line_says_so(tmp_path):
+def test_without_a_network_one_line_says_so_and_one_what_to_do(tmp_path):
     done = offline("--data-dir", str(tmp_path), "Who wrote Middlemarch?")
     assert done.returncode == 6
     assert done.stdout == ""
-    [line] = done.stderr.splitlines()
-    assert "you seem to be offline" in line
-    assert "--corpus DIR" in line
+    said, hint = done.stderr.splitlines()
+    assert "you seem to be offline" in said
+    assert "--corpus DIR" in hint
 
 
 @pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
