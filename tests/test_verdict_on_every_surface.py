@@ -341,6 +341,7 @@ SHOWN_BY = {
     "agent/cli/record_commands.py": "diff",
     "agent/cli/render.py": "terminal",
     "agent/cli/run_commands.py": "show",
+    "agent/cli/ui_screen.py": "queue show",
     "agent/export/charts.py": ".html",
     "agent/export/compare_runs.py": "diff",
     "agent/export/junit.py": ".xml",

@@ -77,7 +77,7 @@ def test_deny_wins_over_allow() -> None:
 def test_an_allow_list_refuses_all_others_and_says_how_to_add_them() -> None:
     with pytest.raises(Refused, match="not on the allow list") as refused:
         guard_of("harbour.test").check_url("https://quay.test/")
-    assert "--allow quay.test" in refused.value.hint
+    assert "quay.test to --allow" in refused.value.hint
 
 
 def test_no_rules_allow_all() -> None:
