@@ -335,7 +335,7 @@ class Player:
         raise NotShown(what)
 
 
-class User(Player):
+class Person(Player):
     """The same with a person as the model: prints what is shown, reads tags from stdin."""
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
