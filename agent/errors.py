@@ -17,7 +17,7 @@ ResearchError
  │    ├── ModelUnknown     2 the endpoint has no model of this name
  │    └── NotAnEndpoint    2 the address is not a model's API but a web page or another API
  ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
- ├── NeedsUser        5   an action needs the user's approval, and no user can be asked
+ ├── NeedsUser          5   an action needs the user's approval, and no user can be asked
  ├── PlanRefused        5   the user did not approve the plan of a run (--plan)
  ├── NotSent            6   a messaging service did not accept a message
  ├── ReplayDiverged     8   a replayed run makes a request that its journal does not have

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -13,8 +12,9 @@ if TYPE_CHECKING:
 _IN_USE: Final = (5, 32)
 """Windows' error codes for replacing a file that another process has open: access denied, sharing
 violation."""
-_WAITS: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Seconds between attempts: readers and virus scanners close a file soon."""
+MAX_REPEATS: Final = 6
+"""Maximum number of further attempts, the first at once, then after .05 to .8 s: readers and virus
+scanners close a file soon."""
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
@@ -42,14 +42,27 @@ def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
 
 
 def _replace(draft: Path, target: Path) -> None:
-    """Replace a file; on Windows wait until no other process has it open."""
-    for seconds in _WAITS:
-        try:
-            draft.replace(target)
-        except PermissionError as error:
-            if getattr(error, "winerror", None) not in _IN_USE:
-                raise
-            time.sleep(seconds)
-        else:
-            return
-    draft.replace(target)
+    """Replace a file; on Windows repeat that until no other process has it open."""
+    try:
+        draft.replace(target)
+    except PermissionError as error:
+        if not _is_in_use(error):
+            raise
+        from tenacity import (  # noqa: PLC0415 - rarely needed, and every command loads this module
+            Retrying,
+            retry_if_exception,
+            stop_after_attempt,
+            wait_exponential,
+        )
+
+        repeat = Retrying(
+            retry=retry_if_exception(_is_in_use),
+            stop=stop_after_attempt(MAX_REPEATS),
+            wait=wait_exponential(multiplier=0.05),
+            reraise=True,
+        )
+        repeat(draft.replace, target)
+
+
+def _is_in_use(error: BaseException) -> bool:
+    return getattr(error, "winerror", None) in _IN_USE

@@ -8,7 +8,7 @@
 |   (SERVICE)                     | a 4xx of a mail server; else what may be repeated  |           |
 | channels (CHANNEL)              | a lost connection, an answer that was not sent     | unbounded |
 | jobs (`delay`)                  | a failed run, as often as the job's `--retry`      | its own   |
-| `write_atomic`, on Windows      | replacing a file that another process has open     | 6         |
+| `write_atomic`, on Windows      | replacing a file that another process has open     | 7         |
 
 * only with a Retry-After. Each wait is random up to a bound that doubles (full jitter), so that
 many clients do not come back together, and at least as long as the other side asks (Retry-After).

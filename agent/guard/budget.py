@@ -91,8 +91,8 @@ class Reservation:
 class RunClock:
     """The seconds of a run, without the time that the user took to answer a question of it."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], float] | None = None) -> None:
+        self._now = now or time.monotonic
         self._stopped = 0.0  # seconds that do not count
         self._waiting = 0
         self._since = 0.0

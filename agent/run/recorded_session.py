@@ -44,8 +44,8 @@ MIN_LIKENESS: Final = 0.6
 """Least likeness (0 to 1) of a line that an act made new to one that it made new in the record."""
 _DIALOG: Final = 2
 """`front` of the lines of a dialog that covers the page."""
-NEW_LINES: Final = 5
-"""More new lines than these are another page or list, whose content may differ."""
+MAX_NEW_LINES: Final = 5
+"""Maximum number of new lines that are compared: more are a new page or list, which may differ."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -181,7 +181,9 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
         refs = [ref for ref in refs if shares[ref] == max(shares.values())]
         if shares[refs[0]] <= MIN_OWN_PARTS:
             row = " ".join(sorted(place.own_parts))
-            raise RerunStopped(f"{where}: no {named!r} stands in the row of “{place.line}” ({row})")
+            raise RerunStopped(
+                f"{where}: there is no {named!r} in the row of “{place.line}” ({row})"
+            )
     elif place.others and len(refs) != place.others + 1:
         message = f"{len(refs)} of {named!r} are there, in the record {place.others + 1}"
         raise RerunStopped(f"{where}: {message}, and nothing tells them apart")
@@ -196,7 +198,7 @@ def new_dialog(view: View, step: SessionStep) -> str:
 
 
 def _is_named(wanted: str, name: str) -> bool:
-    """Tell whether a role and name begin what the record says of an element."""
+    """Return whether an element's recorded description begins with this role and name."""
     rest = wanted[len(name) :]
     return wanted.startswith(name) and (not rest or rest.startswith((",", " in ", ":")))
 
@@ -247,7 +249,7 @@ def _lost_line(
     found = [line for line in _new_lines(now) if line not in before]
     for old, new in changed:
         expected = [line.replace(comparable(old), comparable(new)) for line in expected]
-    if not expected or len(expected) > NEW_LINES:
+    if not expected or len(expected) > MAX_NEW_LINES:
         return ""
     alike = any(_alike(line, other) for line in expected for other in found)
     return "" if alike else expected[0]

@@ -30,7 +30,7 @@ AROUND = 20  # letters before and after a part of a text that was replaced
 LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _CONFIRM = "and the dialog with the choices is still open: CLICK the button that confirms it"
-_UNSEEN = "but nobody can see this field: the page may show another one in its place"
+_UNSEEN = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, and was not read back"
 
 

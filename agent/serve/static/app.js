@@ -26,9 +26,9 @@ function announce(words) {
 async function request(method, path, body) {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   const answer = await fetch(path, { method, ...sent });
-  const told = await answer.json();
-  if (!answer.ok) throw new Error([told.error.message, told.error.hint].filter(Boolean).join('. '));
-  return told;
+  const reply = await answer.json();
+  if (!answer.ok) throw new Error([reply.error.message, reply.error.hint].filter(Boolean).join('. '));
+  return reply;
 }
 
 /** Give times in the user's zone and form. @param {ParentNode} [root] */

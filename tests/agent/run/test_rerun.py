@@ -130,7 +130,7 @@ async def test_of_several_elements_with_one_name_the_one_in_the_same_row_is_mean
         desk.visitors = others  # the row is gone: its button stands in other rows alone
         report = await rerun(run, **flags)
         assert report.error.type == "RerunStopped"
-        assert "no 'button Remove' stands in the row of “| Jonas Ekdahl" in report.error.message
+        assert "there is no 'button Remove' in the row of “| Jonas Ekdahl" in report.error.message
     assert desk.pressed == []
 
 

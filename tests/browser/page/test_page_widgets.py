@@ -248,7 +248,7 @@ async def test_a_clipboard_field_beside_an_editor_is_not_the_editor(show):
         (
             """<input style="position:absolute;left:-999px">""",
             "x",
-            "nobody can see this field",
+            "this field is not visible",
             "x",
         ),
     ],
