@@ -67,9 +67,10 @@ _ROLE_TURN = re.compile(
 )
 _LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“", "`": "ˋ", "{": "｛"}
 _STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
-_QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# Atomic groups, not `*+`: Python before 3.11.5 matches that wrongly around a lookahead.
+_QUOTED = re.compile(r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 # In a parameter that is no JSON (`5" screen`), a quote must close on its line, before the next tag.
-_QUOTED_BARE = re.compile(rf'"(?:(?!{_TOOL_OPEN})[^"\n])*+"')
+_QUOTED_BARE = re.compile(rf'"(?>(?:(?!{_TOOL_OPEN})[^"\n])*)"')
 _PLACEHOLDER = "NAME"
 
 # -- What is around a reply ------------------------------------------------------------------------

@@ -60,7 +60,7 @@ _PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
 _BIB_ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
 # `name = {value}` with braces up to three deep, `name = "value"`, `name = value`.
 _BIB_FIELD = re.compile(
-    r"(\w+)\s*=\s*(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*+\})*+)\}"
+    r"(\w+)\s*=\s*(?:\{((?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*\})*)\})*))\}"
     r'|"([^"]*)"|([^,}\n]*))'
 )
 _TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
