@@ -32,14 +32,24 @@ optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS")
 sys.exit(not (optimised or sys.base_prefix == "/usr"))' 2>/dev/null
 }
 
-find_python() {
-  first=
-  for name in ${PYTHON:-python3.14 python3.13 python3.12 python3.11 python3 python /usr/bin/python3}; do
-    suits "$name" || continue
-    first=${first:-$name}
-    if [ -n "${PYTHON:-}" ] || is_quick "$name"; then echo "$name"; return; fi
+# Every Python in PATH, the newest first.
+pythons() {
+  for name in python3.14 python3.13 python3.12 python3.11 python3 python; do
+    (IFS=:; for folder in $PATH; do if [ -x "$folder/$name" ]; then echo "$folder/$name"; fi; done)
   done
-  [ -n "$first" ] && echo "$first"
+}
+
+find_python() {
+  if [ -n "${PYTHON:-}" ]; then suits "$PYTHON" && echo "$PYTHON"; return; fi
+  pythons | {
+    first=
+    while read -r python; do
+      suits "$python" || continue
+      first=${first:-$python}
+      if is_quick "$python"; then echo "$python"; exit; fi
+    done
+    [ -n "$first" ] && echo "$first"
+  }
 }
 
 make_venv() {
