@@ -30,7 +30,7 @@ GENERAL = (
     "bing", "google", "wikipedia",
 )  # fmt: skip
 # Used only when named: for one kind of source, or another form of an engine.
-NAMED = ("duckduckgo_lite", "yandex", "arxiv", "openalex")
+NAMED = ("duckduckgo_lite", "yandex", "arxiv", "openalex", "crossref")
 ENGINES = (*GENERAL, *NAMED)
 # Engines that can also be queried in the real browser, as NAME_browser.
 IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")
