@@ -38,8 +38,8 @@ FINAL = frozenset({"answered", "not_found"})
 class VerdictState(StrEnum):
     """The result of checking a sentence; undecided is shown to people as "not verified".
 
-    `done` and `attempted` are said of an act of the run: that the step's outcome and what the page
-    then showed bear it out, or that it was begun and nothing shows that it took effect.
+    `done` and `attempted` are said of an action of the run: that the step's outcome and what the
+    page then showed bear it out, or that it was begun and nothing shows that it took effect.
     """
 
     SUPPORTED = "supported"
@@ -51,7 +51,7 @@ class VerdictState(StrEnum):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is supported, or the act done."""
+        """Whether the sentence is supported, or the action done."""
         return self in (VerdictState.SUPPORTED, VerdictState.DONE)
 
 
@@ -75,7 +75,7 @@ class ToolCall:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of a parameter that is a JSON object, else empty."""
+        """The fields of a parameter that is a JSON object, otherwise empty."""
         try:
             value = json.loads(self.param, strict=False)  # models write newlines inside strings
         except (ValueError, RecursionError):  # RecursionError: nested too deeply
@@ -251,7 +251,7 @@ class Sentence(ReportPart):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is supported, or the act done."""
+        """Whether the sentence is supported, or the action done."""
         return self.verdict.holds
 
 
@@ -436,7 +436,7 @@ class SearchLine(ReportPart):
 
 
 def files_note(searches: Sequence[SearchLine]) -> str:
-    """Say what of the user's folder the last search could not see; "" if it saw all of it."""
+    """Describe what of the user's folder the last search could not see; "" if it saw all of it."""
     details = [line.detail for line in searches if line.provider == "corpus"]
     return f"Your files: {details[-1]}." if details and details[-1] else ""
 
@@ -471,8 +471,8 @@ class Report(ReportPart):
     `confidence` is the probability that the answer is right and answers the question, None if no
     calibrated number is known; `standing` is the verdict on the answer as a whole, and `doubt` the
     reason why it may not be the answer, None unless the confidence is below `DOUBTFUL_BELOW`. Where
-    there is no answer, `answer` is the model's own words about the search and what is on record of
-    it, and `closest` are up to five passages that bear on the question, best first. With
+    there is no answer, `answer` is the model's own words about the search and what is recorded of
+    it, and `closest` are up to five passages that are relevant to the question, best first. With
     `--schema`, `data` is the answer in that form, `values` are its values with the quotes that
     support them, and `data_notes` says what was left out and what is missing. In an audit the
     answer is the draft, and `references` are its references. Where an earlier report was checked
@@ -527,7 +527,8 @@ class Report(ReportPart):
             return "not_verified"
         if self.conflicts:
             return "disputed"
-        # Rules rate their own answers; a draft answers no question, nor does an act that is done.
+        # Rules rate their own answers; a draft answers no question, nor does an action that is
+        # done.
         parts, acts = self.confidence_parts, set(verdicts) == {VerdictState.DONE}
         no_question = parts.fit or self.references or self.rechecked or acts
         answers = "fully" if no_question else parts.answers

@@ -312,7 +312,7 @@ class Player:
             if error := said.get("error"):
                 self.played.faults.append(f"{name}: {error}")
             elif did := said.get("did"):
-                doubted = ", but " in did or "not read back" in did
+                doubted = ", but " in did or "could not be checked" in did
                 (self.played.faults if doubted else self.played.claims).append(did)
                 self.played.faults += [e for e in said.get("events", ()) if "but " in e]
 

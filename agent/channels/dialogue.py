@@ -131,7 +131,7 @@ class Dialogue:
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))
 
     def _is_reply(self, message: Inbound) -> bool:
-        """Tell whether a message is the reply that a run waits for."""
+        """Return whether a message is the reply that a run waits for."""
         question = self._questions.get((message.thread, message.sender))
         if question is None or question.reply.done():
             return False

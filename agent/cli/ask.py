@@ -366,7 +366,7 @@ def _read_stdin() -> bytes:
 
 
 def _first_byte_comes(handle: int) -> bool:
-    """Wait for the first byte or the end. Windows cannot wait for a pipe and reads at once."""
+    """Wait for the first byte or the end. Windows cannot wait for a pipe and reads immediately."""
     if sys.platform == "win32" or select.select([handle], [], [], _SOON)[0]:
         return True
     note("Waiting for standard input. Add `< /dev/null` if there is none.")

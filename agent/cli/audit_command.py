@@ -26,7 +26,7 @@ _UNVERIFIED = 4
 
 
 def _read_nothing(report: Report) -> bool:
-    """Tell whether all references of a draft are unreachable. A dead reference is a fault."""
+    """Return whether all references of a draft are unreachable. A dead reference is a fault."""
     states = {reference.state for reference in report.references}
     return bool(states) and states <= {"not_read", "not_checked"}
 

@@ -135,7 +135,7 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
 
 
 async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
-    """Work until all questions are done. Return the reason for an early stop, else ""."""
+    """Work until all questions are done. Return the reason for an early stop, otherwise ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:

@@ -47,8 +47,8 @@ _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
 _SNIPPET_DIFFERS = "only a search result was seen, which does not say it in these words"
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page, which was read, does not say it in these words"
 
-_NO_STEP = "no step of the run did it"
-_NOT_SEEN = "it was begun, and no page that was seen since shows that it took effect"
+_NO_STEP = "no step of the run did this"
+_NOT_SEEN = "it was started, but no page seen since shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and names the passage."""
@@ -134,7 +134,7 @@ class SourceList:
 
 
 def is_about_search(sentence: str) -> bool:
-    """Tell whether a sentence only says what the search did not find.
+    """Return whether a sentence only says what the search did not find.
 
     Only used for sentences without a citation: one that cites something is a claim.
     English only: `I found no figure for 2023.`, `The sources do not say who built it.`
@@ -257,8 +257,8 @@ def _row_claim(row: str, head: Sequence[str]) -> str:
 class Support:
     """A sentence's verdict, its sources' run numbers, and pairs of source number and quote.
 
-    `weak` means that only search results support it, `about_search` that it is no claim. `step` is
-    the id of the act that it is about.
+    `weak` means that only search results support it, `about_search` that it is not a claim. `step`
+    is the id of the action that it is about.
     """
 
     verdict: Verdict
@@ -270,7 +270,7 @@ class Support:
 
     @property
     def is_supported(self) -> bool:
-        """Tell whether the sentence is supported, or the act done."""
+        """Return whether the sentence is supported, or the action done."""
         return self.verdict.state.holds
 
 
@@ -363,9 +363,10 @@ class SupportFinder:
         return Support(verdict, cited, quotes, step=step)
 
     def _of_act(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
-        """Check a judge's verdict on an act against the record; returns it and the act's step.
+        """Check a judge's verdict on an action against the record; returns it and the step.
 
-        An act is done only if the deciding words are on a page as it was after a step that acted.
+        An action is done only if the deciding words are on a page as it was after a step that
+        acted.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
             return verdict, ""
@@ -378,7 +379,7 @@ class SupportFinder:
         return verdict, quoted.step if quoted and quoted.step else step
 
     def _check_uncited(self, sentence: str, judge: Judge | None) -> Support:
-        """Look for a passage that contains a sentence literally, else ask the judge."""
+        """Look for a passage that contains a sentence literally, otherwise ask the judge."""
         if found := self._find_literally(sentence):
             return found
         uncited = Verdict(VerdictState.UNCITED, reason=_CITES_NOTHING)
@@ -433,7 +434,7 @@ class SupportFinder:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
                 continue
-            acts: list[Passage] = []  # the passage of an act says what was done
+            acts: list[Passage] = []  # the passage of an action says what was done
             if source is not None and source.acted:
                 acts = [passage for passage in source.passages if passage.kind == "act"]
             whole.append([*acts, *self._best_passages(sentence, source)])
@@ -500,6 +501,6 @@ class SupportFinder:
         return list(found)
 
     def _source_number(self, verdict: Verdict) -> int:
-        """Number of the source that a verdict quotes; 0 for none."""
+        """Number of the source that a verdict quotes; 0 if there is none."""
         passage = self.evidence.passage(verdict.passage or "")
         return passage.source if passage else 0

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from agent.types import CheckState
 
 MIN_LIKENESS = 0.5
-"""Least share of words (0 to 1) in common with words that stand no longer, to be their new form."""
+"""Minimum share of words (0 to 1) in common with words that stand no longer, to be their new
+form.
+"""
 MIN_LIKENESS_IN_PLACE = 0.25
 """The same for a sentence right where the old one stood."""
 MAX_DENYING_WORDS = 4
@@ -85,7 +87,7 @@ def compare_words(
 
 
 def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
-    """Return those of a source's quotes that support a claim: literally, else the nearest one."""
+    """Return the quotes of a source that support a claim: literally, or the nearest one."""
     literal = [quote for quote in quotes if _stands(find_literally(claim, StatementIndex([quote])))]
     if literal or len(quotes) < 2:
         return literal or list(quotes)
@@ -109,7 +111,7 @@ def _stands(verdict: Verdict | None) -> bool:
 
 
 def _in_place(old: Passage | None, index: StatementIndex, verdicts: Sequence[Verdict]) -> WordsNow:
-    """Tell whether words that stand on the page are still under the heading that they had.
+    """Return whether words that stand on the page are still under the heading that they had.
 
     A heading that is gone was renamed; words under another one, beside the old heading, have moved.
     """
@@ -185,7 +187,7 @@ def _at_the_place_of(
 
 
 def _denial(claim: str, old: str, new: Statement) -> Verdict | None:
-    """Tell whether the new words deny the old ones, so that the claim no longer holds.
+    """Return whether the new words deny the old ones, so that the claim no longer holds.
 
     They do if they differ in one place, which holds a value that the claim has, or a negation.
     """
@@ -218,7 +220,7 @@ def _negations(words: Sequence[Token]) -> int:
 
 
 def _is_near(before: Sequence[Token], after: Sequence[Token]) -> bool:
-    """Tell whether two figures state the same quantity: 8.2 million became 8.3 million."""
+    """Return whether two figures state the same quantity: 8.2 million became 8.3 million."""
     if len(before) != len(after):
         return False
     pairs = [(a.value, b.value) for a, b in zip(before, after, strict=True) if a.key != b.key]

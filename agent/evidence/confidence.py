@@ -141,7 +141,7 @@ def cross_check(
 
     Yields the sources that support or contradict it. Search results are left out, since they are
     cut from their context, and so are earlier states of a page, and pages of the same site as they
-    were before an act of the run that its support was seen after.
+    were before an action of the run that its support was seen after.
     """
     for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
@@ -254,7 +254,8 @@ number of words stated, names, relative clauses, the title, a bridge to another 
 """
 
 ANSWER_BY_RULES_FROM = 0.85
-"""Below this confidence the keyless model has no answer, but passages that bear on the question.
+"""Below this confidence the keyless model has no answer, but passages that are relevant to the
+question.
 
 Of these 296 answers 105 of 114 from there on are right (in ten folds), 86 of 91 from .88 on; of 146
 others 51 of 53 and 41 of 42.
@@ -267,7 +268,7 @@ def rate(
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
     None for an answer that claims nothing, and for a model's answer that no judge has rated: that
-    the pages have its sentences literally is no evidence that they answer the question.
+    the pages have its sentences literally is not evidence that they answer the question.
     """
     if not sentences:
         return None

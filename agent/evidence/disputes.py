@@ -89,7 +89,7 @@ def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator
 
 
 def _acted_between(before: Source, after: Source) -> bool:
-    """Tell whether the run acted between two states of live pages of one site."""
+    """Return whether the run acted between two states of live pages of one site."""
     return (
         before.shown_from is not None
         and before.n < after.n

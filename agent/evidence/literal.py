@@ -167,7 +167,7 @@ def _statements(passage: Passage) -> Iterator[Statement]:
     is_row = passage.kind == "table"
     for start, end in [(0, len(passage.text))] if is_row else sentences(passage.text):
         if passage.text.startswith(FOLDED, start):
-            start += len(FOLDED)  # noqa: PLW2901 - the mark is no word of the sentence
+            start += len(FOLDED)  # noqa: PLW2901 - the mark is not a word of the sentence
         tokens = tuple(
             token._replace(start=token.start + start, end=token.end + start)
             for token in tokenize(passage.text[start:end])
@@ -199,7 +199,7 @@ def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
 
 
 def is_fragment(text: str) -> bool:
-    """Tell whether a text has no verb: only names, dates and numbers with their units."""
+    """Return whether a text has no verb: only names, dates and numbers with their units."""
     words = word_tokens(tokenize(text))
     if not 0 < len(words) <= MAX_FRAGMENT_WORDS:
         return False
@@ -275,7 +275,7 @@ def _reads_row(
     row: Passage,
     topics: Sequence[list[str]],
 ) -> bool:
-    """Tell whether a claim's parts are cells of a row: each after its column's name, or in order.
+    """Return whether a claim's parts are cells of a row: each after its column's name, or in order.
 
     The other parts may only be topics: the page's title and headings.
     """

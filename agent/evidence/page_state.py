@@ -47,7 +47,7 @@ def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
 def split_state(text: str, source: int, shown_from: int, *, acted: bool = False) -> list[Passage]:
     """Split the text of a page state into passages: those of the article first, as without it.
 
-    If an act led to it (`acted`), the first of the others says what that did.
+    If an action led to it (`acted`), the first of the others says what that did.
     """
     passages = split_passages(text[:shown_from], source)
     shown = split_passages(text[shown_from:], source)
@@ -76,7 +76,7 @@ def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passa
 def _without_emptied_rows(article: str, shown: str) -> str:
     """Leave out the rows of the article that the page shows with more in them.
 
-    Article extraction empties the cells of fields and buttons: `| Title | |` is no title.
+    Article extraction empties the cells of fields and buttons: `| Title | |` is not a title.
     """
     fuller: defaultdict[str, list[list[str]]] = defaultdict(list)
     for line in shown.split("\n"):
@@ -95,7 +95,7 @@ def _without_emptied_rows(article: str, shown: str) -> str:
 
 
 def _in_order(words: Iterable[str], others: Iterable[str]) -> bool:
-    """Tell whether some words come among others in the same order."""
+    """Return whether some words come among others in the same order."""
     rest = iter(others)
     return all(word in rest for word in words)
 

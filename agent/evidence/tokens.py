@@ -72,7 +72,7 @@ NEGATORS = frozenset(
 
 
 def is_negation(key: str) -> bool:
-    """Tell whether a token's key is a negation."""
+    """Return whether a token's key is a negation."""
     return key in NEGATORS or key.endswith("n't")
 
 

@@ -31,8 +31,8 @@ Judge = Callable[[str, Sequence[Passage]], Verdict | None]
 """Decides a claim that does not appear in the passages literally. Returns a verdict with a literal
 quote from one of them, or None if it does not decide."""
 
-NO_WORDS = "the judge called it {state}, and quoted no words of the passages"
-NOT_ABOUT_IT = "the judge called it {state} and quoted {words}, which is not about the claim"
+NO_WORDS = "the judge called it {state}, but quoted nothing from the passages"
+NOT_ABOUT_IT = "the judge called it {state}, but quoted {words}, which is not about the claim"
 """Reasons where a judge's verdict does not count."""
 
 
@@ -88,7 +88,7 @@ def not_found(missing: Sequence[str], where: str) -> str:
 
 
 def is_literal(verdict: Verdict) -> bool:
-    """Tell whether code found the claim word for word, which no judge may override."""
+    """Return whether code found the claim word for word, which no judge may override."""
     return verdict.state is VerdictState.SUPPORTED and verdict.decided_by == "code"
 
 
@@ -149,7 +149,7 @@ def _with_values(
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
     if others := counted_otherwise(claim, _sentences_of(found) or judged.quotes):
         reason = (
-            f"{_quoted(others)}: the quoted words have another number: {_quoted(judged.quotes)}"
+            f"{_quoted(others)}: the quoted words have a different number: {_quoted(judged.quotes)}"
         )
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=others)
     return replace(judged, missing=tuple(v for v in verdict.missing if not quantities(v)))
@@ -162,7 +162,7 @@ def _quoted(quotes: Iterable[str]) -> str:
 def counts(
     claim: str, judged: Verdict, passages: Sequence[Passage], titles: Sequence[str] = ()
 ) -> bool:
-    """Tell whether a judge's verdict counts.
+    """Return whether a judge's verdict counts.
 
     To support or contradict a claim it must quote words of the passages or titles that bear on it.
     """

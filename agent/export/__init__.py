@@ -34,7 +34,7 @@ FORMATS = {
 
 
 def ending(path: Path) -> str:
-    """Return the ending that chooses the format: the longest known one, else the plain suffix."""
+    """Return the ending that chooses the format: the longest known one, or the plain suffix."""
     name = path.name.lower()
     known = [*FORMATS, *IN_EXTRAS["exports"], *(plugin.name for plugin in plugins("exports"))]
     matching = [end for end in known if name.endswith(end) and name != end]

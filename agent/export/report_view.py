@@ -288,7 +288,7 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
 
 
 def _is_denied(sentence: Sentence) -> bool:
-    """Tell whether a judge checked the cited source and did not find the sentence in it."""
+    """Return whether a judge checked the cited source and did not find the sentence in it."""
     undecided = sentence.verdict is VerdictState.UNDECIDED
     return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
 

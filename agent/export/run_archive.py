@@ -41,7 +41,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_archive(name: str) -> bool:
-    """Tell whether a name is that of an archive, not of a run."""
+    """Return whether a name is that of an archive, not of a run."""
     return name.lower().endswith(".zip")
 
 
@@ -137,7 +137,7 @@ def digest(body: bytes) -> bytes:
 
 
 def is_sealed(path: Path) -> bool:
-    """Tell whether an archive is, byte for byte, as it was written."""
+    """Return whether an archive is, byte for byte, as it was written."""
     body = path.read_bytes()
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 

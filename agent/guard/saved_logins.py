@@ -76,13 +76,14 @@ class SavedLogins:
         Raises `UsageError` for an invalid name or address, and if nothing is stored for the site.
         """
         if not name.replace("-", "_").replace(".", "_").isidentifier():
-            raise UsageError(f"{name!r} is not a name", hint="Use letters, digits, - and _.")
+            raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
         if len(name) > MAX_NAME or not is_web_url(url):
             raise UsageError("a login needs a short name and an https address")
         own = of_site(state, url)
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
-                f"{origin(url)} stored no session", hint="Log in in the window before you go on."
+                f"{origin(url)} did not store a session",
+                hint="Log in in that window before you continue.",
             )
         key = self._keys.value(name) or base64.b64encode(secrets.token_bytes(32)).decode()
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -111,10 +112,12 @@ class SavedLogins:
             )
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read the login {name!r}: {error}", hint=hint) from error
-        except Exception as error:  # the library's InvalidTag is no ValueError
+        except Exception as error:  # the library's InvalidTag is not a ValueError
             if type(error).__name__ != "InvalidTag":
                 raise
-            raise UsageError(f"the login {name!r} does not fit its key", hint=hint) from error
+            raise UsageError(
+                f"the login {name!r} cannot be decrypted with its key", hint=hint
+            ) from error
         return state
 
     def remove(self, name: str) -> bool:

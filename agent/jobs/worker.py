@@ -299,7 +299,7 @@ async def _job(job: dict[str, Any]) -> dict[str, Any]:
     brief = {name: value for name, value in outcome.items() if name != "report"}
     attributes: dict[str, Any] = {"outcome": brief}
     if job["notify"] and not outcome["again"] and outcome["status"] not in _NO_NEWS:
-        attributes["told"] = await _notify(job, outcome)
+        attributes["undelivered"] = await _notify(job, outcome)
     await DBOS.update_workflow_attributes_async(DBOS.workflow_id, attributes, merge=True)
     if outcome["again"]:
         spec = JobSpec.model_validate(job)

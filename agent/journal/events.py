@@ -143,7 +143,7 @@ def read_lines(path: Path) -> tuple[list[bytes], bytes]:
 def read_events(path: Path) -> Iterator[Event]:
     """Yield the events of a journal; an incomplete last line, left by a crash, is skipped.
 
-    Raises `JournalError` if the file cannot be read, or if a complete line is no event.
+    Raises `JournalError` if the file cannot be read, or if a complete line is not an event.
     """
     lines, _ = read_lines(path)
     for number, line in enumerate(lines, 1):
@@ -151,7 +151,7 @@ def read_events(path: Path) -> Iterator[Event]:
 
 
 def read_event(line: bytes, where: str) -> Event:
-    """Parse one line; raises `JournalError`, with `where` in it, if it is no event."""
+    """Parse one line; raises `JournalError`, with `where` in it, if it is not an event."""
     try:
         row = json.loads(line)
         version = row.pop("v")
@@ -163,10 +163,10 @@ def read_event(line: bytes, where: str) -> Event:
             and isinstance(event.data, dict)
             and all(isinstance(text, str) for text in texts)
         ):
-            raise TypeError("a field is of another kind")
+            raise TypeError("a field has the wrong type")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise JournalError(
-            f"{where} is no event: {error}",
+            f"{where} is not an event: {error}",
             hint="The record was changed or damaged; `research runs rm` removes it.",
         ) from error
     if version > SCHEMA_VERSION:

@@ -68,7 +68,7 @@ class ExtractiveModel:
 
 
 def final_answer(research: Research) -> str:
-    """Return the sentence that answers, with its citation; else NOT_FOUND and what is missing."""
+    """Return the sentence that answers, with its citation, or NOT_FOUND and what is missing."""
     conversation, ranking = research.conversation, research.ranking
     selection = str(conversation.page.get("selection") or "") if conversation.page else ""
     if research.is_about_page and (ranking.is_insufficient or selection):
@@ -110,8 +110,8 @@ def _fit(research: Research, text: str) -> Fit | None:
 def _quote_best(ranking: Ranking) -> str:
     """Quote the best sentence, and a second one if the first alone may not be enough.
 
-    The second is the one that leads to it, for a second hop; else a runner-up in the same passage
-    that is nearly as good.
+    The second is the one that leads to it, for a second hop; otherwise a runner-up in the same
+    passage that is nearly as good.
     """
     best, *others = (x for x in ranking.scored if x.candidate.is_quotable)
     quoted = [best.candidate]
@@ -127,8 +127,8 @@ def _quote_best(ranking: Ranking) -> str:
 def _cite(candidate: Candidate, ranking: Ranking) -> str:
     """Format a sentence, or a row in words, with the id of its passage.
 
-    The list items or lines of code that it introduces follow it. A line that is no sentence follows
-    its heading in the same way.
+    The list items or lines of code that it introduces follow it. A line that is not a sentence
+    follows its heading in the same way.
     """
     if candidate.shown_heading:
         return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"
@@ -151,9 +151,9 @@ def _item(passage: Passage, text: str) -> str:
 def _in_words(candidate: Candidate, ranking: Ranking) -> str:
     """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
-    The row is named by the cells that the question mentions, else by its first. Of several columns
-    only those are included whose names the question mentions, if they have the wanted kind of
-    answer, else all.
+    The row is named by the cells that the question mentions, otherwise by its first. Of several
+    columns only those are included whose names the question mentions, if they have the wanted kind
+    of answer, otherwise all.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":
@@ -178,7 +178,7 @@ def _in_words(candidate: Candidate, ranking: Ranking) -> str:
 
 
 def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
-    """Quote the page in view: its selected sentences, else its first ones."""
+    """Quote the page in view: its selected sentences, otherwise its first ones."""
     selected = frozenset(content_words(selection))
     quotable = [c for c in candidates if c.is_quotable and c.passage.kind != "table"]
     in_selection = [c for c in quotable if selected and c.stems <= selected]
@@ -187,15 +187,15 @@ def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
 
 
 def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
-    """Say that nothing answers, and cite the passages that come closest, if any do.
+    """Report that nothing answers, and cite the passages that come closest, if any do.
 
     `task` is what the question asks that takes a language model, such as "compare".
     """
     most = max(1, CLOSEST // len(rankings))
     closest = [candidate for ranking in rankings for candidate in ranking.closest(most)]
-    message = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
+    message = f"{NOT_FOUND} {f'Only a language model can {task}. ' if task else ''}"
     if not closest:
-        read = "No page that was read bears on the question."
+        read = "None of the pages that were read is relevant to the question."
         return message + (read if any(r.candidates for r in rankings) else "No page was read.")
 
     # Names of the question that none of these passages mentions.

@@ -59,7 +59,7 @@ unanswerable questions better on unseen halves; without it 33 of 60 are refused 
 MIN_SENTENCES = 100
 """Rarity is taken among at least so many sentences: of two, any word is in half."""
 MIN_BEARING = MIN_COVERED / 2
-"""Share of the question's weight that a passage must cover to bear on the question."""
+"""Share of the question's weight that a passage must cover to are relevant to the question."""
 
 _NONE: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
@@ -83,7 +83,7 @@ class Candidate:
     heading_stems: those of the headings or column names above it.
     is_quotable: it ends like a sentence, or is a row of a table.
     following: the list items or lines of code that it introduces.
-    shown_heading: the heading that is quoted with it, as it is no sentence by itself.
+    shown_heading: the heading that is quoted with it, as it is not a sentence by itself.
     """
 
     text: str
@@ -235,7 +235,7 @@ class Ranking:
         )
 
     def closest(self, limit: int) -> list[Candidate]:
-        """Return the best candidates of different passages that bear on the question, best first.
+        """Return the best candidates of different passages that are relevant, best first.
 
         The sentence of a second hop comes right after the one that it belongs to.
         """
@@ -293,7 +293,7 @@ class Ranking:
         return best if best.covered >= x.covered + HOP_GAIN else x
 
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
-        """Tell whether `a` names the subject of `b`'s page, which the question does not name.
+        """Return whether `a` names the subject of `b`'s page, which the question does not name.
 
         "Born in Fredericton" names "Diocese of Fredericton" if the question asks for a diocese.
         """
@@ -456,7 +456,7 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
 
 
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if a text has something of the wanted kind that the question has not, else 0.
+    """Return 1 if a text has something of the wanted kind that the question has not, otherwise 0.
 
     0.5 if the question does not say what kind it wants. English only.
     """
@@ -495,7 +495,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
 
 
 def _value_near_term(text: str, question: Question) -> bool:
-    """Tell whether a date or amount stands near a word of the question; True for other kinds.
+    """Return whether a date or amount stands near a word of the question; True for other kinds.
 
     Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
     but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
@@ -527,6 +527,6 @@ def _is_amount(word: str) -> bool:
 
 
 def _is_time(word: str) -> bool:
-    """Tell whether a word may be a time: three or more digits, a decade (`1990s`), a month."""
+    """Return whether a word may be a time: three or more digits, a decade (`1990s`), a month."""
     figures = word.removesuffix("s").removesuffix("bc").removesuffix("ad")
     return (figures.isdigit() and len(figures) >= 3) or is_month(word) or word == "century"

@@ -70,13 +70,13 @@ class Research:
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether the best candidate and its page's title state every word of the question."""
+        """Whether the best candidate and its page's title state all words of the question."""
         best = None if self.ranking.is_insufficient else self.ranking.best
         return best is not None and not self.ranking.missing_words(best.candidate)
 
     @property
     def is_about_page(self) -> bool:
-        """Tell whether the question is about the page that the user is looking at."""
+        """Return whether the question is about the page that the user is looking at."""
         return self.conversation.page is not None and points_at_page(self.conversation.question)
 
     @property
@@ -168,7 +168,7 @@ class Researcher:
         ]
 
     def _first_searches(self, research: Research) -> list[Call]:
-        """Search for what the user approved, else for the question and for its content words.
+        """Search for what the user approved, otherwise for the question and for its content words.
 
         Not if a file, a URL of the question or the page in view already answers it.
         """

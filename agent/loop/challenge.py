@@ -1,7 +1,7 @@
 """Searches once for the contrary of each central claim of an answer, and reads what is found.
 
 What those pages say is evidence like any other: a page that contradicts a claim makes a conflict,
-and one that agrees is a further origin. Each search is on record as `challenge`.
+and one that agrees is a further origin. Each search is recorded as `challenge`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ QUERY_CHARS: Final = 150
 async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: int) -> None:
     """Search for the contrary of the `most` claims nearest to the question; records the results.
 
-    A limit that is reached ends it; so does an error, which is noted on record.
+    A limit that is reached ends it; so does an error, which is noted in the record.
     """
     evidence = judge.evidence
     checked = check_answer(answer, evidence, judge)

@@ -138,7 +138,7 @@ class ContextBuilder:
         # The reader extracts the text of all kinds of documents, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_HANDED_OVER):
-            text = f"{inert(clean(path.name))}, {kind}: it can be handed over to a page (UPLOAD)"
+            text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
             return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():

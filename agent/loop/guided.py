@@ -42,16 +42,16 @@ MAX_PASSAGES_CHARS: Final = 1_400
 MAX_ANSWER_WORDS: Final = 25
 """Maximum number of words of the answer's sentence; a longer one is shortened."""
 MIN_COVERED: Final = 0.5
-"""Least share of the question's words on the page of the answer. Together with the question's names
-it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone: 124
-and 17)."""
+"""Minimum share of the question's words on the page of the answer. Together with the question's
+names it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone:
+124 and 17)."""
 MAX_REPLY_TOKENS: Final = 500
 """Maximum number of tokens of a reply: a valid one has 150 at most, a model that rambles is
 stopped."""
 MAX_NAME_WORDS: Final = 6
 """Maximum number of words of a name that is looked up."""
 _WORD = re.compile(r"[^\W_]+")
-_REFUSED = f"{NOT_FOUND} The passages that were read do not hold the answer."
+_REFUSED = f"{NOT_FOUND} The passages that were read do not contain the answer."
 _LOOK_UP = "Looking up: "
 """Prefix of the reply that starts a second hop, before the name and the id of its passage."""
 
@@ -166,7 +166,7 @@ def answer(
     if missing := missing_values(question, near):
         leading = next((p for p in passages if _leads(p, passage, question, near)), None)
         if leading is None:
-            return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
+            return f"{NOT_FOUND} No passage that was read mentions {', '.join(missing)}."
         near |= _stems(leading)
     stems = set(content_words(question))
     if len(stems & near) < MIN_COVERED * len(stems):

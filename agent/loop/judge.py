@@ -74,8 +74,8 @@ _STATES = {
 }
 
 _OTHERS = (
-    "Cited by the answer's other sentences: these tell who or what a claim speaks of, and count "
-    "for the answer."
+    "Cited by the answer's other sentences: they show who or what a claim is about, and count "
+    "towards the answer."
 )
 
 _RIVALS = "From pages that were read and that the answer does not cite:"
@@ -277,7 +277,7 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
 
 
 def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
-    """Whether claims cite a page as it was after an act of the run."""
+    """Whether claims cite a page as it was after an action of the run."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
@@ -456,7 +456,7 @@ def _needs_words(
 def _words_note(
     decided: Mapping[Case, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
 ) -> str:
-    """Write the note that asks for the words which a judge did not quote; "" for none."""
+    """Write the note that asks for the words which a judge did not quote; "" if there is none."""
     numbers = [
         str(number)
         for number, (claim, cited) in enumerate(claims.items(), 1)
@@ -496,7 +496,7 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     remark = "; ".join(p for p in stripped if p and not _JOINERS.issuperset(p.lower().split()))
     words = remark.split()
     if len(words) < 2:
-        return quotes, ""  # a single word is no reason
+        return quotes, ""  # a single word is not a reason
     cut = " …" if len(words) > _MAX_REASON_WORDS else ""
     return quotes, " ".join(words[:_MAX_REASON_WORDS]) + cut
 

@@ -213,7 +213,7 @@ class Loop:
         return self._nudge(reply)
 
     def _nudge(self, reply: Reply) -> str:
-        """Return a note for a model that ends before it has read anything; "" for none.
+        """Return a note for a model that ends before it has read anything; "" if there is none.
 
         A model that searched and gives up is asked to read. One that called no tool is asked to
         call one; if it fails again, guided mode starts.
@@ -289,7 +289,7 @@ class Loop:
         question = self.messages[self._question].content
         request = f"The question:\n{question}\n\n<steps>\n{text}\n</steps>"
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
-        failure = "old steps were cut, not summed up"
+        failure = "old steps were cut without a summary"
         messages = [Message("user", request)]
         # The step's own timeout holds for this request too.
         reply = await client.try_ask(place, messages, failure, seconds=None)

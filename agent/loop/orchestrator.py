@@ -300,7 +300,7 @@ class Orchestrator:
                 running.append(asyncio.create_task(run(number, subtask)))
             results = await asyncio.gather(*running)
             return [replace(result, text=self.join_loops(result.text)) for result in results]
-        finally:  # if one raises, the others must not go on spending
+        finally:  # if one raises, the others must not keep spending
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
@@ -333,7 +333,7 @@ class Orchestrator:
         running = [asyncio.create_task(corrected(place)) for place in notes]
         try:
             await asyncio.gather(*running)
-        finally:  # if one raises, the others must not go on spending
+        finally:  # if one raises, the others must not keep spending
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets) - before
@@ -354,7 +354,7 @@ class Orchestrator:
     async def _ask_once(
         self, place: str, system: str, messages: list[Message], *, final: bool = False
     ) -> str | None:
-        """Send one request; None if it fails, which is noted on record.
+        """Send one request; None if it fails, which is noted in the record.
 
         The `final` request, which makes the answer, may use the reserve of time and money.
         """

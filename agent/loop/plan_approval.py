@@ -64,7 +64,7 @@ class ResearchPlan:
 
     @classmethod
     def from_text(cls, text: str) -> ResearchPlan:
-        """Read the plan that the user edited; a line that is no list item is a search too."""
+        """Read the plan that the user edited; a line that is not a list item is a search too."""
         searches, sections = list[str](), list[Section]()
         for line in filter(None, map(str.strip, text.splitlines())):
             heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
@@ -103,7 +103,7 @@ class PlanApproval:
     """Gets a plan approved: by the user, or from the record of a run that is continued.
 
     `edit` shows the user a plan, None if nobody can be asked; `user` can be asked one question in
-    a run. `note` gets the user's own words. `answered` and `approved` are what is on record, None
+    a run. `note` gets the user's own words. `answered` and `approved` are what is recorded, None
     if nothing is; an empty `approved` means that the user stopped the run.
     """
 

@@ -45,7 +45,7 @@ async def follow_citations(
 ) -> None:
     """Follow the citation of each of the `most` central claims; records the results.
 
-    `read_page` reads a page anew, from the cache: its links are not in the saved text.
+    `read_page` reads a page again, from the cache: its links are not in the saved text.
     """
     checked = check_answer(answer, judge.evidence, judge)
     pages: dict[str, Page] = {}

@@ -132,6 +132,6 @@ class RepetitionGuard:
 
 
 def _target_of(call: ToolCall) -> str:
-    """Return the page or query that a call is about, else its parameter; normalised."""
+    """Return the page or query that a call is about, otherwise its parameter; normalised."""
     target = str(call.fields.get("url") or call.fields.get("query") or call.param)
     return " ".join(target.lower().split()).rstrip("/")

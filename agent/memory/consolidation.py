@@ -57,7 +57,7 @@ class Unworded:
 
 
 def due(entries: Entries) -> bool:
-    """Tell whether `DUE` has passed since the last consolidation and since the run before this.
+    """Return whether `DUE` has passed since the last consolidation and since the run before this.
 
     Asked at the end of a run. A user who asks one question after another should not wait for it.
     """

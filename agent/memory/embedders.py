@@ -105,7 +105,7 @@ class EndpointEmbedder:
                 vectors += self._ask(texts[start : start + BATCH])
         except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
             self._failed = True
-            raise EmbeddingFailed(f"{self._url} gave no embeddings: {error}") from error
+            raise EmbeddingFailed(f"{self._url} returned no embeddings: {error}") from error
         return vectors
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
@@ -114,7 +114,7 @@ class EndpointEmbedder:
         response = self._client.post(self._url, json=request)
         rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]
         if len(rows) != len(texts):
-            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+            raise ValueError(f"got {len(rows)} vectors for {len(texts)} texts")
         in_order = sorted(rows, key=lambda row: int(row["index"]))
         return [list(map(float, row["embedding"])) for row in in_order]
 

@@ -142,7 +142,7 @@ def _page(page: PageContext | None) -> str:
 
 
 def _memories(question: str, layers: Layers, near: Mapping[str, float] | None) -> str:
-    """Format summaries and memories: all of a few, else those relevant to the question."""
+    """Format summaries and memories: all of a few, otherwise those relevant to the question."""
     sessions = {key: _delimited(value) for key, value in layers.sessions.items()}
     layers = replace(layers, sessions=sessions)
     manual = newest(layers.memories, layers.limits.memories)
@@ -160,8 +160,8 @@ def _memories(question: str, layers: Layers, near: Mapping[str, float] | None) -
         block = f"\n\n[Relevant session summaries ({len(keys)}/{len(summaries)} total):\n{shown}]"
     chosen = {key: entries[key] for key in found if key in manual}
     if not chosen and manual:
-        # The reference shows all of up to ten; here only what bears on the question is shown.
-        many = f"{len(manual)} saved memories, none of which bears on the question"
+        # The reference shows all of up to ten; here only what is relevant to the question is shown.
+        many = f"{len(manual)} saved memories, none of which is relevant to the question"
         return f"{block}\n\n[{many}: SEARCH_MEMORY finds them]"
     if chosen:
         head = f"[Relevant memories ({len(chosen)}/{len(manual)} total):"

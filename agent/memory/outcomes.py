@@ -34,7 +34,7 @@ ANSWER = 400  # characters of the answer in an outcome
 MESSAGE = 200  # characters of an error's message
 PAGES = 5  # most pages that a fact names
 GOOD_FOR = 5  # most questions that a source lists
-MIN_PLAYBOOK = 2  # fewest steps of a playbook; a single search is no method
+MIN_PLAYBOOK = 2  # fewest steps of a playbook; a single search is not a method
 ALIKE = 10  # similar facts and outcomes that are compared with a new finding
 # "It took 3 hours" has two words besides its number and may be about anything.
 SUBJECT = 3  # fewest words besides numbers of a fact that another one can replace

@@ -190,7 +190,7 @@ class SealedLog:
 
 
 def category_of(report: Report) -> str | None:
-    """Return a run's category by its words: incident, milestone, decision; None for none."""
+    """Return a run's category by its words: incident, milestone, decision, or None."""
     failed = report.status in ("failed", "not_found")
     result = report.error.message if failed and report.error else report.answer
     found = set(words(f"{report.question} {result}"))

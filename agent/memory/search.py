@@ -101,7 +101,7 @@ def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -
 
 
 def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
-    """Remove memories from the index; FTS5 must be told the terms that were added."""
+    """Remove memories from the index; FTS5 must receive the terms that were added."""
     values = [(id_, terms) for id_, terms in rows if terms]
     if values and connection.dialect.name == "sqlite":
         delete = "INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', ?, ?)"
@@ -160,7 +160,7 @@ class WordSearch:
         return [(score, row) for score, row in ranked if self.wants(row)]
 
     def wants(self, row: IndexedMemory) -> bool:
-        """Tell whether a memory is of a wanted kind."""
+        """Return whether a memory is of a wanted kind."""
         return self._kinds is None or row.kind in self._kinds
 
     def memories(self, ids: Iterable[int]) -> list[IndexedMemory]:

@@ -59,8 +59,8 @@ class Embedder(Protocol):
 class Vectors:
     """The vectors of one model for the texts and memories of a store.
 
-    Memories are searchable by words at once; their vectors follow. New memories are recognised by
-    their ids, which only grow; the table `restated` lists those whose text changed.
+    Memories are searchable by words immediately; their vectors follow. New memories are recognised
+    by their ids, which only grow; the table `restated` lists those whose text changed.
     """
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
@@ -152,7 +152,7 @@ class Vectors:
                 return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
-        """List searchable memories to embed: those whose text changed, else the new ones."""
+        """List searchable memories to embed: those whose text changed, otherwise the new ones."""
         last = first + (1 << NAMESPACE_SHIFT) - 1
         query = sa.select(memories).where(memories.c.state == "active", memories.c.terms != "")
         query = query.order_by(memories.c.id).limit(BATCH)
@@ -247,7 +247,7 @@ def _number(code: bytes) -> int:
     return int.from_bytes(code)
 
 
-OLDEST = (0, 8)  # the first that goes on scanning where a namespace takes little of the index
+OLDEST = (0, 8)  # the first that keeps scanning where a namespace takes little of the index
 INDEXED = 2_000  # dimensions at most; longer vectors are compared one by one
 _CREATE = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -265,7 +265,7 @@ _HAS_SOME = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
 
 
 def _has_pgvector(store: Store) -> bool:
-    """Tell whether this Postgres has a pgvector that is new enough, or lets us switch it on."""
+    """Return whether this Postgres has a pgvector that is new enough, or lets us switch it on."""
     known = sa.text("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     with store.read() as connection:
         version = connection.scalar(known)

@@ -2,7 +2,7 @@
 
 A row of `ADAPTATIONS` is one thing that a request may have and an endpoint refuse. What was learned
 holds for the run and, in the data folder by endpoint and model, for later ones (a week: servers are
-started anew with other settings).
+started again with other settings).
 """
 
 from __future__ import annotations

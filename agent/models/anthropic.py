@@ -139,7 +139,7 @@ def _read_message(message: Any) -> Completion:
     if isinstance(message, str):
         raise ErrorInReply(message, ANOTHER_API)
     if not isinstance(blocks, list):
-        raise ValueError("there is no content in it")
+        raise ValueError("it has no content")
     usage = message.usage
     # The API's `input_tokens` exclude those read from and written to the cache; ours do not.
     cached = usage.cache_read_input_tokens or 0

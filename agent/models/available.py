@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OLLAMA_SECONDS: Final = 1.0
-"""Ollama is on this machine: it answers at once, or not at all."""
+"""Ollama is on this machine: it answers immediately, or not at all."""
 
 
 def ollama_models(environ: Mapping[str, str]) -> list[str]:

@@ -63,7 +63,7 @@ class Task(StrEnum):
     REPHRASE = "rephrase"
     """Other queries where a search found little."""
     NUDGE = "nudge"
-    """Not a call: whether it can be asked to go on after an answer without any evidence."""
+    """Not a call: whether it can be asked to continue after an answer without any evidence."""
     FOLLOW_NOTES = "heed"
     """Not a call: whether it understands notes, such as those about repeated calls."""
 
@@ -215,7 +215,7 @@ class CallBudget(Protocol):
     """The budget of one call: its highest price is reserved before each attempt."""
 
     def begin(self) -> int | None:
-        """Reserve the price of an attempt; returns the bound on its reply, None for none.
+        """Reserve the price of an attempt; returns the bound on its reply, None if there is none.
 
         The bound is in tokens. Raises `LimitReached` where the attempt cannot be paid for.
         """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 UNREACHED = 0
 """The status of a call without an answer, or with only a part of one."""
 ANOTHER_API = 1
-"""The status of an answer that is no reply of a model: a web page, or JSON of another kind."""
+"""The status of an answer that is not a reply of a model: a web page, or JSON of another kind."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 _MESSAGE_CHARS = 200
 """Characters of a provider's message that are passed on."""

@@ -176,8 +176,9 @@ def find_endpoint(
 ) -> Endpoint | None:
     """Return the endpoint of a model; None for keyless, scripted and plug-in models.
 
-    Without a name it is the first model at `base_url`, else the default of a provider whose key is
-    set, else the keyless one. `options` override the abilities that the name suggests. Raises
+    Without a name it is the first model at `base_url`, otherwise the default of a provider whose
+    key is set, otherwise the keyless one. `options` override the abilities that the name suggests.
+    Raises
     `UsageError` for an unknown name.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)

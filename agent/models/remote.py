@@ -159,13 +159,13 @@ class RemoteModel(ABC):
     async def _complete(self, request: ModelRequest, stream: TextStream | None) -> Completion:
         """Make one request, adapted to what the endpoint takes.
 
-        Raises `Transient` if a retry may succeed, else a `ResearchError`.
+        Raises `Transient` if a retry may succeed, otherwise a `ResearchError`.
         """
         tried: set[str] = set()
         while True:
             if self.calls_left is not None:
                 if self.calls_left <= 0:
-                    raise ModelError("the number of requests that may be made is used up")
+                    raise ModelError("the maximum number of requests has been made")
                 self.calls_left -= 1
             try:
                 return await self._call(self._adapted(request), stream)

@@ -194,7 +194,7 @@ class _Connection(smtplib.SMTP):
 
 
 def is_local(host: str, *kinds: AddressKind) -> bool:
-    """Tell whether a host is this machine, or has an address of one of `kinds`."""
+    """Return whether a host is this machine, or has an address of one of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

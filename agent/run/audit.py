@@ -132,7 +132,7 @@ class Audit(Run):
         """Find, for sentences that their own pages do not support, another page that does.
 
         Returns the verdicts by sentence. Code decides where the words stand on the nearest page,
-        else the judge.
+        otherwise the judge.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)

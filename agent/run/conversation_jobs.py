@@ -127,7 +127,7 @@ class JobProgress:
 
 
 def job_place(name: str) -> str:
-    """Return the place of a job on record."""
+    """Return the place of a job in the record."""
     return f"{AFTER}/{name}"
 
 
@@ -311,7 +311,7 @@ class ConversationJobs:
 
 
 def answered_count(memory: Memory) -> int:
-    """Return how many questions were answered; 0 if the stored counter is no number."""
+    """Return how many questions were answered; 0 if the stored counter is not a number."""
     counted = js.to_string(memory.values(kinds.INTERNAL).get(COUNTER, "0"))
     return int(counted) if counted.isascii() and counted.isdigit() else 0
 

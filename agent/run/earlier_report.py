@@ -29,7 +29,7 @@ _PAGES: Final = frozenset({"http", "browser", "file"})
 
 @dataclass(frozen=True, slots=True)
 class EarlierReport:
-    """A report that is checked again, with its record where that is at hand.
+    """A report that is checked again, with its record where that is available.
 
     `is_own` says that the run was made on this machine, so that its files may be read again.
     """
@@ -62,7 +62,7 @@ def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
             raise UsageError(f"cannot read {path}: {error.strerror}") from error
         except ValidationError as error:
             hint = "`research audit FILE` checks other documents."
-            raise UsageError(f"{path.name} is no report of a run", hint=hint) from error
+            raise UsageError(f"{path.name} is not the report of a run", hint=hint) from error
         yield EarlierReport(path.name, report)
         return
     with open_run(name, runs) as folder:

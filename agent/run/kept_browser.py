@@ -47,7 +47,7 @@ MAX_LINE: Final = 32_000_000
 def session_folder(data: Path, name: str) -> Path:
     """The folder of a session, made for the user alone; raises `UsageError` for a bad name."""
     if not name.replace("-", "").replace("_", "").isalnum():
-        raise UsageError(f"{name!r} is not a name", hint="Use letters, digits, - and _.")
+        raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
     return private_folder(private_folder(private_folder(data) / "browser") / name)
 
 

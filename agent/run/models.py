@@ -50,7 +50,7 @@ class ResolvedModel:
 
     @property
     def name(self) -> str:
-        """The name of the model on record."""
+        """The name of the model in the record."""
         model = self.local or self.endpoint
         return model.name if model else ""
 
@@ -80,7 +80,7 @@ class ResolvedModel:
             model = GuidedModel(model, options.effort)
         if not options.fallback:
             return model
-        # Resolved now, so that a wrong name is reported at once; opened when it is needed.
+        # Resolved now, so that a wrong name is reported immediately; opened when it is needed.
         fallbacks = [
             find_endpoint(name, None, self.environ, options) or _local_model(name)
             for name in options.fallback
@@ -100,7 +100,7 @@ class ResolvedModel:
 
 
 def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str]) -> ResolvedModel:
-    """Find the model of a run: the caller's `own`, else the one of the settings.
+    """Find the model of a run: the caller's `own`, otherwise the one of the settings.
 
     Raises `UsageError` for an unknown one.
     """

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 INTERRUPT: Final = "interrupt"
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MAX_PLAYBOOK_STEPS: Final = 12
-"""Maximum number of steps in a playbook; a longer one is no method to follow."""
+"""Maximum number of steps in a playbook; a longer one is not a method to follow."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
 _SEARCHED_OUTCOMES = ("ok", "empty")
@@ -185,7 +185,7 @@ class ReportBuilder:
             disputes=(*(judge.disputes if judge else ()), *self._contrary()),
             fit=self._fit,
         )
-        # Rules either answer or show what bears on the question.
+        # Rules either answer or show what is relevant to the question.
         too_weak = self._fit is not None and (weighed.confidence or 0.0) < ANSWER_BY_RULES_FROM
         unanswered = gave_up or too_weak or not checked.sources
         no_research = not evidence.sources and not self._searches and result.limit is None
@@ -209,7 +209,8 @@ class ReportBuilder:
         elif self._undone:
             report.error = _error_info(NeedsUser("; ".join(dict.fromkeys(self._undone))))
 
-        # The answer, its sources and sentences; or what was tried, and what bears on the question.
+        # The answer, its sources and sentences; or what was tried, and what is relevant to the
+        # question.
         if unanswered:
             words = CheckedAnswer("", (), ()) if too_weak else checked
             report.confidence_parts.fit = self._fit
@@ -245,7 +246,7 @@ class ReportBuilder:
                 sentence.primary = sources.add(source, data["quote"]).n
                 note = f"the primary source is [{sentence.primary}]"
             elif data["read"]:
-                note = f"{note}, which does not say so in these words"
+                note = f"{note}, which does not say this in these words"
             sentence.reason = "; ".join(filter(None, (sentence.reason, note)))
         report.sources = list(sources)
 
@@ -361,9 +362,7 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
     """Explain why no search came to an end."""
     reasons = "; ".join(dict.fromkeys(errors))
-    hint = (
-        "Ask again: an index that was begun is kept. A longer --timeout gives the search more time."
-    )
+    hint = "Ask again: the finished part of the index is kept. A longer --timeout helps too."
     return WebOutOfReach(f"no search came to an end: {reasons}", hint=hint)
 
 
@@ -386,7 +385,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     if outcomes == {"refused"}:
         summary = "refused"
         if len(providers) > 1:
-            summary = f"all {len(providers)} search providers are refused"
+            summary = f"all {len(providers)} search providers refuse requests"
         last = lines[-1]
         return WebOutOfReach(f"{summary}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
     return WebOutOfReach("no search provider could be asked: " + "; ".join(providers.values()))

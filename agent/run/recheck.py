@@ -53,8 +53,8 @@ _ORDER: Final[dict[CheckState, int]] = {
     "not_checked": 4,
     "gone": 5,
 }
-"""Of several sources of a sentence the first of these counts: one that says otherwise today, else
-one that still supports it. Nothing is gone as long as a source could not be read."""
+"""Of several sources of a sentence the first of these counts: one that says otherwise today,
+otherwise one that still supports it. Nothing is gone as long as a source could not be read."""
 _HOLDING: Final = frozenset({"stands", "moved"})
 _MARKER = re.compile(r"\s?\[(\d{1,3})\]")
 
@@ -76,8 +76,8 @@ async def recheck(
     addresses, options = service_addresses(load_options(arguments, config=config))
     with open_earlier(str(name), Runs(options.data)) as earlier:
         if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
-            hint = "A recheck needs sentences that pages support."
-            raise UsageError(f"{earlier.name} has nothing to check again", hint=hint)
+            hint = "A recheck needs sentences that are supported by pages."
+            raise UsageError(f"{earlier.name} has nothing to recheck", hint=hint)
         make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
         question = f"Recheck of {earlier.name}: {earlier.report.question}"
         return await run_question(question, options, Inputs(on_event=on_event, config=config), make)
@@ -119,16 +119,16 @@ class Recheck(Run):
         return [(sentence, self._check(sentence)) for sentence in report.claims]
 
     def _check(self, sentence: Sentence) -> RecheckedSentence:
-        """Say what became of the words that support a sentence."""
+        """Determine what became of the words that support a sentence."""
         quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
-            reason = "no page that can be read again supported it"
+            reason = "it was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence.text, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _ORDER[one.state])
 
     def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
-        """Say what became of a sentence's words on one of its pages."""
+        """Determine what became of a sentence's words on one of its pages."""
         then = page.then
         rows = [
             (words, self._on_page(claim, words, page))
@@ -147,7 +147,7 @@ class Recheck(Run):
 
     def _on_page(self, claim: str, words: str, page: PageNow) -> WordsNow:
         if page.saved is not None and page.saved.step:
-            reason = "the page was read after an act of the run, which is not repeated"
+            reason = "the page was read after an action of the run, which is not repeated"
             return WordsNow("not_checked", words, reason=reason)
         if page.source is not None:
             return compare_words(claim, words, page.before, page.source.passages)

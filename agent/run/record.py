@@ -123,7 +123,7 @@ class RunRecord:
             hint = "`research verify` compares its quotes with the saved pages; "
             hint += f"`research {work}` reads the pages again."
             name = "an audit" if work == "audit" else f"a {work}"
-            raise UsageError(f"{self.folder.id} is {name}, which is not replayed", hint=hint)
+            raise UsageError(f"{self.folder.id} is {name}, which cannot be replayed", hint=hint)
         return self
 
     @property
@@ -350,9 +350,9 @@ class ResumedModel(ModelWrapper):
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Return the recorded reply to the same request, else the live model's."""
+        """Return the recorded reply to the same request, otherwise the live model's."""
         digest = request_digest(system, messages)
-        # The recorded run went on without these notes on old steps; with them, its next requests
+        # The recorded run continued without these notes on old steps; with them, its next requests
         # would differ from the record.
         if digest in self._failed:
             raise ModelUnavailable("old steps were not summed up when this was asked")
@@ -366,7 +366,7 @@ class ResumedModel(ModelWrapper):
 
 
 def once_each(record: RunRecord, write: Record) -> Record:
-    """Wrap `write`, so that events of `_ONCE_A_PLACE` on record are not written again."""
+    """Wrap `write`, so that events of `_ONCE_A_PLACE` in the record are not written again."""
     known = {(event.type, event.place) for event in record.events if event.type in _ONCE_A_PLACE}
 
     def write_new(kind: str, place: str = "", **data: Any) -> None:

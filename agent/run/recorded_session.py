@@ -1,4 +1,4 @@
-"""The acts of a recorded browser session: found again on a page, and compared with the record."""
+"""The actions of a recorded browser session: found again on a page, compared with the record."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ _AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
 _READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
 """Tools that read back what they did, so that no change of the page has to confirm it."""
 MIN_LIKENESS: Final = 0.6
-"""Least likeness (0 to 1) of a line that an act made new to one that it made new in the record."""
+"""Minimum likeness (0 to 1) of a line that an action made new to one that it made new in the
+record.
+"""
 _DIALOG: Final = 2
 """`front` of the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
@@ -51,7 +53,7 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """A recorded act: the call, its result, and where its elements stood.
+    """A recorded action: the call, its result, and where its elements stood.
 
     `element` is the role and name of what was acted on, and what was noted of it. `shown` are the
     lines that the session had shown before.
@@ -81,24 +83,24 @@ class SessionStep:
         return str(self.call.fields.get(name, "") or "") if name else ""
 
     def wanted(self) -> str:
-        """Say what the step is to do now: what it did then, with what is to be entered."""
+        """Describe what the step is to do now: what it did then, with what is to be entered."""
         said = self.describe()
         if self.recorded:
             said = said.replace(self.recorded, self.entered)
         return said if self.entered in said else f"{said}: {self.entered!r}"
 
     def describe(self) -> str:
-        """Say what the step did, without refs."""
+        """Describe what the step did, without refs."""
         return describe_act(self.result, self.fields.get("url", ""))
 
 
 def describe_act(result: Observation, url: str) -> str:
-    """Say what an act did, without refs; one that says nothing opened `url`."""
+    """Describe what an action did, without refs; one that says nothing opened `url`."""
     return without_refs(str(result.get("did") or "")) or f"opened {url}"
 
 
 def session_steps(record: RunRecord) -> list[SessionStep]:
-    """Read the acts of a run's main loop that took effect, in their order."""
+    """Read the actions of a run's main loop that took effect, in their order."""
     known: dict[str, Place] = {}
     shown = set[str]()
     tools = {tool.name: tool for tool in PAGE_TOOLS}
@@ -144,7 +146,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
         entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
         listed = "; ".join(entered) or "nothing"
         raise UsageError(
-            f"nothing was entered for {next(iter(unused))!r}", hint=f"Entered: {listed}."
+            f"{next(iter(unused))!r} was not used for any entry", hint=f"Entered: {listed}."
         )
     return changed
 
@@ -209,10 +211,10 @@ def difference(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Say how an outcome differs from the recorded one; empty if it confirms it.
+    """Describe how an outcome differs from the recorded one; empty if it confirms it.
 
-    `before` are the lines that the page showed before the act, `changed` what is entered in place
-    of what was entered then.
+    `before` are the lines that the page showed before the action, `changed` what is entered in
+    place of what was entered then.
     """
     then = step.result
     if now.failed:
@@ -241,7 +243,7 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return a line that the act made new in the record and not now; "" if one of them is there.
+    """Return a line that the action made new in the record and not now; "" if one of them is there.
 
     Numbers may differ, and so does what was entered.
     """

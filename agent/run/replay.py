@@ -174,7 +174,7 @@ class NoLiveModel:
 
 
 def _limit_of(record: RunRecord, loop: str = "") -> str | None:
-    """Return the limit that ended a loop, else the one that ended the run, else None."""
+    """Return the limit that ended a loop, otherwise the one that ended the run, otherwise None."""
     limits = [e.data["limit"] for e in record.events_of("limit.reached") if e.place == loop]
     if not limits:
         limits = [event.data["limit"] for event in record.events_of("answer.draft")]
@@ -243,7 +243,7 @@ class RecordedBudget(Budget):
 
 
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
-    """Describe how a request differs from the most similar one on record, as a unified diff."""
+    """Describe how a request differs from the most similar one in the record, as a unified diff."""
     # Rebuild each recorded request: its event holds only the messages that are new in its loop.
     loops: dict[str, list[Message]] = {}
     candidates: list[tuple[int, int, str, list[Message]]] = []
@@ -259,7 +259,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     # The most similar one has the longest common beginning, then the nearest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])
     if n == len(recorded) == len(messages):
-        return f"at {place}: its messages are those on record, and the record's hash of them is not"
+        return f"at {place}: its messages match the record, but their hash does not"
     if n == min(len(recorded), len(messages)):
         return f"at {place}: {len(messages)} messages now, {len(recorded)} on record"
 

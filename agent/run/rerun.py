@@ -2,8 +2,9 @@
 
 The steps are those of the record. An element is found by its role and name, never by a selector.
 Where several share them, the words of the row that only it had decide; without those words on the
-page, nothing is done. Each act is confirmed by its outcome, compared with the recorded one. At the
-first difference the rerun stops and says what differs; if a model is given, it takes over there.
+page, nothing is done. Each action is confirmed by its outcome, compared with the recorded one. At
+the first difference the rerun stops and says what differs; if a model is given, it takes over
+there.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 _KEPT_SETTINGS: Final = (
     "allow deny allow_private proxy ignore_robots headed storage_state file timeout".split()
 )
-"""Settings of the recorded run that hold again. Approvals do not: they are asked for anew."""
+"""Settings of the recorded run that hold again. Approvals do not: they are needed again."""
 
 
 async def rerun(
@@ -82,7 +83,7 @@ async def rerun(
     steps = with_values(session_steps(record), values or {})
     if not steps:
         hint = "Only what a run did in the browser (OPEN, CLICK, TYPE, …) can be repeated."
-        raise UsageError(f"{folder.id} did nothing in a browser", hint=hint)
+        raise UsageError(f"{folder.id} has no browser actions", hint=hint)
     kept = {key: record.options[key] for key in _KEPT_SETTINGS if record.options.get(key)}
     options = load_options(
         {**kept, **{k: v for k, v in arguments.items() if v is not None}}, config=config

@@ -226,7 +226,7 @@ class RunServices:
         return await context.in_memory_thread(self._find_session, context.memory)
 
     def _find_session(self, memory: Memory | None) -> str:
-        """Return the conversation that was asked for or is continued, else a new one."""
+        """Return the conversation that was asked for or is continued, otherwise a new one."""
         if self.options.session:
             return self.options.session
         continued = self.options.continue_run

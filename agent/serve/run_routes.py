@@ -184,7 +184,7 @@ def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md"
     """Export a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
     if form not in FORMATS:
         raise UsageError(
-            f"{form!r} is not an export format", hint=f"Available: {' '.join(FORMATS)}."
+            f"{form!r} is not a known export format", hint=f"Available: {' '.join(FORMATS)}."
         )
     name = f"{folder.id}{form}"
     file = Attachment.from_bytes(name, writer(Path(name))(folder.path))

@@ -61,7 +61,7 @@ MAX_SCRIPT = 8_000
 MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
 MAX_NEW_LINES = 600
-"""Characters of new text in the paragraph that says what an act did."""
+"""Characters of new text in the paragraph that says what an action did."""
 
 _REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
 _MARKUP = re.compile(
@@ -153,7 +153,7 @@ async def act_on_page(
 ) -> Finish:
     """Act on the open page and report what changed; what was done is part of the page's source.
 
-    An act whose end was not seen is noted on the state of the page that is shown next.
+    An action whose end was not seen is noted on the state of the page that is shown next.
     """
     with _act_of(require_web(context)):
         return await _on_page(context, act, is_act=True)
@@ -194,7 +194,7 @@ async def _on_page(
 
 
 def _summary(outcome: ActionOutcome) -> str:
-    """Write what an act did, the events that it led to, and the new text, as one paragraph."""
+    """Write what an action did, the events that it led to, and the new text, as one paragraph."""
     new = "; ".join(outcome.new)[:MAX_NEW_LINES]
     parts = [outcome.did, *outcome.events, *_unanswered(outcome), f"new text: {new}" if new else ""]
     return without_refs("; ".join(filter(None, parts)))
@@ -208,7 +208,7 @@ def without_refs(text: str) -> str:
 def _action_result(
     context: ToolContext, state: PageState, outcome: ActionOutcome, end: str
 ) -> ToolResult:
-    """Report an outcome; `end` is UNKNOWN for an act that has no answer, else ""."""
+    """Report an outcome; `end` is UNKNOWN for an action that has no answer, otherwise ""."""
     page, hint = state.page, OutcomeUnknown.hint if end else ""
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if end:
@@ -497,14 +497,14 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
     tab, web = require_tab(context), require_web(context)
     if web.attached:
         raise ToolError(
-            "in the user's own Chrome a file goes to the user's downloads, which are not read",
+            "the user's own Chrome saves files among the user's downloads, which are not read",
             hint="READ the address of the file, or ask the user for it.",
         )
     with _act_of(web):
         async with web.lock:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
-        raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
+        raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Continue without the file.")
     web.reader.allow_file(kept.path)
     # READ takes the address; PYTHON then computes with the passages of what was read.
     return ToolResult(

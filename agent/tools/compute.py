@@ -81,7 +81,7 @@ class _Inputs:
             end = below if below >= 0 else len(text)
         rows = [split_row(line) for line in text[start:end].split("\n") if not is_table_rule(line)]
         if not text[start:end].lstrip().startswith("|"):
-            raise ValueError(f"{passage} is no row of a table")
+            raise ValueError(f"{passage} is not a table row")
         for other in source.passages if source else ():
             if start <= other.start < end:
                 self._cells.update(dict.fromkeys(split_row(other.text), other.id))
@@ -127,12 +127,12 @@ async def compute(
     try:
         result = _format_value(value) if value is not None else printed.output.strip()
     except (ValueError, OverflowError) as error:  # Python formats integers up to 4,300 digits
-        raise ToolError("the result is too large to be shown", hint=_HINT) from error
+        raise ToolError("the result is too large to show", hint=_HINT) from error
     if not result:
-        raise ToolError("the code gave nothing", hint=_HINT)
+        raise ToolError("the code returned nothing", hint=_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
     if not (inputs.used or is_figure):  # a text that rests on nothing read could say anything
-        note = "it is no figure, and uses none that was read, so it cannot be cited"
+        note = "it is not a number and uses none that was read, so it cannot be cited"
         shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
         return lambda: shown
     return lambda: _register_result(context, code, result[:MAX_RESULT_CHARS], inputs)
@@ -186,7 +186,7 @@ def number(text: str) -> float:
     """
     found = list(_FIGURE.finditer(text))
     if len(found) != 1:
-        raise ValueError(f"“{text}” is {'no figure' if not found else 'more than one figure'}")
+        raise ValueError(f"“{text}” is {'not a number' if not found else 'more than one number'}")
     sign, digits, scale = found[0].groups()
     digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
@@ -199,7 +199,7 @@ def number(text: str) -> float:
     whole = digits[:decimal].replace(".", "").replace(",", "")
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
     if not math.isfinite(value):
-        raise ValueError(f"a figure of {len(whole)} digits is too large")
+        raise ValueError(f"a number of {len(whole)} digits is too large")
     value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
 

@@ -119,21 +119,21 @@ class Web:
 
     @property
     def searches_locally_only(self) -> bool:
-        """Tell whether only the user's folder is searched, so that no query leaves the machine."""
+        """Return whether only the user's folder is searched, so that no query is sent anywhere."""
         return all(provider.local for provider in self.chain.providers)
 
     @property
     def has_files(self) -> bool:
-        """Tell whether a folder of the user is searched (`--corpus`)."""
+        """Return whether a folder of the user is searched (`--corpus`)."""
         return any(provider.local for provider in self.chain.providers)
 
     @property
     def can_clear_walls(self) -> bool:
-        """Tell whether the user or a solver can solve a captcha in the browser."""
+        """Return whether the user or a solver can solve a captcha in the browser."""
         return self.is_visible or self.solver is not None
 
     def expired_login(self, page: Page) -> str:
-        """Say that a saved login has expired, if the page asks for a login at its site; else ""."""
+        """Report an expired saved login, if the page asks for a login at its site; otherwise ""."""
         name = self.logins.get(registrable_domain(host(page.url)))
         if not name or page.outcome is not Outcome.LOGIN:
             return ""
@@ -146,8 +146,8 @@ class Web:
         """Make the error of a call that needs an open page when there is none, or it is silent."""
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
-        why = "the tab in front of the user does not answer: it is busy, or a dialog is open in it"
-        return ToolError(why, hint="READ without url looks for it again; or OPEN an address.")
+        why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
+        return ToolError(why, hint="READ without url to look for it again, or OPEN an address.")
 
     async def read_tab(self) -> Page:
         """Read the current state of the open page: our tab, or the user's page.

@@ -144,7 +144,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
         # Not an error if it finds something: a user may have memories of their own kinds.
         if unknown and not hits:
             hint = f"Take {', '.join(SEARCHABLE_KINDS)}."
-            raise ToolError(f"nothing is of kind {', '.join(unknown)}", hint=hint)
+            raise ToolError(f"no memories of kind {', '.join(unknown)}", hint=hint)
         return ToolResult({**data, "kinds": kinds, "matches": _hit_rows(hits)})
     saved = await context.in_memory_thread(memory.saved)
     profile = await context.in_memory_thread(memory.values, PROFILE)
@@ -301,7 +301,7 @@ GOAL_TOOLS = (set_goal, update_goal, get_goals)
 def require_wiki(context: ToolContext) -> Wiki:
     """Return the wiki of a run; raises `ToolError` if it has none."""
     if context.wiki is None:
-        raise ToolError("there is no wiki in this run", hint="Go on without it.")
+        raise ToolError("there is no wiki in this run", hint="Continue without it.")
     return context.wiki
 
 

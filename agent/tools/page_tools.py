@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 SOLVER_SECONDS = 120.0
 NOTHING_SHOWN = "(the page shows nothing yet: WAIT, then SNAPSHOT)"
-PICTURE_NOTE = "attached: what is in view, refs drawn on it"
+PICTURE_NOTE = "attached: a screenshot of the visible page with refs"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"
 
 page_tool = partial(reading_tool, on_page=True, sends=sends_nothing, group=Group.BROWSER)
@@ -48,8 +48,8 @@ def require_tab(context: ToolContext) -> Tab:
     """Return the open tab; raises `ToolError` if there is none."""
     web = require_web(context)
     if web.tab is None and web.page is not None:
-        why = f"the user's own tab, {web.page.url}, is only read here"
-        hint = "READ without url gives its text. To act on the page, OPEN its address."
+        why = f"the user's own tab, {web.page.url}, is read-only here"
+        hint = "READ without url shows its text. To act on the page, OPEN its address."
         raise ToolError(why, hint=hint)
     if web.tab is None:
         raise web.no_page()
@@ -158,9 +158,9 @@ def _open_result(
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The open page as it was just shown; `outcome` says what an act did to it, or "".
+    """The open page as it was just shown; `outcome` says what an action did to it, or "".
 
-    `step` is the place of the last act before it.
+    `step` is the place of the last action before it.
     """
 
     page: Page
@@ -179,7 +179,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page after a look at it; an act whose end was not seen is noted on it."""
+    """Read the open page after a look at it; an action whose end was not seen is noted on it."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -270,7 +270,7 @@ async def tabs(
 def _tab_named(browser: Browser, name: str) -> Tab:
     tab = browser.tab(name)
     if tab is None:
-        raise ToolError(f"no tab of ours is called {name}", hint="TABS lists them.")
+        raise ToolError(f"this run has no tab called {name}", hint="TABS lists them.")
     return tab
 
 
@@ -287,7 +287,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
 
 @page_tool("PAGE_CONTEXT", "returns url, title, selection and text in view.", group=Group.HANDS)
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return what is in view in our own tab, else in the user's."""
+    """Return what is in view in our own tab, otherwise in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()

@@ -285,7 +285,7 @@ async def check_outgoing(
                 arguments = arguments.model_copy(update={sent.field: query})
             continue
         if context.redactor.text(sent.text) != sent.text:
-            raise refusal(context, tool.name, "it contains a secret of the environment")
+            raise refusal(context, tool.name, "it contains a secret from the environment")
         site, why = _recipient(context, tool, arguments, sent), ""
         outgoing = context.outgoing
         if sent.sink is Sink.ADDRESS:
@@ -432,7 +432,7 @@ def _file_names(arguments: Any) -> list[str]:
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
-    """Tell whether the user, or a page of theirs on its own site, names a URL.
+    """Return whether the user, or a page of theirs on its own site, names a URL.
 
     The root of a site that the question names counts too.
     """

@@ -74,7 +74,7 @@ class Group(StrEnum):
     Listing all their forms would be half of every request, and few questions need them.
     """
 
-    BROWSER = "browser, for what READ does not show"
+    BROWSER = "browser, for content that READ does not show"
     HANDS = "rarely needed"
     SITE = "many pages of a site"
     COMPUTING = "computing with figures read"
@@ -169,7 +169,7 @@ class Tool:
     free: an MCP tool that the user always allows.
     is_source: its result becomes a source of the run, unless it registers one itself.
     verb: how a request for approval describes an action, with `{field}`s of its arguments.
-    approval: the kind of act that covers it in `--yes ACT@SITE`.
+    approval: the kind of action that covers it in `--yes ACT@SITE`.
     may_submit: it may submit a form, which is approved separately.
     traits: what it declares about its results. A tool that changes nothing also has `READS`.
     playbook: the parameter that says what was asked for, in the playbook of a run; "" leaves its
@@ -621,6 +621,6 @@ def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params]
     except (NameError, TypeError, ValueError, PydanticUserError) as error:
         raise UsageError(
             f"the tool {name} cannot be described to a model: {error}",
-            hint="Give each parameter a name and a type of JSON: str, int, float, bool, list, …",
+            hint="Give each parameter a name and a JSON type: str, int, float, bool, list, …",
         ) from error
     return params

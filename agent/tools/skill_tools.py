@@ -143,7 +143,7 @@ SKILL_TOOLS = (learn_skill, list_skills, forget_skill)
 
 
 def skills_block(context: ToolContext) -> str:
-    """Format the skill files that a run is told of, and record their provenance; "" for none."""
+    """Format the skill files that a run lists, and record their provenance; "" if there is none."""
     from agent.prompts.skill_files import choose_skills  # noqa: PLC0415 - few runs have any; loads YAML
 
     lines: dict[str, list[str]] = {"user": [], "project": []}

@@ -44,8 +44,8 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
     """Make a page a source of the run, and store what was fetched if the source is new.
 
     The source of a live page holds what a snapshot shows too. `outcome` says what an action did
-    that led to this state of it, `step` is the place of the last act before it. Raises `ToolError`
-    if the page has no text at all.
+    that led to this state of it, `step` is the place of the last action before it. Raises
+    `ToolError` if the page has no text at all.
     """
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
     text = document.text if document is not None else ""

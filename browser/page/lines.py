@@ -38,7 +38,7 @@ MAX_INDENT = 6
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})
-_NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is no row
+_NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is not a row
 _BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
 _UNSEEN = frozenset({"invisible", "off-screen", "turned away"})
 # The text inside these is their caption; inside a custom field or list it is the value.
@@ -145,7 +145,7 @@ COMPARED_LINES = 4_000
 
 
 def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
-    """Match elements that were rendered or loaded anew with those before: new refs to old ones.
+    """Match elements that were re-rendered or reloaded with those before: new refs to old ones.
 
     The lines of both views are aligned by their text without refs. Elements of two aligned lines
     are the same if those lines have the same controls, by role and name, in the same order, and say
@@ -252,7 +252,7 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
 
 
 def _name_of(described: str) -> str:
-    """The name in `role name`, else the role."""
+    """The name in `role name`, otherwise the role."""
     return described.partition(" ")[2] or described
 
 
@@ -320,7 +320,7 @@ class _LineText:
                 self._parts.append((" | ",) * 2)
             else:
                 self._append(piece, self._format(piece))
-        for at, piece in self._open:  # the control's content goes on in the lines below
+        for at, piece in self._open:  # the control's content continues in the lines below
             label = plain_text(piece.get("l", ""))
             space = piece.get("w") or ""
             shown, plain = self._format_control(piece, (label, label))
@@ -466,7 +466,7 @@ def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
 
 
 def _is_weak_name(name: str) -> bool:
-    """Tell whether the name of a link does not say what it leads to."""
+    """Return whether the name of a link does not say what it leads to."""
     return len(name) <= 2 or name.casefold().strip(" .…»→") in _WEAK_NAMES
 
 

@@ -253,7 +253,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     """Find lines that contain `text`, hold a control of that role, or match its words.
 
     `found` is false if no line contains it, has the role or has all of its words; the best
-    matches are shown all the same. Lines come in page order.
+    matches are shown anyway. Lines come in page order.
     """
     needle = " ".join(text.split()).casefold()
     exact = [i for i, line in enumerate(lines) if needle and _contains(line.text, needle)]
@@ -272,7 +272,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
 
-    # If stop words leave one word of several, that one alone is no match.
+    # If stop words leave one word of several, that one alone is not a match.
     specific = len(set(query_terms)) > 1 or len(text.split()) == 1
     numbers = [word for word in needle.split() if any(map(str.isdigit, word))]
     by_words = specific and any(
@@ -354,7 +354,7 @@ def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
             while end < len(lines) and lines[end].depth > line.depth:
                 end += 1
             return format_lines(lines[number:end])
-    raise RefError(f"{ref} is no fold and no element of the last snapshot")
+    raise RefError(f"{ref} is neither a fold nor an element of the last snapshot")
 
 
 def format_lines(lines: Sequence[PageLine]) -> str:

@@ -138,7 +138,7 @@ class Reader:
     async def _read_auto(self, url: str, until: float) -> Page:
         """Read by HTTP, then by the browser if the result shows that it is needed.
 
-        A site that is known to need the browser is read by it at once.
+        A site that is known to need the browser is read by it immediately.
         """
         site = registrable_domain(host(url))
         habit = self.habits.for_site(site)
@@ -153,7 +153,7 @@ class Reader:
             self.habits.http_was_enough(site)
             return page
         if self._browser is None:
-            return _not_drawn(page, f"{reason}; no browser is at hand")
+            return _not_drawn(page, f"{reason}; no browser is available")
         try:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
@@ -184,7 +184,7 @@ class Reader:
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
-            raise SessionError("no browser is at hand", hint="Read it with mode http.")
+            raise SessionError("no browser is available", hint="Read it with mode http.")
         await self._http.wait_turn(url, _remaining(until))  # robots.txt and the host's pace
         session = await self._browser()
         tab = await session.open(url, deadline=_remaining(until))
@@ -227,8 +227,8 @@ def _size(page: Page) -> int:
 def _read_file(url: str, allowed: list[Path]) -> Page:
     """Read a `file://` URL.
 
-    Raises Refused outside the `allowed` files and folders, FetchError and ExtractError if it is no
-    document.
+    Raises Refused outside the `allowed` files and folders, FetchError and ExtractError if it is not
+    a document.
     """
     parts = urlsplit(url)
     name = url2pathname(parts.path)  # also `/C:/…` of Windows
@@ -237,7 +237,7 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
     path = Path(name).resolve() if is_local else Path()
     if not is_local or not any(path.is_relative_to(root) for root in allowed):
         raise Refused(
-            f"{url} is outside the files and folders that were named",
+            f"{url} is outside the files and folders that you named",
             hint="Name the file with --file or its folder with --corpus.",
         )
     if not path.is_file():
@@ -254,7 +254,7 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
 
 
 def _page_from_response(requested: str, response: Response) -> Page:
-    """Make a Page of an HTTP response; a body that is no document makes the outcome `error`."""
+    """Make a Page of an HTTP response; a body that is not a document makes the outcome `error`."""
     kind, headers = response.content_type, response.headers
     reason = "plain HTTP" if response.age is None else "plain HTTP, from the cache"
     if response.age == 0.0:
@@ -433,7 +433,7 @@ def _refresh_target(page: Page) -> str | None:
 
 
 def _scripted_target(root: etree._Element, url: str) -> str | None:
-    """The address to which a page's only script leads on at once."""
+    """The address to which a page's only script leads immediately."""
     codes = [code for script in root.iter("script") if (code := (script.text or "").strip())]
     match = _SCRIPTED.search(codes[0]) if len(codes) == 1 else None
     if match is None or len(codes[0]) > _MAX_REDIRECT_SCRIPT or "if" in codes[0].split("(")[0]:
@@ -477,7 +477,7 @@ def _reason_for_browser(page: Page) -> str:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):
-        return "its content stands in a frame"
+        return "its content is in a frame"
     return _reason_for_scripts(root, document.text, words)
 
 
@@ -501,7 +501,7 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
 
 
 def _unfilled_section(root: etree._Element) -> str:
-    """A heading of the main part right above an element that a script is to fill; "" for none."""
+    """A heading of the main part right above an element that a script is to fill, or ""."""
     for heading in root.iter("h2", "h3"):
         below = heading.getnext()
         if below is None or not below.get("id") or (heading.tail or "").strip():

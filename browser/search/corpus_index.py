@@ -115,7 +115,7 @@ class Index:
         except (OSError, sqlite3.OperationalError) as error:
             raise SearchError(
                 f"cannot write the corpus index {path}: {error}",
-                hint="Choose a data folder that can be written with --data-dir DIR.",
+                hint="Choose a writable data folder with --data-dir DIR.",
             ) from error
 
     @contextmanager
@@ -250,7 +250,7 @@ def checked_folder(folder: Path) -> Path:
         with os.scandir(absolute) as entries:
             next(entries, None)
     except NotADirectoryError as error:
-        hint = f"Give its folder with --corpus DIR, or --file {folder} for it alone."
+        hint = f"Give its folder with --corpus DIR, or read only this file with --file {folder}."
         raise SearchError(f"the corpus {folder} is a file, not a folder", hint=hint) from error
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
@@ -328,7 +328,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
     title, text = (
         clean(part).encode("utf-8", "replace").decode() for part in (document.title, document.text)
     )
-    is_text = document.kind == "text"  # whose first line is no title
+    is_text = document.kind == "text"  # whose first line is not a title
     note = "; ".join(document.notes) or ("" if text.strip() else "no text in it")
     return FileText(name if is_text else " ".join(title.split()) or name, text, note)
 

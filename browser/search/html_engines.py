@@ -269,7 +269,7 @@ class Yandex(HtmlProvider):
 
 
 class SearXNG(JsonProvider, HtmlProvider):
-    """A metasearch engine of one's own: JSON where the instance allows it, else its page.
+    """A metasearch engine of one's own: JSON where the instance allows it, otherwise its page.
 
     JSON is off by default (403) on many instances. Pages are of the `simple` theme.
     """
@@ -286,7 +286,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         super().__init__(url=f"{base.removesuffix('/search')}/search" if base else None, key=key)
 
     def unavailable(self) -> str:
-        """Say that an instance is needed."""
+        """Report that an instance is needed."""
         return "" if self.endpoint else "no address; give --searxng-url"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
@@ -378,7 +378,7 @@ class ArxivSearch(SearchProvider):
 
 
 class DeclaredPage(DeclaredProvider, HtmlProvider):
-    """A declared page: results are what `item` finds, else the headings that link out."""
+    """A declared page: results are what `item` finds, otherwise the headings that link out."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None

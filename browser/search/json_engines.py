@@ -222,7 +222,7 @@ class OpenAlex(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the publisher's page, else the DOI; the abstract comes as an inverted index."""
+        """Take the publisher's page, otherwise the DOI; the abstract comes as an inverted index."""
         index = row.get("abstract_inverted_index")
         index = index if isinstance(index, dict) else {}
         placed = {position: word for word, positions in index.items() for position in positions}

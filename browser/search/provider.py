@@ -253,7 +253,7 @@ def _resolve_endpoint(default: str, address: str | None) -> str:
 
 
 def decode(body: bytes | str) -> str:
-    """Decode a search page: UTF-8, as all engines send today, else Windows-1252 if declared."""
+    """Decode a search page: UTF-8, as all engines send today, or Windows-1252 if declared."""
     if isinstance(body, str):
         return body
     try:

@@ -204,7 +204,7 @@ def _is_ad_label(node: Tag) -> bool:
     text = node.get_text()
     if len(text) > _MAX_LABEL_CHARS or not _AD_LABEL.fullmatch(text.strip(_SEPARATORS)):
         return False
-    # A word in bold within a sentence is no label: it has text right before or after it.
+    # A word in bold within a sentence is not a label: it has text right before or after it.
     siblings = (node.previous_sibling, node.next_sibling)
     return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in siblings)
 

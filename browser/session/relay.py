@@ -340,7 +340,7 @@ async def _websocket_of(url: str) -> str:
             answer = await http.get(url.rstrip("/") + "/json/version")
             return str(answer.raise_for_status().json()["webSocketDebuggerUrl"])
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
-        reason = "what listens there is not a browser's debugging port"
+        reason = "the program listening there is not a browser with debugging"
         if isinstance(error, httpx2.ConnectError):
             reason = "nothing listens there"
         elif isinstance(error, httpx2.TimeoutException):

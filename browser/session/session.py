@@ -254,7 +254,8 @@ class Browser:
 async def _attached(url: str) -> AsyncIterator[Running]:
     """Connect to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
 
-    Raises AttachFailed, at once if nothing listens. Leaving the block only drops the connection.
+    Raises AttachFailed, immediately if nothing listens. Leaving the block only drops the
+    connection.
     """
     async with Relay.connect(url) as relay, driver() as playwright:
         try:

@@ -29,7 +29,7 @@ class Solver(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
@@ -48,7 +48,7 @@ class Settings:
 class SolverFailed(BrowserError):
     """The service did not take the challenge; `outcome` says why (key, balance, time, …)."""
 
-    hint = "Go on without what stands behind the captcha."
+    hint = "Continue without the content behind the captcha."
 
     def __init__(self, message: str, outcome: Outcome = Outcome.ERROR) -> None:
         super().__init__(message)

@@ -59,7 +59,8 @@ _SCRIPT_SHARE = 0.1
 def language_of(text: str) -> str | None:
     """Detect a text's language (ISO 639-1); None for short or mixed texts.
 
-    By its script, else by the small words of running text. Questions are too short for this: use
+    By its script, otherwise by the small words of running text. Questions are too short for this:
+    use
     `question_language` for them.
     """
     sample = text[:_SAMPLE_CHARS]

@@ -42,7 +42,7 @@ class SocketLink:
         except ConnectionClosed as error:
             raise ConnectFailed(f"the connection was closed: {error}") from error
         except ValueError as error:
-            raise ConnectFailed(f"what came is no JSON: {error}") from error
+            raise ConnectFailed(f"the message is not valid JSON: {error}") from error
         return body if isinstance(body, dict) else {}
 
     async def send(self, body: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Engines for one kind of source, asked where they are named; no saved answer was at hand."""
+"""Engines for one kind of source, asked where they are named; no saved answer was available."""
 
 from __future__ import annotations
 

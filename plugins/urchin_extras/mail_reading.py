@@ -48,7 +48,7 @@ def sender_address(mail: EmailMessage) -> str:
         return ""
     address: str = headers[0].addresses[0].addr_spec
     raw = next(str(value) for name, value in mail.raw_items() if name.lower() == "from")
-    # Obsolete forms such as `Ann M. Holm <…>` are clear all the same.
+    # Obsolete forms such as `Ann M. Holm <…>` are clear anyway.
     valid = all(isinstance(defect, ObsoleteHeaderDefect) for defect in headers[0].defects)
     return address.lower() if valid and address in raw else ""
 

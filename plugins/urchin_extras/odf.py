@@ -41,7 +41,7 @@ def read_odf(body: bytes, url: str, name: str) -> Document:
     kind = _KINDS.get(what.partition("-")[0], "odf")
     data = archive.read("content.xml")
     if not data:
-        raise ExtractError("the OpenDocument file lacks its text")
+        raise ExtractError("the OpenDocument file has no text part")
     composer = Composer()
     _read_content(data, composer)
     return composer.document(url, kind, name, dublin_core(archive.tree("meta.xml")))

@@ -37,16 +37,16 @@ def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
     headers = {"Content-Type": "application/timestamp-query"}
     status, token = send_request("POST", authority, headers, asked, proxy)
     if status != HTTPStatus.OK:
-        raise TimestampFailed(f"{authority} gave no timestamp: HTTP {status}")
+        raise TimestampFailed(f"{authority} returned no timestamp: HTTP {status}")
     try:
         reply = rfc3161.decode_timestamp_response(token)
         if reply.status > rfc3161.PKIStatus.GRANTED_WITH_MODS:
             raise TimestampFailed(f"{authority} refused: {'; '.join(reply.status_string)}")
         info = reply.tst_info
     except ValueError as error:
-        raise TimestampFailed(f"{authority} sent no timestamp: {error}") from error
+        raise TimestampFailed(f"{authority} did not send a timestamp: {error}") from error
     if info.nonce != nonce or info.message_imprint.message != digest:
-        raise TimestampFailed(f"{authority} stamped something else")
+        raise TimestampFailed(f"{authority} timestamped different data")
     return token
 
 

@@ -76,7 +76,7 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
 def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
     """Cut a file into `{`, `}`, control words with their numbers, and text (no word, its bytes).
 
-    Binary data is jumped over, what is no token passed over.
+    Binary data is jumped over, what is not a token passed over.
     """
     at = 0
     while match := _TOKEN.match(body, at):
@@ -271,7 +271,7 @@ class _RtfReader:
             self._texts[self._group.target].append(text)
 
     def _pop(self, target: str) -> str:
-        """What was written to a target, which begins anew."""
+        """What was written to a target, which begins again."""
         text = "".join(self._texts.pop(target, ()))
         # Letters beyond the first plane come as two numbers, one for each half.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -102,7 +102,7 @@ class Slack(Channel):
             return body
         error = str(body.get("error", "no reason"))
         if error in _BAD_TOKENS:
-            hint = "Look at the tokens and their scopes: docs/channels.md."
+            hint = "Check the tokens and their scopes: docs/channels.md."
             raise UsageError(f"Slack, {method}: {error}", hint=hint)
         raise NotSent(f"Slack, {method}: {error}")
 

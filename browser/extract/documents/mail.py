@@ -31,7 +31,7 @@ _MAX_DEPTH = 5
 def read_mail(body: bytes, url: str, name: str) -> Document:
     """Read one message or a folder of them: visible headers, text, forwarded messages.
 
-    Attachments are named in the notes. Raises ExtractError if it is no mail.
+    Attachments are named in the notes. Raises ExtractError if it is not a mail.
     """
     composer = Composer()
     if _MBOX_LINE.match(body):
@@ -75,7 +75,7 @@ def _parse(data: bytes) -> EmailMessage:
     try:
         return BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     except RecursionError as error:
-        raise ExtractError("the parts of the mail are nested too deep") from error
+        raise ExtractError("the parts of the message are nested too deeply") from error
 
 
 def _add_message(message: EmailMessage, composer: Composer, depth: int) -> None:

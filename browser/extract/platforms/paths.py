@@ -73,7 +73,7 @@ class RecordPaths:
     items: tuple[RecordPaths, ...] = ()
 
     def records(self, page: SitePage, platform: str) -> tuple[Record, ...]:
-        """Read all that `at` finds on a page; what has neither title nor text is no record of one.
+        """Read all that `at` finds on a page; a record has a title or a text.
 
         In a reply an object with the names in `having` is one, whatever else it holds.
         """
@@ -122,7 +122,7 @@ class DeclaredPlatform(Platform):
     entries: ClassVar[tuple[RecordPaths, ...]] = ()
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the page's record, else its list; None where it has the markup of neither."""
+        """Read the page's record, otherwise its list; None where it has the markup of neither."""
         for shape in self.entries:
             found = {record.id: record for record in shape.records(page, self.name)}
             mine = next((found[part] for part in page.path if part in found), None)

@@ -77,7 +77,7 @@ class X(Platform):
     hosts = ("x.com", "twitter.com")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the post that the address names, the rest of the page as items; else a timeline."""
+        """Read the post that the address names, the rest of the page as items; or a timeline."""
         posts = [_post(page, node) for node in page.soup.select("article[data-testid=tweet]")]
         posts = posts or [
             _OLD_POST.read(page, "x", node).updated(links=_links(node.select_one(".tweet-text")))

@@ -160,7 +160,7 @@ def test_a_line_whose_fields_are_of_another_kind_is_an_error(journal, damage):
     path = journal.folder.journal
     name = damage.partition(b":")[0]
     path.write_bytes(path.read_bytes().replace(name + b":", damage + b',"old":'))
-    with pytest.raises(JournalError, match="is no event"):
+    with pytest.raises(JournalError, match="is not an event"):
         list(read_events(path))
 
 
