@@ -321,7 +321,7 @@ class ClosePassage(ReportPart):
 
 
 class Fit(ReportPart):
-    """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
+    """How well a quoted sentence fits the question; the confidence of the extractive model uses it.
 
     `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
     page's title state, weighted by how rare they are; what only stands beside the sentence counts
@@ -348,7 +348,7 @@ class ConfidenceParts(ReportPart):
     independent ones: near-copies count as one; `agreement` the share of origins about them that
     agree; `coverage` the share of the question that the cited passages are about;
     `freshness` the age in days of the newest dated source, None without a date; `answers` says if
-    the question is answered, None if no judge was asked; `fit` rates an answer of the keyless
+    the question is answered, None if no judge was asked; `fit` rates an answer of the extractive
     model, None for a language model.
     """
 

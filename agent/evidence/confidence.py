@@ -61,7 +61,8 @@ def assess_answer(
 
     `answers` is a judge's opinion on whether the question is answered, `disputes` are the pages
     that disagree according to it. `fit` says how well the answer's sentence fits the question, if
-    the keyless model chose it. Sources that contradict the answer are numbered after those that it
+    the extractive model chose it. Sources that contradict the answer are numbered after those that
+    it
     cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
@@ -243,7 +244,8 @@ CONTRADICTED_CAP = 0.35
 """Maximum confidence in an answer with a contradicted sentence."""
 
 FIT_COEFFICIENTS = (-5.13, 3.05, 0.66, 1.12, 0.56, -1.43)
-"""Logistic coefficients for a sentence that the keyless model chose: the constant, and the weights
+"""Logistic coefficients for a sentence that the extractive model chose: the constant, and the
+weights
 of the features of `fit_features`.
 
 Fitted on 296 answers over the bundled web, one and a half closed webs and a folder of 25 documents;
@@ -254,7 +256,7 @@ number of words stated, names, relative clauses, the title, a bridge to another 
 """
 
 ANSWER_BY_RULES_FROM = 0.85
-"""Below this confidence the keyless model has no answer, but passages that are relevant to the
+"""Below this confidence the extractive model has no answer, but passages that are relevant to the
 question.
 
 Of these 296 answers 105 of 114 from there on are right (in ten folds), 86 of 91 from .88 on; of 146
@@ -287,7 +289,7 @@ def rate(
 
 
 def fit_features(fit: Fit) -> tuple[float, ...]:
-    """Return the logistic curve's inputs for a sentence that the keyless model chose.
+    """Return the logistic curve's inputs for a sentence that the extractive model chose.
 
     The share of the question that it covers, its margin over the next sentence, how rare the words
     of the question are that it states, and whether it has a value of the kind that is asked for

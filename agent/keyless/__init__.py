@@ -1,1 +1,1 @@
-"""The keyless model: rules that search, read, follow a hop, rank and quote."""
+"""The extractive model: rules that search, read, follow a hop, rank and quote."""

@@ -1,6 +1,6 @@
 """The plan that the user edits and approves before a run searches (`--plan`).
 
-A plan is shown as Markdown, so that any editor will do: a search is a list item; a section of a
+A plan is shown as Markdown, so that any editor works: a search is a list item; a section of a
 report is a heading, what to find out for it, and its searches.
 """
 
@@ -46,12 +46,12 @@ class ResearchPlan:
 
     @classmethod
     def by_rules(cls, question: str) -> ResearchPlan:
-        """Return the searches that the rules would begin with."""
+        """Return the searches that the extractive model would begin with."""
         return cls(tuple(first_searches(question)))
 
     @classmethod
     def from_reply(cls, reply: str, max_sections: int) -> ResearchPlan:
-        """Read a model's proposal; whatever it lacks is empty."""
+        """Read a model's proposal; missing parts are empty."""
         fields = loose_object(reply)
         rows = fields.get("sections")
         rows = rows if isinstance(rows, list) and max_sections else []
@@ -115,7 +115,7 @@ class PlanApproval:
     approved: str | None = None
 
     async def clarify(self, question: str) -> str:
-        """Ask the user what they meant; empty if they do not say, or cannot be asked."""
+        """Ask the user what they meant; empty if they do not answer, or cannot be asked."""
         if self.answered is None and self.user is not None:
             self.answered = " ".join((await self.user.ask(question)).split())
             self.record("plan.clarified", PROPOSAL, question=question, answer=self.answered)

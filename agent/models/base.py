@@ -34,7 +34,8 @@ class Usage:
 class ModelReply:
     """The text of a reply, its usage, and the name of the model that answered.
 
-    `fit` says how well the quoted sentence fits the question; only the keyless model sets it. `cut`
+    `fit` says how well the quoted sentence fits the question; only the extractive model sets it.
+    `cut`
     says that the reply was cut off at its length limit.
     """
 

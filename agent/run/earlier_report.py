@@ -1,4 +1,4 @@
-"""An earlier report, to be checked again: of a run, an archive, or a report saved as JSON."""
+"""An earlier report to recheck: of a run, in an archive, or saved as JSON."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class EarlierReport:
     is_own: bool = False
 
     def saved(self, source: ReportSource) -> Source | None:
-        """Return a source as it was read then, None if its text was not saved."""
+        """Return a source as it was read at the time; None if its text was not saved."""
         return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
 
     def saved_page(self, source: ReportSource) -> Page | None:
-        """Return the page of a source as it was read then, None if it was not saved."""
+        """Return the page of a source as it was read at the time; None if it was not saved."""
         return self.record.page(source.url, source.sha256) if self.record else None
 
 
@@ -72,7 +72,7 @@ def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
 
 
 def quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
-    """Return the pages whose words support a sentence of a report."""
+    """Return the pages whose quotes support a sentence of a report."""
     if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
         return []
     cited = [source for source in report.sources if source.n in sentence.citations]

@@ -1,4 +1,4 @@
-"""The background jobs of a run: claimed before its end is recorded, done after its answer.
+"""The post-run tasks: claimed before the run's end is recorded, done after its answer.
 
 What a run writes into memory is computed from its events alone, so that another process can finish
 the jobs of a run that was killed after its answer. Each run with unfinished jobs is an empty file
@@ -57,7 +57,7 @@ FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
 """Maximum number of killed runs whose jobs a run does; the next run does the others."""
 ONLY_HERE: Final = ""
-"""The name of a memory object passed by a caller: no other process can open it."""
+"""The name for a memory object passed by a caller, which no other process can open."""
 
 
 class UnfinishedRuns:
@@ -286,7 +286,7 @@ class JobRunner:
     async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
         """Save the findings of a run and do its jobs, except those done according to the record.
 
-        False if they need a language model, and there is none or no money for it.
+        False if they need a language model and there is none, or no budget for it.
         """
         report, progress, builder = pending.report, pending.progress, pending.builder
         # Jobs without a model.
@@ -334,7 +334,7 @@ class JobRunner:
 
 
 def can_ask(model: Model, budget: Budget) -> bool:
-    """Whether the model does background jobs, and money is left for it."""
+    """Whether the model does post-run tasks, and the budget allows it."""
     affordable = budget.max_usd is None or budget.spent_usd < budget.max_usd
     return takes(model, Task.BACKGROUND) and affordable
 

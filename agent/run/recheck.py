@@ -1,4 +1,4 @@
-"""`research recheck`: an earlier report held against today's pages, sentence by sentence.
+"""`research recheck`: an earlier report checked against today's pages, sentence by sentence.
 
 A recheck is a run whose answer is that of the earlier report: the pages that it cites are read
 again and saved, and the words that support each sentence are looked for in them.
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 CLAIMS_PER_REQUEST: Final = 10
 """Claims in one request to the judge: as many as a long answer has."""
 PASSAGES_JUDGED: Final = 4
-"""Passages of the changed page that the judge sees of each claim."""
+"""Passages of the changed page that the judge sees for each claim."""
 _ORDER: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
@@ -53,8 +53,8 @@ _ORDER: Final[dict[CheckState, int]] = {
     "not_checked": 4,
     "gone": 5,
 }
-"""Of several sources of a sentence the first of these counts: one that says otherwise today,
-otherwise one that still supports it. Nothing is gone as long as a source could not be read."""
+"""If a sentence has several sources, the first of these counts: one that contradicts it today, then
+one that still supports it. A sentence is not gone while a source could not be read."""
 _HOLDING: Final = frozenset({"stands", "moved"})
 _MARKER = re.compile(r"\s?\[(\d{1,3})\]")
 
@@ -90,7 +90,7 @@ class Recheck(Run):
         self, services: RunServices, model: ResolvedModel, earlier: EarlierReport, archive: str
     ) -> None:
         super().__init__(services, model)
-        services.evidence.question = ""  # the sentences are judged, not whether they answer
+        services.evidence.question = ""  # the sentences are judged, not the answer
         self._earlier = earlier
         self._archive = archive
         self._pages: dict[int, PageNow] = {}  # by the number of the source in the earlier report
@@ -106,7 +106,7 @@ class Recheck(Run):
         sources = list({source.n: source for source in quoted}.values())
         self._pages = await read_again(services.context, web, self._earlier, sources)
 
-        # Look for the words of each sentence; those that are lost on other pages too.
+        # Look for the words of each sentence; for lost ones on other pages too.
         checked = await asyncio.to_thread(self._check_all)
         if lost := self._lost_pages(checked):
             await look_elsewhere(services.context, web, self._archive, lost)
@@ -221,7 +221,7 @@ class Recheck(Run):
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
 
     def _new_report(self, checked: Sequence[tuple[Sentence, RecheckedSentence]]) -> Report:
-        """Make the report: the earlier answer, its sources as they are today, and what changed."""
+        """Make the report: the earlier answer, today's version of its sources, and what changed."""
         services, earlier = self._services, self._earlier.report
         report = services.report_builder.new_report("answered")
         report.confidence = None
@@ -264,7 +264,7 @@ class Recheck(Run):
         return report
 
     def _keep(self, then: ReportSource) -> Source | None:
-        """Make a source of the earlier run, as it was saved there, one of this run."""
+        """Copy a source from the earlier run, as it was saved there."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
 
@@ -282,7 +282,7 @@ def _report_source(n: int, source: Source) -> ReportSource:
 
 
 def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
-    """Give a sentence the verdict that today's pages leave it."""
+    """Give a sentence its verdict by today's pages."""
     cited = [n for n in sentence.citations if n in numbers]
     if row is None or row.holds is True:
         if row is not None and row.source and row.source not in cited:

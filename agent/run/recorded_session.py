@@ -34,15 +34,15 @@ _ONLY_LOOKING: Final = frozenset(
 )
 """Tools that change nothing on a page: a rerun looks for itself."""
 REFS: Final = ("ref", "to")
-"""Parameters that name an element."""
+"""Parameters that contain the ref of an element."""
 _TYPED: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
-"""The parameter of each tool that enters something."""
+"""For each tool that enters something, the parameter with the value."""
 _AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
 _READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
-"""Tools that read back what they did, so that no change of the page has to confirm it."""
+"""Tools that verify their own effect, so that no change of the page has to confirm it."""
 MIN_LIKENESS: Final = 0.6
-"""Minimum likeness (0 to 1) of a line that an action made new to one that it made new in the
-record.
+"""Minimum similarity (0 to 1) of a line that appeared after an action to one that appeared in
+the record.
 """
 _DIALOG: Final = 2
 """`front` of the lines of a dialog that covers the page."""
@@ -55,7 +55,7 @@ _NUMBERS = re.compile(r"\d+")
 class SessionStep:
     """A recorded action: the call, its result, and where its elements stood.
 
-    `element` is the role and name of what was acted on, and what was noted of it. `shown` are the
+    `element` is the role, name and noted state of the element acted on. `shown` are the
     lines that the session had shown before.
     """
 
@@ -68,7 +68,7 @@ class SessionStep:
 
     @property
     def label(self) -> str:
-        """The name of the field that something was entered in."""
+        """The name of the field that was filled in."""
         return self.element.partition(" ")[2].partition(", ")[0]
 
     @property
@@ -83,7 +83,7 @@ class SessionStep:
         return str(self.call.fields.get(name, "") or "") if name else ""
 
     def wanted(self) -> str:
-        """Describe what the step is to do now: what it did then, with what is to be entered."""
+        """Describe what the step does now: the recorded action with the new value."""
         said = self.describe()
         if self.recorded:
             said = said.replace(self.recorded, self.entered)
@@ -193,7 +193,7 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
 
 
 def new_dialog(view: View, step: SessionStep) -> str:
-    """Return the first line of a dialog of which the session had not shown most; "" without one."""
+    """Return the first line of a dialog that is mostly new to the session; "" if there is none."""
     lines = [line.text for line in view.lines if line.front == _DIALOG and line.plain]
     new = [line for line in lines if comparable(line) not in step.shown]
     return without_marks(new[0]) if len(new) > len(lines) / 2 else ""
@@ -213,8 +213,8 @@ def difference(
 ) -> str:
     """Describe how an outcome differs from the recorded one; empty if it confirms it.
 
-    `before` are the lines that the page showed before the action, `changed` what is entered in
-    place of what was entered then.
+    `before` are the lines that the page showed before the action, `changed` the values
+    entered instead of the recorded ones.
     """
     then = step.result
     if now.failed:
@@ -245,7 +245,7 @@ def _lost_line(
 ) -> str:
     """Return a line that the action made new in the record and not now; "" if one of them is there.
 
-    Numbers may differ, and so does what was entered.
+    Numbers and entered values may differ.
     """
     expected = [line for line in _new_lines(then) if line not in shown]
     found = [line for line in _new_lines(now) if line not in before]

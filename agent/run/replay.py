@@ -35,9 +35,9 @@ _PLACES_OF_TASK: Final = {
     Task.OUTLINE: (OUTLINE,),
     Task.VALUES: (f"{VALUES}/1",),
 }
-"""Where the journal has the request for a task, if it was made."""
+"""Where the journal has the request for each task, if it was made."""
 DIFF_LINES: Final = 12
-"""Maximum number of lines of a difference that are shown; the first ones tell what is wrong."""
+"""Maximum number of lines of a difference that are shown; the first ones show what is wrong."""
 DIFF_WIDTH: Final = 160
 """Characters at which long lines are broken, so that only the part that differs is shown."""
 
@@ -127,7 +127,7 @@ class NoLiveModel:
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
         self._fail_as_recorded(request_digest(system, messages))
-        if asks_for_notes(system):  # then the recorded run cut old steps without asking for notes
+        if asks_for_notes(system):  # the recorded run cut old steps without asking for notes
             raise ModelUnavailable("these steps were not summed up")
         details = difference(self._record, messages)
         raise ReplayDiverged(f"the run asks its model something else {details}")
@@ -136,7 +136,7 @@ class NoLiveModel:
         """Nothing to close."""
 
     def start_guided_mode(self) -> None:
-        """Note that rules drive the loop from now on; the replies are recorded."""
+        """Note that code drives the loop from now on; the replies are recorded."""
         self._by_rules = True
 
     def takes(self, task: Task) -> bool:
@@ -155,7 +155,7 @@ class NoLiveModel:
         return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
 
     def _fail_as_recorded(self, digest: str) -> None:
-        """Raise what ended the recorded call with this digest, if it got no reply."""
+        """Raise the error that ended the recorded call with this digest, if it got no reply."""
         record = self._record
         failures = {event.place: event.data for event in record.events_of("model.failed")}
         for request in record.requests:
@@ -204,7 +204,7 @@ class RecordedCalls:
 class RecordedBudget(Budget):
     """A budget that ends where the recorded run ended, regardless of the clock.
 
-    For everything else there is always enough left: `NoLiveModel.takes` decides by the record
+    It always has enough left for everything else: `NoLiveModel.takes` decides by the record
     whether something was done.
     """
 

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 MAX_NEW_TEXT = 2_000
-"""Characters of new passages shown after an action; READ gives the rest."""
+"""Characters of new passages shown after an action; READ shows the rest."""
 MAX_HOLD = 5
-"""Seconds that a button can be held down: half of what an action may take."""
+"""Seconds that a button can be held down: half the time of an action."""
 MAX_POINTS = 100
 """Points of a drawn path: each takes some 20 ms of an action's ten seconds."""
 MAX_WAIT = 45
@@ -86,7 +86,7 @@ def _typed(name: str) -> Sends:
 
 
 def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare what a mouse call tells a site: the answer to a dialog, a link, and points."""
+    """Declare what a mouse call reveals to a site: the answer to a dialog, a link, and points."""
     dialog = getattr(arguments, "dialog", None) or ""
     if dialog not in ("accept", "dismiss"):
         yield Sent(Sink.SITE, dialog)
@@ -141,19 +141,19 @@ def keys_text(keys: str) -> str:
 async def look_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Do on the open page what only shows more of it, and report what changed."""
+    """Do something that only shows more of the open page, and report what changed."""
     try:
         return await _on_page(context, act)
-    except OutcomeUnknown as unknown:  # it changes nothing that would have to be looked for
+    except OutcomeUnknown as unknown:  # it changes nothing that would have to be checked
         raise unknown.__cause__ or unknown from None
 
 
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Act on the open page and report what changed; what was done is part of the page's source.
+    """Act on the open page and report what changed; the action is part of the page's source.
 
-    An action whose end was not seen is noted on the state of the page that is shown next.
+    An action whose outcome was not seen is noted on the next page state.
     """
     with _act_of(require_web(context)):
         return await _on_page(context, act, is_act=True)
@@ -161,7 +161,7 @@ async def act_on_page(
 
 @contextmanager
 def _act_of(web: Web) -> Iterator[None]:
-    """Note that the run acts here; and an end that is not seen, for the state shown next."""
+    """Note that the run acts here, and an unseen outcome for the next page state."""
     web.last_act = CALL_PLACE.get()
     try:
         yield
@@ -220,8 +220,8 @@ def _action_result(
     if source is None:
         return ToolResult(data, outcome.changes, "page", hint, snapshot=outcome.changes)
     data["source"] = source.name
-    # New is what an earlier reading of the same page did not have. It is written out where the
-    # changes do not show it: of long lines they give parts only, and a snapshot has a budget.
+    # Text is new if no earlier reading of the page had it. It is written out
+    # if the changes do not # show it: they shorten long lines, and a snapshot has a budget.
     before, said = _words_of(known.text) if known else "", _words_of(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
     article = source.article if before and has_article else ()
@@ -429,7 +429,7 @@ async def wait(
     text: str = "",
     seconds: Annotated[float, Field(gt=0, le=MAX_WAIT)] = 10,
 ) -> Finish:
-    """Wait until a text is on the page; without one, for all of the seconds."""
+    """Wait until a text is on the page; without one, wait the full time."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 

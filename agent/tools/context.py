@@ -84,8 +84,8 @@ class Web:
     `is_visible` means that the user can see the browser window. `solver` solves at most
     `solves_left` captchas, because a page could otherwise use up the user's balance.
     `interrupted_page` is the page that was open when the run was interrupted, until it is reopened.
-    `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` says
-    how many gave no answer if none did. `last_act` is the step id of the last action on a page;
+    `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` is
+    their number if none answered. `last_act` is the step id of the last action on a page;
     `unseen_outcome` describes it if its end was not observed, until a page is shown again. `state`
     is the source of the open page as last shown, `state_shown` the part of it in the snapshot.
     `logins` has the names of saved logins by site.
@@ -143,7 +143,7 @@ class Web:
         )
 
     def no_page(self, hint: str = "OPEN a page first.") -> ToolError:
-        """Make the error of a call that needs an open page when there is none, or it is silent."""
+        """Make the error of a call that needs an open page, if there is none or it is silent."""
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
         why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
@@ -173,7 +173,7 @@ class User:
 
 @dataclass(slots=True)
 class ToolContext:
-    """What the tools of one run work with.
+    """The environment of a run's tools.
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
     and returns their hash. `approve(effect)` asks the user for approval, `user` answers a

@@ -1,4 +1,4 @@
-"""Tools that look at live pages (OPEN, SNAPSHOT, FIND, TABS, …), and what clears walls there."""
+"""Tools that look at live pages (OPEN, SNAPSHOT, FIND, TABS, …), and ways past block pages."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
 async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> None:
     """Open a page behind HTTP authentication with a secret stored for its site as `user:password`.
 
-    The question names it, or the user approves; otherwise the page that refuses it stays.
+    The question names it, or the user approves; otherwise the page that refused it stays open.
     """
     url = tab.url  # where a redirect led
     here, site = origin(url), site_of(url)
@@ -179,7 +179,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page after a look at it; an action whose end was not seen is noted on it."""
+    """Read the open page after looking at it, and note an action whose outcome was not seen."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -187,7 +187,7 @@ async def read_state(context: ToolContext, outcome: str = "") -> PageState:
 
 
 async def state_shown(context: ToolContext, tab: Tab) -> Callable[[], Source | None]:
-    """Return what gives the source of the open page as it was last looked at, in tag order."""
+    """Return a function that gives the source of the open page as last seen, in tag order."""
     web = require_web(context)
     known = web.state
     if (
@@ -287,7 +287,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
 
 @page_tool("PAGE_CONTEXT", "returns url, title, selection and text in view.", group=Group.HANDS)
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return what is in view in our own tab, otherwise in the user's."""
+    """Return what is visible in our own tab, otherwise in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Risk(StrEnum):
-    """What a call may change: nothing, our own stores, or the outside world (it acts)."""
+    """The effect of a call: none, on our own stores, or on the outside world (it acts)."""
 
     READ = "read"
     WRITE = "write"
@@ -126,7 +126,7 @@ Sends = Callable[["ToolContext", Any], Iterable[Sent]]
 
 
 def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
-    """Declare that nothing leaves the machine."""
+    """Declare that nothing is sent."""
     return ()
 
 

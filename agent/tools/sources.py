@@ -1,4 +1,4 @@
-"""Registers what tools show as sources of a run (pages, search results), and formats passages."""
+"""Registers pages and search results as sources of a run, and formats passages."""
 
 from __future__ import annotations
 

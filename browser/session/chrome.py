@@ -135,7 +135,7 @@ async def start_chrome(
         raise LaunchFailed(
             f"{binary} did not open a debugging port within {START_SECONDS:g} s"
         ) from error
-    process.returncode = 0  # it lives on: keeps Popen from warning that nobody waited for it
+    process.returncode = 0  # it keeps running: prevents Popen's warning about an unfinished child
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
 
 
