@@ -60,6 +60,8 @@ class ToolTrait(StrEnum):
 
     READS = "reads"
     """It changes nothing: a loop may call it more often without learning anything new."""
+    LOOKS = "looks"
+    """It only shows more of a page, so that a rerun of the browser session leaves it out."""
     CONFIRMS = "confirms"
     """Its result only confirms what was asked for: there are no words to trace to an origin."""
     REPORTS = "reports"

@@ -163,7 +163,7 @@ _OUTPUT: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
-        "Also write a file: .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
+        "Also write a file: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
         type=PATH,
     ),
     _setting_option("require_verified"),

@@ -255,7 +255,7 @@ questions that hang on a context ("What were casualties of battle?"). These adde
 number of words stated, names, relative clauses, the title, a bridge to another page.
 """
 
-ANSWER_BY_RULES_FROM = 0.85
+MIN_EXTRACTIVE_CONFIDENCE = 0.85
 """Below this confidence the extractive model has no answer, but passages that are relevant to the
 question.
 

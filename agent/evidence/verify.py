@@ -10,7 +10,7 @@ It may override value checks if the values follow from those words, but never an
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from agent.evidence.facts import extract_facts
@@ -30,6 +30,10 @@ from browser.text.sentences import sentences
 Judge = Callable[[str, Sequence[Passage]], Verdict | None]
 """Decides a claim that does not appear in the passages literally. Returns a verdict with a literal
 quote from one of them, or None if it does not decide."""
+
+Rule = Callable[[str, StatementIndex], Verdict | None]
+RULES: Mapping[str, Rule] = {"literal": check_literal, "values": find_contradiction}
+"""The rules of code, by the layer that docs/verification.md describes; the first verdict counts."""
 
 NO_WORDS = "the judge called it {state}, but quoted nothing from the passages"
 NOT_ABOUT_IT = "the judge called it {state}, but quoted {words}, which is not about the claim"
@@ -66,9 +70,9 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
     """
     if not claim.strip() or not index.statements:
         return Verdict(VerdictState.UNDECIDED, reason="there is nothing to compare")
-    decided = check_literal(claim, index) or find_contradiction(claim, index)
-    if decided is not None:
-        return decided
+    for rule in RULES.values():
+        if (decided := rule(claim, index)) is not None:
+            return decided
     facts = extract_facts(claim)
     if not texts:
         texts = tuple(f"{passage.heading}\n{passage.text}" for passage in index.passages)

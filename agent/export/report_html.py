@@ -51,7 +51,7 @@ def render_html(folder: Path) -> bytes:
     footer = {  # to find the run again, and to verify it
         "run": report.run,
         "asked": to_the_minute(record.events[0].at),
-        "model": usage.model,
+        "model": usage.model or "none",
         "model calls": f"{usage.model_calls:,}",
         "tokens": f"{usage.input_tokens:,} read, {usage.output_tokens:,} written",
         "cost": format_usd(usage.usd) or "none",

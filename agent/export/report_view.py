@@ -377,7 +377,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
     facts = [
         f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
         f"{report.elapsed_s:.1f}{space}s",
-        usage.model if usage.model != "none" else "",
+        usage.model,
         format_usd(usage.usd),
     ]
     return [fact for fact in facts if fact]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.evidence.confidence import ANSWER_BY_RULES_FROM, fit_probability
+from agent.evidence.confidence import MIN_EXTRACTIVE_CONFIDENCE, fit_probability
 from agent.evidence.passages import named_cells, split_row
 from agent.keyless.conversation import read_conversation
 from agent.keyless.question import MARKS, synthesis_task
@@ -53,7 +53,7 @@ class ExtractiveModel:
         if calls is None:
             text = final_answer(research)
             fit = _fit(research, text)
-            if fit and fit_probability(fit) < ANSWER_BY_RULES_FROM:
+            if fit and fit_probability(fit) < MIN_EXTRACTIVE_CONFIDENCE:
                 text = _not_found("", research.rankings)
             return ModelReply(text, model=self.name, fit=fit)
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import NeedsUser, Offline, WebOutOfReach, error_class, error_text
 from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
-from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
+from agent.evidence.confidence import MIN_EXTRACTIVE_CONFIDENCE, assess_answer
 from agent.evidence.disputes import Dispute
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
@@ -186,7 +186,7 @@ class ReportBuilder:
             fit=self._fit,
         )
         # The extractive model either answers or shows relevant passages.
-        too_weak = self._fit is not None and (weighed.confidence or 0.0) < ANSWER_BY_RULES_FROM
+        too_weak = self._fit is not None and (weighed.confidence or 0.0) < MIN_EXTRACTIVE_CONFIDENCE
         unanswered = gave_up or too_weak or not checked.sources
         no_research = not evidence.sources and not self._searches and result.limit is None
         status: Status = "not_found" if unanswered else "answered"

@@ -22,7 +22,6 @@ from agent.journal.events import (
     CONDENSE,
     JUDGE,
     MAIN,
-    MEND,
     MISSING,
     OUTLINE,
     PLAN,
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 
 
 _OWN_SYSTEM_PROMPT: Final = (
-    MEND,
     REPHRASE,
     PLAN,
     PROPOSAL,

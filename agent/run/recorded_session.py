@@ -21,6 +21,7 @@ from agent.run.element_places import (
 )
 from agent.tools.action_tools import without_refs
 from agent.tools.toolset import PAGE_TOOLS
+from agent.types import ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
     from browser.page.view import View
 
-_ONLY_LOOKING: Final = frozenset(
-    "SNAPSHOT FIND SCREENSHOT PAGE_CONTEXT READ SOLVE_CAPTCHA HOVER SCROLL".split()
-)
-"""Tools that change nothing on a page: a rerun looks for itself."""
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
 _TYPED: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
@@ -103,7 +100,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
     """Read the actions of a run's main loop that took effect, in their order."""
     known: dict[str, Place] = {}
     shown = set[str]()
-    tools = {tool.name: tool for tool in PAGE_TOOLS}
+    tools = {tool.name: tool for tool in PAGE_TOOLS if ToolTrait.LOOKS not in tool.traits}
     steps: list[SessionStep] = []
     for event in record.events_of("tool.result"):
         result = record.results[event.place]
@@ -113,7 +110,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
         if name == "OPEN" and not result.failed:
             fields = {"url": str(result.call.fields.get("url") or result.call.param)}
             steps.append(SessionStep(result.call, fields, result))
-        elif name in tools and name not in _ONLY_LOOKING and not result.failed:
+        elif name in tools and not result.failed:
             parsed = tools[name].parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
             match = _AFTER_REF.search(str(result.get("did") or ""))

@@ -128,7 +128,7 @@ class Rerun(Run):
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         services = self._services
-        name = self._model.name if self._takes_over else "none"
+        name = self._model.name if self._takes_over else ""
         services.write_start(name, services.folder.id, work="rerun")
         opened = open_web(services.options, services.environ, services.record, services.question)
         context = services.context

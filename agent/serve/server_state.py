@@ -61,7 +61,7 @@ class ServerState:
     """Runs, library, memory, jobs and settings of a server.
 
     `flags` apply to its runs; `folder` among them lists the folders that questions may search.
-    `doctor` returns the rows of `research doctor` (name, well, seen, mend), `open_jobs` opens the
+    `doctor` returns the rows of `research doctor` (name, well, seen, fix), `open_jobs` opens the
     job store, `store_key` stores an API key under its variable as `research keys set` does,
     `research` starts a run, `resume_run` resumes one.
     """

@@ -26,6 +26,7 @@ from agent.tools.page_tools import (
 )
 from agent.tools.registry import (
     CONFIRMS,
+    LOOKS,
     Group,
     NonEmpty,
     ToolResult,
@@ -359,7 +360,14 @@ async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> F
     return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@acting_tool("HOVER", "hovers.", sends=_sends_point, group=Group.HANDS, verb="hover over")
+@acting_tool(
+    "HOVER",
+    "hovers.",
+    sends=_sends_point,
+    group=Group.HANDS,
+    verb="hover over",
+    traits=LOOKS,
+)
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
@@ -405,7 +413,7 @@ async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = N
     return await look_on_page(context, lambda tab: tab.highlight(text, ref))
 
 
-@viewing_tool("SCROLL", "scrolls by screens, or to top, bottom or a text.")
+@viewing_tool("SCROLL", "scrolls by screens, or to top, bottom or a text.", traits=LOOKS)
 async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:

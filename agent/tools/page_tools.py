@@ -11,6 +11,7 @@ from agent.errors import ToolError
 from agent.guard.provenance import site_of
 from agent.tools.context import SOLVABLE, require_web
 from agent.tools.registry import (
+    LOOKS,
     Group,
     NonEmpty,
     ToolResult,
@@ -211,7 +212,7 @@ async def take_snapshot(context: ToolContext, tab: Tab) -> Snapshot:
     return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
-@page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False)
+@page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False, traits=LOOKS)
 async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     """Show the open page, or everything below one element, including folded rows."""
     tab = require_tab(context)
@@ -230,7 +231,13 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     )
 
 
-@page_tool("FIND", "finds text or a role on the whole page.", capped=False, playbook="text")
+@page_tool(
+    "FIND",
+    "finds text or a role on the whole page.",
+    capped=False,
+    playbook="text",
+    traits=LOOKS,
+)
 async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     """Search the whole page for a text or a role."""
     tab = require_tab(context)
@@ -274,7 +281,7 @@ def _tab_named(browser: Browser, name: str) -> Tab:
     return tab
 
 
-@page_tool("SCREENSHOT", "keeps a picture of the page.", group=Group.HANDS)
+@page_tool("SCREENSHOT", "keeps a picture of the page.", group=Group.HANDS, traits=LOOKS)
 async def screenshot(context: ToolContext) -> ToolResult:
     """Store a picture of the open page with the run, and show it to a model that can see."""
     tab = require_tab(context)
@@ -285,7 +292,12 @@ async def screenshot(context: ToolContext) -> ToolResult:
     return with_pictures(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
-@page_tool("PAGE_CONTEXT", "returns url, title, selection and text in view.", group=Group.HANDS)
+@page_tool(
+    "PAGE_CONTEXT",
+    "returns url, title, selection and text in view.",
+    group=Group.HANDS,
+    traits=LOOKS,
+)
 async def page_context(context: ToolContext) -> ToolResult:
     """Return what is visible in our own tab, otherwise in the user's."""
     web = require_web(context)

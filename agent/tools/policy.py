@@ -108,8 +108,8 @@ class Policy:
             parsed = arguments
             if not isinstance(parsed, dict):
                 parsed = arguments.model_dump(mode="json", exclude_unset=True)
-            mended = {"name": call.name, "param": call.param, "tier": tier, "into": parsed}
-            context.record("call.repaired", place, **mended)
+            repaired = {"name": call.name, "param": call.param, "tier": tier, "into": parsed}
+            context.record("call.repaired", place, **repaired)
 
         changes: dict[str, Any] = {}
         if not await check_server_tool(context, tool, arguments):

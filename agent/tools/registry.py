@@ -57,6 +57,8 @@ class Risk(StrEnum):
 
 CONFIRMS: Final = frozenset({ToolTrait.CONFIRMS})
 """The traits of a tool whose result only confirms what was asked for."""
+LOOKS: Final = frozenset({ToolTrait.LOOKS})
+"""The traits of a tool that only shows more of a page."""
 
 
 class ToolSource(StrEnum):

@@ -1,8 +1,7 @@
 """Engines that answer in markup: result pages by their CSS, arXiv by its Atom feed.
 
-A new one is a class here (name, url, `layouts`, `parameters`), listed at the end of the file and
-put into the order of `engines.py`. This module is loaded when the first of them is asked: it needs
-BeautifulSoup and lxml.
+A new one is a class here (name, url, `layouts`, `parameters`) with its name in `engines.py`. This
+module is loaded when the first of them is asked: it needs BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
@@ -19,7 +18,14 @@ from lxml import etree
 from browser.net.http import PAGE_HEADERS
 from browser.search.declared import DeclaredProvider
 from browser.search.json_engines import JsonProvider
-from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
+from browser.search.provider import (
+    DAY,
+    Fields,
+    SearchProvider,
+    SearchRequest,
+    engines_in,
+    with_site,
+)
 from browser.search.query import keywords
 from browser.search.refusals import refusal_from_error
 from browser.search.result_page import Headings, HtmlProvider, Layout
@@ -392,10 +398,4 @@ class DeclaredPage(DeclaredProvider, HtmlProvider):
         self.layouts = (Layout(declaration.item, link, title, snippet),)
 
 
-HTML_PROVIDERS: dict[str, type[SearchProvider]] = {
-    provider.name: provider
-    for provider in (
-        DuckDuckGo, DuckDuckGoLite, Brave, Mojeek, Startpage, Bing, Google, Yandex, SearXNG,
-        ArxivSearch,
-    )
-}  # fmt: skip
+HTML_PROVIDERS = engines_in(SearchProvider, __name__, globals())

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, NoAnswer, Refused
@@ -266,3 +266,20 @@ def decode(body: bytes | str) -> str:
 def with_site(query: SearchQuery) -> str:
     """The query's text with its site filter as the `site:` operator, which most engines know."""
     return f"{query.text} site:{query.site}" if query.site else query.text
+
+
+_Provider = TypeVar("_Provider", bound=SearchProvider)
+
+
+def engines_in(
+    base: type[_Provider], module: str, names: Mapping[str, Any]
+) -> dict[str, type[_Provider]]:
+    """Return the engines that a module defines: the classes with a name, by their names."""
+    return {
+        value.name: value
+        for value in names.values()
+        if isinstance(value, type)
+        and issubclass(value, base)
+        and value.__module__ == module
+        and "name" in vars(value)
+    }

@@ -1,4 +1,4 @@
-"""Attached to a person's Chrome: their page is the context, and all of theirs stays as it was."""
+"""Attached to a user's Chrome: their page is the context, and all of theirs stays as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks, reminders and monitors that a model sets where a person allows it."""
+"""Tasks, reminders and monitors that a model sets where a user allows it."""
 
 from __future__ import annotations
 
