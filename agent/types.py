@@ -90,7 +90,7 @@ class Reply:
     """A parsed reply of a model: `text` is the reply without its thoughts.
 
     `unclosed` says that a thought has no end, so that calls in it were not run; `broken` that there
-    is a call that cannot be parsed, and none that can; `nested` that a call stands inside another;
+    is a call that cannot be parsed, and none that can; `nested` that a call is inside another;
     `cut` that the reply was cut off at its length limit.
     """
 
@@ -326,7 +326,7 @@ class Fit(ReportPart):
     """How well a quoted sentence fits the question; the confidence of the extractive model uses it.
 
     `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
-    page's title state, weighted by how rare they are; what only stands beside the sentence counts
+    page's title state, weighted by how rare they are; words only beside the sentence count
     half. `stated` is the sum of the rarity (IDF) of these words without the latter. `margin` is the
     distance of its score to the next sentence's, 0 to 2.5. `has_value` says if it has a value of
     the kind that is asked for (a date, a number, a name, a reason), None if the question asks for
@@ -405,7 +405,7 @@ CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_
 class RecheckedSentence(ReportPart):
     """A sentence of an earlier report, and what the pages that it cites say today.
 
-    `moved`: the same words stand at `now`, another address, or under another heading there;
+    `moved`: the same words are at `now`, another address, or under another heading there;
     `changed`: the words are others; `gone`: they are on none of the pages; `contradicted`: a page
     says otherwise. `source` is the number of the page that decides, `url` its address in the
     earlier report. `old` are the words of then, `new` those of today, `archived` is the address of
@@ -564,7 +564,7 @@ class Report(ReportPart):
         """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
 
         A list of objects gives a row an item, and so does the only such list of an object, whose
-        other values stand in each row. The column `sources` has the addresses that a row cites.
+        other values are in each row. The column `sources` has the addresses that a row cites.
         """
         return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
 

@@ -177,7 +177,7 @@ class _AnswerCheck:
         )
 
     def _check_part(self, part: AnswerPart) -> str:
-        """Check the sentences of a part; return its text with report markers behind them."""
+        """Check the sentences of a part; return its text with report markers after them."""
         if part.kind == "verbatim":
             return part.text
         plain, markers = self._reader.strip_markers(part.text)
@@ -283,7 +283,7 @@ class SupportFinder:
 
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
         """Check a sentence against what its markers cite; without any, look for support."""
-        # Beside markers of passages, `[12]` is a footnote mark that was copied from the page.
+        # If there are markers of passages too, `[12]` is a footnote mark copied from the page.
         exact = [marker for marker in markers if not marker.numeric and marker.references]
         references = dict.fromkeys(
             reference for marker in exact or markers for reference in marker.references
@@ -339,8 +339,8 @@ class SupportFinder:
         """Check a sentence in code against cited passages, then their whole sources, then judge.
 
         The words may be next to the cited passage, so the best passages of its source are tried
-        before a contradiction is reported. The judge sees only pages that were read: a search
-        result supports only what it says literally.
+        before a contradiction is reported. The judge sees only pages that were read: a
+        search result supports only its literal words.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -438,8 +438,9 @@ class SupportFinder:
             if source is not None and source.acted:
                 acts = [passage for passage in source.passages if passage.kind == "act"]
             whole.append([*acts, *self._best_passages(sentence, source)])
-        # Named passages come in reading order, found ones best first, the sources in turn: a judge
-        # sees the first ones.
+        # Cited passages are in reading order, found ones best first, alternating between sources: a
+        # #
+        # judge sees the first ones.
         best = {p.id: p for row in zip_longest(*whole) for p in row if p is not None}
         named = sorted(found.values(), key=lambda p: (p.source, p.start))
         return [*named, *(p for p in best.values() if p.id not in found)]

@@ -87,7 +87,7 @@ def assess_answer(
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
-            # An answer that quotes both sides has this conflict already, seen from the other one.
+            # An answer that quotes both sides has this conflict already, from the other side.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
@@ -231,9 +231,10 @@ VERDICT_WEIGHTS = {
     VerdictState.UNCITED: 0.3,
     VerdictState.CONTRADICTED: 0.0,
 }
-"""What a sentence adds to `supported`, by its verdict; undecided is halfway."""
+"""Contribution of a sentence to `supported`, by its verdict; undecided is halfway."""
 SNIPPET_WEIGHT = 0.7
-"""What a sentence adds that only search results support: they lack context and may be stale."""
+"""Contribution of a sentence that only search results support: they lack context and may be stale.
+"""
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
 """Probability that an answer is right, by a judge's opinion. Somewhat below the record: of 60
 recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were right. Brier score

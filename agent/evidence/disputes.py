@@ -1,4 +1,4 @@
-"""Finds pages that were read and that may disagree with an answer."""
+"""Finds pages that were read and may disagree with an answer."""
 
 from __future__ import annotations
 

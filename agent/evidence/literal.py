@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_GAP_WORDS = 150
 """Maximum number of words that an ellipsis leaves out: a long sentence or a short paragraph."""
 MAX_SHORT_GAP_WORDS = 6
-"""In a gap of up to this many words, a negation is taken to belong to the quoted words."""
+"""In a gap of up to this many words, a negation counts as part of the quoted words."""
 MIN_PART_WORDS = 2
 """Minimum number of words between ellipses in a quotation: one word matches by chance."""
 MIN_CLAIM_WORDS = 3
@@ -61,7 +61,7 @@ _REPORTING = frozenset("that dass".split())
 _ALIKE = ("'’‘`", '"“”„', "-–—‐‑−")
 """Characters that count as the same in a quotation."""
 _QUOTE_EDGES = ' \t\n.,;:!?…*_"“”'
-"""Characters around a quotation that the text need not have."""
+"""Characters around a quotation that the text may lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ def find_words(quotation: str, text: str) -> str:
     """Find quoted words in a text; returns them as the text has them, or "".
 
     Spacing, case, the kind of quotation marks and dashes, and marks of emphasis may differ. Stop
-    words alone are no quotation: they appear everywhere.
+    words alone are not a quotation: they appear everywhere.
     """
     pieces = quotation.strip(_QUOTE_EDGES).split()
     if not (content_words(quotation) or any(token.value for token in tokenize(quotation))):

@@ -25,9 +25,10 @@ about one thing, half of which quote the same statement, all are distinguished f
 groups were written before the rule, and both halves of them have the same range.
 """
 MIN_RUNS: Final = 20
-"""Fewest runs in common: pages of a sentence or two may say the same without copying."""
+"""Minimum number of runs in common: very short pages may say the same without copying."""
 MAX_WORDS: Final = 20_000
-"""Words of a page that are compared: a copy of a long document has its beginning."""
+"""Maximum number of words of a page that are compared: a copy of a long document has its beginning.
+"""
 
 
 class Origins:

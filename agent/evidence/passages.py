@@ -267,8 +267,8 @@ class SentenceIndex:
         """Return whether quoted words are from sentences that are similar enough to a claim.
 
         `quotes` are words as a passage has them, or a title (None). Together their
-        sentences need `MIN_BEARING` of the score of the most similar sentence. Words of the page's
-        title tell nothing: every sentence may be about its subject.
+        sentences need `MIN_BEARING` of the score of the most similar sentence. Words of the
+        page's title prove nothing: every sentence may be about its subject.
         """
         quoted, words = list(quotes), content_words(claim)
         if all(passage is not None for _, passage in quoted):

@@ -124,7 +124,7 @@ class _Place:
 
     @property
     def unit(self) -> Unit | None:
-        """The unit that its field wants."""
+        """The unit of its field."""
         return field_unit(self.names[-1] if self.names else "", self.description)
 
     @property
@@ -134,7 +134,7 @@ class _Place:
 
     @property
     def shown(self) -> str:
-        """The value as a claim says it: with its unit, `yes` and `no`."""
+        """The value as a claim states it: with its unit, `yes` and `no`."""
         if isinstance(self.value, bool):
             return ("no", "yes")[self.value]
         if not isinstance(self.value, int | float) or self.unit is None:
@@ -258,7 +258,7 @@ class _ValuesCheck:
 
 
 def _keys(items: Sequence[Any]) -> list[str]:
-    """Return what names each item of a list: the value of the first field that distinguishes them.
+    """Return the key of each item of a list: the value of the first field that distinguishes them.
 
     "" for an item that is not an object, or has no such value.
     """
@@ -420,7 +420,7 @@ def _compare_measured(
 
 
 def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
-    """Report that a cell has another value; a sentence without the value decides nothing."""
+    """Report that a cell has another value; a sentence without the value is no evidence."""
     if heading and text.strip():
         return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
     return VerdictState.UNDECIDED, ""

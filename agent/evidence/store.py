@@ -170,7 +170,7 @@ class Evidence:
 
     @property
     def pages_read(self) -> int:
-        """How many pages and files were read; the states of a page are one."""
+        """The number of pages and files that were read; all states of a page count as one."""
         counted = (s for s in self.sources if s.via not in ("tool", "mcp", "computed"))
         return len({normalize(source.url) for source in counted})
 
@@ -326,7 +326,7 @@ def result_text(title: str, snippet: str) -> str:
 def format_passage(passage: Passage, evidence: Evidence) -> str:
     """Format a passage as one line, its page's title and headings in brackets before it.
 
-    They tell the reader what `she` or `it` refers to, and how the columns of a table are called.
+    They show the reader what `she` or `it` refers to, and what the columns of a table are called.
     """
     source = evidence.source(passage.source)
     kind = STEP if passage.kind == "act" else ""

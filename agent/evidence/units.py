@@ -83,7 +83,7 @@ def _units() -> dict[str, Unit]:
 _UNITS = _units()
 _POWERS = frozenset("square cubic".split())
 _SYMBOLS = frozenset("m g l s t h w ms".split())
-"""Symbols that are no units after `in` or a comma, where they may be another word."""
+"""Symbols that are not units after `in` or a comma, where they may be another word."""
 _NO_UNIT_OF_A_FIELD = frozenset({"min", "day", "week", "month", "year", "share"})
 """Endings of a field's name that are rarely its unit: `length_min` is the minimum length."""
 _PARENTHESES = re.compile(r"[(\[]([^)\]]+)[)\]]")

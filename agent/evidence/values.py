@@ -208,7 +208,7 @@ def _counts(text: str) -> Iterator[_Count]:
 
 
 def cell_quantities(row: Passage) -> list[Quantity]:
-    """Return the numbers of a table row; their unit may stand in the column's name."""
+    """Return the numbers of a table row; their unit may be in the column's name."""
     return [
         quantity if quantity.unit else quantity._replace(unit=heading_unit(name))
         for name, cell in named_cells(row)

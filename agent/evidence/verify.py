@@ -3,7 +3,7 @@
 *Literal* finds claims that appear there word for word. *Values* lists figures, dates and names that
 do not appear there, and reports a contradiction if the claim equals a sentence except for one value
 or negation. A *judge* (a model), if there is one, decides everything else. Its *supported* or
-*contradicted* counts only with words that it quotes from the passages and that bear on the claim.
+*contradicted* counts only with words that it quotes from the passages and that are about the claim.
 It may override value checks if the values follow from those words, but never an exact match.
 """
 
@@ -105,7 +105,7 @@ def with_judge(
 ) -> Verdict:
     """Combine code's verdict on a claim with a judge's, which counts only with quoted words.
 
-    `passages` are all that it may quote, as well as the `titles` of pages. The words must bear on
+    `passages` are all that it may quote, as well as the `titles` of pages. The words must be about
     the claim (`SentenceIndex.bears_on`). Without such words code's verdict stays, and the reason
     says so. Figures and dates that code did not find must follow from the words; names that were
     not found remain in `missing`.
@@ -115,10 +115,10 @@ def with_judge(
     found = find_quotes(judged, passages)
     in_titles = find_in_titles(judged, titles)
     quotes = tuple(dict.fromkeys((*(quote for quote, _ in found), *in_titles)))
-    if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was begun
+    if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was started
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
     if not counts(claim, judged, passages, titles):
-        if judged.state is verdict.state:  # code has words of the page for it
+        if judged.state is verdict.state:  # code has found words of the page for it
             return verdict
         reason = NOT_ABOUT_IT if quotes else NO_WORDS
         reason = reason.format(state=judged.state.value, words=_quoted(quotes))
@@ -168,7 +168,8 @@ def counts(
 ) -> bool:
     """Return whether a judge's verdict counts.
 
-    To support or contradict a claim it must quote words of the passages or titles that bear on it.
+    To support or contradict a claim it must quote words of the passages or titles that are about
+    it.
     """
     if judged.state not in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
         return True
@@ -214,7 +215,7 @@ def _values_of_other_rows(
 ) -> tuple[str, ...]:
     """Return the values of a claim that are only in table rows which are not quoted.
 
-    Each row is about one thing: what another row says is not said of it. Nothing is returned if no
+    Each row is about one thing: values of another row do not apply to it. Nothing is returned if no
     row is quoted.
     """
     rows = {passage.id for _, passage in found if passage.kind == "table"}

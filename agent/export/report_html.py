@@ -147,7 +147,7 @@ def _with_contents(body: str) -> str:
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
     """Yield the excerpts of a saved text that show all its quotes, overlapping ones joined.
 
-    Quotes are marked; one that does not stand in the text is shown alone.
+    Quotes are marked; one that is not in the text is shown alone.
     """
     # Reversed, so that a quote listed twice gets the id of its first number, as markers do.
     marks = {

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MAX_WORDS = 120
 """Maximum length of a sentence that can be quoted, in words; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
-"""Weight of a word of the question that stands beside a sentence, or in it in another form."""
+"""Weight of a word of the question that is beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `bench/keyless_weights.py` finds them on one closed web and
 counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
@@ -76,7 +76,7 @@ class Candidate:
     """A sentence or a table row that may be quoted, with the stems that it is matched by.
 
     page: URL of its page.
-    stems: its own content words, and those of a question that it stands under.
+    stems: its own content words, and those of a question above it.
     title: those of its page's title.
     context: those of its passage, of the heading above it, of its table's caption and first row,
         and of what changed on a live page together with it.
@@ -495,7 +495,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
 
 
 def _value_near_term(text: str, question: Question) -> bool:
-    """Return whether a date or amount stands near a word of the question; True for other kinds.
+    """Return whether a date or amount is near a word of the question; True for other kinds.
 
     Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
     but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").

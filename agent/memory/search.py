@@ -1,6 +1,6 @@
 """Searches the memories of a namespace by words, by meaning and by associations.
 
-Rare words bring candidates, which are scored together with their neighbours: an answer often stands
+Rare words bring candidates, which are scored together with their neighbours: an answer often is
 next to the words of the question. Bonuses are relative to the best score by words alone; they were
 tuned on long conversations, leaving one out at a time, and the optimum is flat. The cost is bounded
 for a store of any size: words that occur too often bring no candidates, but count for those that
@@ -50,7 +50,7 @@ SESSION = 0.06  # share that counts for every memory of the session
 SESSION_CAP = 6  # most occurrences that count so: a very long session has no single topic
 SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, as windows even lengths out
 # Each bonus pays on the long conversations: without it recall@10 or MRR is lower by so many points.
-PAIR = 0.4  # two words of the question stand together: .4
+PAIR = 0.4  # two words of the question are together: .4
 SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9

@@ -282,7 +282,7 @@ class PgVectorIndex:
     """An index of pgvector."""
 
     def __init__(self, store: Store, model: str) -> None:
-        # The name stands inside statements that take no parameters: a hash is safe there.
+        # The name is inside statements that take no parameters: a hash is safe there.
         self._model = hashlib.sha256(model.encode()).hexdigest()[:16]
         with store.write() as connection:
             connection.exec_driver_sql(_CREATE)

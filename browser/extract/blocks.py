@@ -451,7 +451,7 @@ def _is_mark(node: etree._Element) -> bool:
     return "reference" in names or (link is not None and "#" in (link.get("href") or ""))
 
 
-# Blocks of these kinds stand on the next line below one of the other kinds.
+# Blocks of these kinds are on the next line below one of the other kinds.
 _CLOSE = {
     "item": ("item", "item-rest"), "item-rest": ("item", "item-rest"), "detail": ("term", "detail"),
 }  # fmt: skip

@@ -313,7 +313,7 @@ class _Body:
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
-        """Keep what stands right beside the first and the last paragraph, in the same element.
+        """Keep what is right beside the first and the last paragraph, in the same element.
 
         These are short lines, formulas and addresses, which a plain reading takes for none.
         """

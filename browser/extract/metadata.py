@@ -379,7 +379,7 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
     return joined if is_web_url(joined) else None
 
 
-# Author and date stand in short lines right after the title, or before it; a labelled date anywhere
+# Author and date are in short lines right after the title, or before it; a labelled date anywhere
 # below it. A line of more words is prose, and so is a sentence that is longer than a few words.
 _LINES_BEFORE, _LINES_AFTER = 4, 6
 _MAX_LINE_WORDS = 20

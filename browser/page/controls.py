@@ -116,7 +116,7 @@ async def _check_drawn(
             return f"but {shows}"
         rest = rest.replace(line, "", 1)
     if instead:
-        # Lines that scrolled out of view are not drawn: only what stands around it is compared.
+        # Lines that scrolled out of view are not drawn: only what is around it is compared.
         head, _, tail = old.partition(_normalize(instead))
         expected = head[-AROUND:] + _normalize(text) + tail[:AROUND]
         return "" if expected in now else f"but {shows}"

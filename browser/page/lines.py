@@ -198,7 +198,7 @@ def _say_the_same(before: _Compared, after: _Compared, i: int, j: int) -> bool:
     is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
     if is_unique and (_SAYS.search(old) or before.named[i]):
         return True
-    # Controls without words, such as the days of a month, are about what stands before them.
+    # Controls without words, such as the days of a month, are about what is before them.
     context = before.context(i)
     return context == after.context(j) and (is_unique or context != "")
 

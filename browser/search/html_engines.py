@@ -253,7 +253,7 @@ class Google(HtmlProvider):
 
 
 class Yandex(HtmlProvider):
-    """Cards of `li.serp-item`; a snippet stands there cut and whole, the whole one is taken."""
+    """Cards of `li.serp-item`; a snippet is there shortened and in full; the full one is taken."""
 
     name = "yandex"
     url = "https://yandex.com/search/"

@@ -35,7 +35,7 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a solver is made with: where keys stand, another address, the guarded way out.
+    """What a solver is made with: where keys are, another address, the guarded way out.
 
     `proxy` is an HTTP proxy that its requests must take; None for a direct connection.
     """

@@ -34,7 +34,7 @@ class _Op(IntEnum):
 
 
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
-"""Messages of servers, direct messages, and what stands in them."""
+"""Messages of servers, direct messages, and what is in them."""
 _FINAL: Final = {
     4004: "the token is wrong",
     4010: "the shard is wrong",

@@ -41,7 +41,7 @@ def sender_address(mail: EmailMessage) -> str:
     """Return the address of the one sender, in lower case; "" where that is not clear.
 
     Programs read `ann@example.org <eve@evil.example>` differently, and servers authenticate what
-    they read; so there must be one `From` of one address, which is valid and stands there as such.
+    they read; so there must be one `From` of one address, which is valid.
     """
     headers: list[Any] = mail.get_all("From", [])
     if len(headers) != 1 or len(headers[0].addresses) != 1:

@@ -33,7 +33,7 @@ _CHARSETS = {
     136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256",
     186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
 }  # fmt: skip
-# What stands in a group that begins with one of these is about the text, not of it.
+# What is in a group that begins with one of these is about the text, not of it.
 _ASIDE = frozenset(
     """annotation atnauthor atndate atnid atnref atrfend atrfstart background bkmkend bkmkstart
     colortbl datafield datastore falt filetbl footerf footerl footerr footer generator headerf
@@ -54,7 +54,7 @@ _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
 
 def read_rtf(body: bytes, url: str, name: str) -> Document:
-    """Read an RTF file; hidden and deleted text is left out, footnotes stand at the end."""
+    """Read an RTF file; hidden and deleted text is left out, footnotes are at the end."""
     reader = _RtfReader()
     tokens = _tokens(body)
     for word, number, data in itertools.islice(tokens, _MAX_TOKENS):
@@ -185,7 +185,7 @@ class _RtfReader:
         inner, self._group = self._group, self._outer.pop() if self._outer else _Group()
         self._stand_ins = 0
         if inner.target == self._group.target == "stylesheet":
-            # A style ends in its name, which tells whether it is one of headings.
+            # A style ends in its name, which shows whether it is a heading style.
             name = _HEADING.match(self._pop("stylesheet").strip())
             if inner.style is not None and name:
                 self._levels[inner.style] = int(name[1])

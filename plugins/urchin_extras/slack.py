@@ -51,7 +51,7 @@ class Slack(Channel):
                     await socket.send({"envelope_id": envelope["envelope_id"]})
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:  # noqa: ARG002 - the thread tells
-        """Send a text as it stands, without mentions and previews; files into the same thread."""
+        """Send a text unchanged, without mentions and previews; files into the same thread."""
         channel, _, root = thread.partition("/")
         place = {"channel": channel, **({"thread_ts": root} if root else {})}
         if message.text:

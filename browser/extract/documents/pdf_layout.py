@@ -145,7 +145,7 @@ def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str
 
     The letters of a ligature have one box; where it has turned the word, it has turned them too.
     """
-    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number stands at its left
+    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number is at its left
         number = word.lstrip(".,:;!?،؛؟")
         return number + word[: len(word) - len(number)] if number[:1].isdigit() else word
     letters: list[tuple[float, str]] = []

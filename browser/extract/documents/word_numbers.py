@@ -1,4 +1,4 @@
-"""The numbers that Word puts before headings and items, which stand nowhere in a file's text."""
+"""The numbers that Word puts before headings and items, which are not in the file's text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "x
 
 
 class Numbers:
-    """Counts the numbered paragraphs of one document, in the order in which they stand."""
+    """Counts the numbered paragraphs of one document, in the order in which they occur."""
 
     def __init__(self, numbering: etree._Element | None, styles: etree._Element | None) -> None:
         found = list(numbering) if numbering is not None else []

@@ -1,4 +1,4 @@
-"""Parsers that need no code of their own: where a record's fields stand, in CSS or in JSON."""
+"""Parsers that need no code of their own: where a record's fields are, in CSS or in JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ADDRESS = ("http", "/")
 
 @dataclass(frozen=True, slots=True)
 class RecordPaths:
-    """Where one kind of record stands on a page or in a reply; `at` finds them, one a record.
+    """The fields of one kind of record on a page or in a reply; `at` finds them, one a record.
 
     On a page each other field is a CSS selector within the element (`h2 a`), the attribute of what
     it finds (`time@datetime`), or of the element itself (`@data-id`). In JSON it is a path of names

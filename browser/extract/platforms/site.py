@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# Marks the part of a page that is rendered, among what stands around it.
+# Marks the part of a page that is rendered, among what is around it.
 _PART = "data-part"
 # Next.js streams what its components need as strings: `self.__next_f.push([1,"…"])`.
 _STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
