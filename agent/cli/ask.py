@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.options import Options
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # exit code, as shells give it after Ctrl-C
 DREAM_S = 2.0
 """Seconds of consolidation that users tolerate between the answer and the next prompt."""
 _RUN_ENDED = frozenset({0, 3, 4, 5})

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from agent.types import Report
 
-_UNVERIFIED = 4
+_UNVERIFIED = 4  # exit code, see docs/cli.md
 
 
 def _read_nothing(report: Report) -> bool:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from agent.jobs.worker import Worker
 
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
-_POLL_S = 0.5
+_POLL_S = 0.5  # seconds between two looks at the job table
 _PER_PROCESS = 4
 """Parallel questions that keep one processor busy: an extractive run computes a third of its
 time."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
-_OLDEST = (3, 11)
+_OLDEST = (3, 11)  # of Python, as in pyproject.toml
 MAX_PROBES = 4
 """Maximum number of calls to find out what an endpoint supports."""
 _WORD = {

@@ -38,7 +38,7 @@ _LIMITS = {
     "tokens": f"Stopped at the token limit (--max-tokens); {_SO_FAR}",
     "repetition": f"Stopped because the model repeated itself; {_SO_FAR}",
 }
-_QUOTE_CHARS = 240
+_QUOTE_CHARS = 240  # about three lines of a terminal
 _WIDEST = 100
 """Maximum width of a readable line, in characters."""
 _DOT = " · "

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent.evidence.store import Source
 
-SHINGLE_WORDS: Final = 5
+SHINGLE_WORDS: Final = 5  # words per run; shorter runs occur by chance
 MIN_SHARED: Final = 0.4
 """Minimum share (0 to 1) of the shorter page's runs of `SHINGLE_WORDS` words that a copy has too.
 

@@ -35,8 +35,8 @@ _STRIP: Final = 6
 """Sources shown above an answer; below it all are listed."""
 _CONTEXT_CHARS: Final = 320
 """Characters of the saved text shown before and after a quote."""
-_RESULT_CHARS: Final = 4_000
-_SUMMARY_CHARS: Final = 200
+_RESULT_CHARS: Final = 4_000  # of a tool result shown in a step
+_SUMMARY_CHARS: Final = 200  # of a summary line
 _PICTURES: Final = {".png": "png", ".jpg": "jpeg"}
 _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")

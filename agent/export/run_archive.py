@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import Runs
 
-DIGEST_CHARS = 64
+DIGEST_CHARS = 64  # of a SHA-256 in hex
 MANIFEST: Final = "manifest-sha256.txt"
 _NAME = re.compile(
     r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl|head\.(?:tsr|ots)"
@@ -34,7 +34,7 @@ _NAME = re.compile(
     re.ASCII,
 )
 """All names that an archive may hold; none leads out of the folder it is unpacked to."""
-MAX_FILES: Final = 10_000
+MAX_FILES: Final = 10_000  # entries of an archive
 MAX_BYTES: Final = 2 << 30
 """Unpacked size. A run reads 24 sources of at most 30 MB, so Urchin never writes a larger one."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
 
-_EXCERPT_CHARS = 80
+_EXCERPT_CHARS = 80  # one line of a terminal
 
 
 @dataclass(frozen=True, slots=True)

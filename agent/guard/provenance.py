@@ -50,7 +50,7 @@ MAX_PUBLIC_CHARS = 20_000_000
 """Maximum number of characters of public text kept, for long-running servers. Dropping text makes
 checks stricter, never looser."""
 _BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
-"""Patterns before and after a URL: nothing that would be part of it."""
+"""Patterns before and after a URL: no characters that would be part of it."""
 _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
@@ -118,7 +118,7 @@ class Provenance:
         self.language = question_language(self.question) or "en"
         self.add(self.question, Kind.USER)
 
-    # What was read.
+    # Texts that were read.
 
     def add(
         self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
@@ -165,7 +165,7 @@ class Provenance:
             if kind is Kind.USER or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
-    # Who can read, who wrote.
+    # Readers and authors of texts.
 
     @property
     def untrusted(self) -> bool:

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 FOLDER: Final = "logins"
 KEYS: Final = "keys.json"
 MAX_NAME: Final = 60
-"""Characters of a name, which is part of a file's name."""
-_NONCE_BYTES: Final = 12
+"""Maximum length of a name in characters; it is part of a file name."""
+_NONCE_BYTES: Final = 12  # the nonce size that AES-GCM is specified for
 
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session. `expires` is when its last cookie does, 0 if the site did not say."""
+    """A saved session. `expires` is when its last cookie expires, 0 if the site did not say."""
 
     name: str
     origin: str
@@ -71,7 +71,7 @@ class SavedLogins:
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 
     def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
-        """Save the session of the site of `url`, of all that a browser stores.
+        """Save the session of the site of `url`, from all that a browser stores.
 
         Raises `UsageError` for an invalid name or address, and if nothing is stored for the site.
         """
@@ -99,7 +99,7 @@ class SavedLogins:
         return self._row(name)
 
     def state(self, name: str) -> dict[str, Any]:
-        """Decrypt a session; raises `UsageError` if its key or file is missing or does not fit."""
+        """Decrypt a session; raises `UsageError` if its key or file is missing or wrong."""
         row, key = self.find(name), self._keys.value(name)
         hint = f"Save it again: research login {name} {row.origin}"
         if key is None:
@@ -145,9 +145,9 @@ class LoginsInUse:
         return joined([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:
-        """Save them as they are in the state of a browser, with the cookies renewed."""
+        """Save them from the state of a browser, with renewed cookies."""
         for name in self._names:
-            with suppress(UsageError):  # nothing is stored for the site any more: it logged out
+            with suppress(UsageError):  # the site no longer stores anything: it logged out
                 self._saved.put(name, self._saved.find(name).origin, state)
 
     def belongs(self, url: str) -> bool:
@@ -155,7 +155,7 @@ class LoginsInUse:
         return any(_belongs(host(url), own) for own in self._addresses)
 
     def without(self, state: dict[str, Any]) -> dict[str, Any]:
-        """A storage state without what belongs to their sites."""
+        """A storage state without the data of their sites."""
         return _select(state, lambda name: not any(_belongs(name, url) for url in self._addresses))
 
     @cached_property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE: Final = "secrets.json"
 TOTP: Final = "totp"
 MIN_KEY_BITS: Final = 80
-"""Bits of a key of one-time codes: many sites give 16 letters of base32."""
+"""Minimum bits of a key for one-time codes: many sites use 16 letters of base32."""
 
 
 class ValueStore:

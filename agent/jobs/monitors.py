@@ -29,7 +29,7 @@ EVERY: Final = "every 15 minutes"
 """Default interval, from the reference engine, whose minimum is five minutes."""
 LEARN, LEARN_GAP_S = 3, 2.0
 """Number of reads to learn noise from, and the seconds between them."""
-_MAX_LEARN: Final = 20
+_MAX_LEARN: Final = 20  # reads; each takes two seconds
 CONDITION: Final = re.compile(r"\s*(<=|>=|<|>|=)\s*(-?[\d.]+)\s*|\s*(-?[\d.]+)\s*%\s*")
 
 

@@ -37,8 +37,8 @@ REACHED: Final = {
     "month": "the month's budget is spent",
 }
 """Reasons for pausing the queue, by spent budget."""
-BEAT_S: Final = 5.0
-UPKEEP_S: Final = 1.0
+BEAT_S: Final = 5.0  # seconds between two heartbeats
+UPKEEP_S: Final = 1.0  # seconds between two rounds, times the number of workers
 POLLS_A_SECOND: Final = 200
 """Maximum polls per second of all workers together: a poll costs Postgres about 1 ms."""
 FENCE_S: Final = 0.6 * STALE_S

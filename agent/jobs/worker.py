@@ -50,7 +50,7 @@ HOST_DELAY_S: Final = 0.2
 """Minimum seconds between two requests to one host over all workers: five a second."""
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run is stalled: the reference engine's half hour."""
-_WATCH_S: Final = 1.0
+_WATCH_S: Final = 1.0  # seconds between two checks that the run makes progress
 _LASTING: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}

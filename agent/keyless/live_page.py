@@ -1,4 +1,4 @@
-"""Rules for live pages: when to open one, and what to type and click there."""
+"""Live pages without a language model: when to open one, and what to type and click there."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class LiveControl:
 
     @property
     def is_button(self) -> bool:
-        """Return whether it is a button whose label promises no effect on the outside world."""
+        """Return whether it is a button whose label suggests no effect on the outside world."""
         is_harmless = not _CONSEQUENTIAL & set(words(self.label))
         return is_harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
 
 
 def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
-    """Return the next call on a live page, or None if nothing promises an answer."""
+    """Return the next call on a live page, or None if no page seems likely to answer."""
     if not ranking.is_insufficient and _has_shown_answer(conversation, ranking):
         return None
     action = None
@@ -116,7 +116,7 @@ def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
 def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Open the page that covers most of the question and has controls.
 
-    If nothing answers yet, a page with hardly any text will do too.
+    If nothing answers yet, a page with hardly any text may be opened too.
     """
     opened = set(conversation.parameter_values("OPEN", "url"))
     hits = [hit for o in conversation.results("WEB_SEARCH") for hit in o.results]

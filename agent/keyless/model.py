@@ -1,4 +1,4 @@
-"""The model that needs no API key: it researches by rules and quotes the sentence that answers."""
+"""The model that needs no API key: code researches, and quotes the sentence that answers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ NEARLY = 2.5
 """A runner-up in the same passage is quoted too if its score, of about 14, is at most this much
 lower. One in another passage helped 2 of 40 answers."""
 CLOSEST = 5
-"""Passages that are cited if none answers."""
+"""Number of passages cited if none answers."""
 ANSWER_SENTENCES = 2
-"""Sentences that are quoted behind a question in a text, as its answer."""
+"""Number of sentences quoted after a question in a text, as its answer."""
 OPENING_SENTENCES = 2
-"""Sentences that are quoted of a page that is asked about as a whole."""
+"""Number of sentences quoted for a question about a page as a whole."""
 
 
 class ExtractiveModel:
@@ -60,11 +60,11 @@ class ExtractiveModel:
         return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Take no further tasks: it plans by rules and writes no prose of its own."""
+        """Take no further tasks: code plans, and it writes no prose of its own."""
         return False
 
     async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Nothing to close."""
 
 
 def final_answer(research: Research) -> str:
@@ -189,7 +189,7 @@ def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
 def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
     """Report that nothing answers, and cite the passages that come closest, if any do.
 
-    `task` is what the question asks that takes a language model, such as "compare".
+    `task` is the part of the question that needs a language model, such as "compare".
     """
     most = max(1, CLOSEST // len(rankings))
     closest = [candidate for ranking in rankings for candidate in ranking.closest(most)]
@@ -208,5 +208,5 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
 
 
 def _without_bold(text: str) -> str:
-    """Remove Markdown's marks of bold type, which a cut sentence may have only one of."""
+    """Remove Markdown's marks of bold type; a cut sentence may have only one of a pair."""
     return text.replace("**", "").strip()

@@ -1,4 +1,4 @@
-"""Analyses a question: its names, its content words, and the kind of answer that it wants.
+"""Analyses a question: its names, its content words, and the kind of answer that it asks for.
 
 Kinds are recognised in English only; in other languages a question has just words and names, which
 are matched by the stems of its language.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question wants; THING if its words do not tell.
+    """The kind of answer that a question asks for; THING if its words do not say.
 
     WAY is how something is done: a sentence that introduces code or steps answers it.
     """

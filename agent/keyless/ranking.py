@@ -41,25 +41,26 @@ IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
 counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
 place on the page and four more changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
-"""Share of the question that a bridge sentence must add to be quoted with the first one."""
+"""Minimum share of the question that a bridge sentence adds to be quoted with the first one."""
 BESIDE = 1
-"""Most words that are not the question's between a figure and the word that it belongs to."""
+"""Maximum number of other words between a figure and the word that it belongs to."""
 MAX_ITEMS, ADJOINING = 6, 4
-"""Most items quoted of a list, and most characters between passages that adjoin."""
+"""Maximum number of quoted list items, and of characters between adjoining passages."""
 CLEAR, SAME = 2.5, 0.8
-"""Largest margin that counts; share of words from which two sentences count as the same."""
+"""Maximum margin that counts; minimum share of words in common for two sentences to count as one.
+"""
 WRAPPED = 60
 """A line of at least this many characters that ends within a sentence was wrapped."""
 POOL = 40
-"""Best sentences among which bridges are looked for."""
+"""Number of best sentences that are tried as bridges."""
 MIN_COVERED, UNNAMED = 0.35, 0.15
-"""Share of the question's weight that an answer must cover, and what is added to it if the question
-names something and no page about that was read. Of sixteen features this one alone recognised
+"""Share of the question's weight that an answer must cover, and an addition if the question names
+something and no page about it was read. Of sixteen features this one alone recognised
 unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
 MIN_SENTENCES = 100
-"""Rarity is taken among at least so many sentences: of two, any word is in half."""
+"""Minimum number of sentences for measuring rarity: of two, any word is in half."""
 MIN_BEARING = MIN_COVERED / 2
-"""Share of the question's weight that a passage must cover to are relevant to the question."""
+"""Share of the question's weight that a passage must cover to be relevant to it."""
 
 _NONE: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
@@ -99,7 +100,7 @@ class Candidate:
 
     @property
     def full_text(self) -> str:
-        """Its text, and what it introduces."""
+        """Its text, and the text that it introduces."""
         return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property

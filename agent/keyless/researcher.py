@@ -1,4 +1,4 @@
-"""Research by rules: decides what to search, read and follow next, until it is time to answer."""
+"""Research by code: decides what to search, read and follow next, until it is time to answer."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from agent.types import Message, Passage
 
 SURE = 0.65
-"""No second hop is made once an answer covers this share of the question."""
+"""Once an answer covers this share of the question, there is no second hop."""
 LEADS = 4
-"""Best sentences whose names are searched for in a second hop."""
+"""Number of best sentences whose names are searched for in a second hop."""
 
 
 class Research:

@@ -56,10 +56,10 @@ MAX_NAME: Final = 64
 """Characters of a function's name that model providers accept."""
 MAX_FIELD: Final = 100
 """Characters of a parameter's description."""
-MAX_FIELDS: Final = 30
-MAX_CHOICES: Final = 20
-DEEPEST: Final = 4
-MAX_PICTURES: Final = 2
+MAX_FIELDS: Final = 30  # parameters per tool that the model sees
+MAX_CHOICES: Final = 20  # values of an enumeration that the model sees
+DEEPEST: Final = 4  # levels of nested objects that the model sees
+MAX_PICTURES: Final = 2  # per result; each costs some 1,500 tokens
 PICTURES: Final = ("image/jpeg", "image/png")
 """Image types that every model with vision accepts."""
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")

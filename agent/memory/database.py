@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
 VERSION = 3
-NAMESPACE_SHIFT = 40
+NAMESPACE_SHIFT = 40  # bits of an id below its namespace: 10^12 entries each
 metadata = sa.MetaData()
 
 

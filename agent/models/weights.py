@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from pathlib import Path
 
-_SECONDS_WITHOUT_BYTES: Final = 60.0
-_CHUNK: Final = 1 << 20
+_SECONDS_WITHOUT_BYTES: Final = 60.0  # then the download fails and can be resumed
+_CHUNK: Final = 1 << 20  # bytes read at a time
 
 
 @dataclass(frozen=True, slots=True)

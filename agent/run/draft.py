@@ -276,7 +276,7 @@ SERVICES: Final = {
     "archive": "https://archive.org",
 }
 """The services that look up references, with their addresses."""
-CONCURRENT_CHECKS: Final = 6
+CONCURRENT_CHECKS: Final = 6  # references looked up at once; each host has its own delay
 MIN_SAME_TITLE_SHARE: Final = 0.5
 """Minimum share of the shorter title's words in the other one for both to count as the same."""
 _RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})

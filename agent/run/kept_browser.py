@@ -35,11 +35,11 @@ SOCKET: Final = "socket"
 LOG: Final = "log"
 CLOSE: Final = "CLOSE"
 """The request that ends the session."""
-IDLE_MINUTES: Final = 30
-START_SECONDS: Final = 30.0
+IDLE_MINUTES: Final = 30  # without a request, then the session ends
+START_SECONDS: Final = 30.0  # for Python and the browser to start
 CALL_SECONDS: Final = 120.0
 """Seconds that a command waits for its answer; a tool's own limit is shorter."""
-_POLL_SECONDS: Final = 0.05
+_POLL_SECONDS: Final = 0.05  # between two looks for the socket
 MAX_LINE: Final = 32_000_000
 """Bytes of a request or an answer."""
 

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
 
-CONCURRENT_READS: Final = 6
+CONCURRENT_READS: Final = 6  # pages read at once; each host has its own delay
 MAX_SEARCHES: Final = 8
 """Maximum number of searches for pages that are gone, or whose words are."""
 RESULTS_READ: Final = 3
 """Pages read per search: moved words are on the first ones, if anywhere."""
 QUERY_CHARS: Final = 150
 """Maximum length of its query: engines cut longer ones."""
-_GONE: Final = (404, 410)
+_GONE: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
 
 
 @dataclass(slots=True)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 VERSION: Final = 4
 """Of the tables; an index of another version is built again."""
-MAX_TAG: Final = 40
-MAX_TAGS: Final = 20
+MAX_TAG: Final = 40  # characters: a tag is a word or two
+MAX_TAGS: Final = 20  # per run
 _TABLES: Final = """
 create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
   sent text);

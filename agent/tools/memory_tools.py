@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
 
 
-MATCHES = 10
+MATCHES = 10  # results of a search, as in the reference engine
 _MAX_VALUE_UNITS = 200
 """UTF-16 code units of a value that a search shows, as in the reference engine."""
 _MIN_COSINE = 0.25

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
-SOLVER_SECONDS = 120.0
+SOLVER_SECONDS = 120.0  # for the solving service to answer
 NOTHING_SHOWN = "(the page shows nothing yet: WAIT, then SNAPSHOT)"
 PICTURE_NOTE = "attached: a screenshot of the visible page with refs"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"

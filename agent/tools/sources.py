@@ -32,8 +32,8 @@ list items or lines of code not a tenth of them."""
 BEST_ROWS = 12
 """Table rows that a query shows at most, each with the rows beside it for the first few: a word of
 every row (`ferry`) would show the table's beginning in place of the row that is asked for."""
-ROWS_WITH_NEIGHBOURS = 4
-MAX_PASSAGES = 80
+ROWS_WITH_NEIGHBOURS = 4  # best passages shown with those around them
+MAX_PASSAGES = 80  # candidates of one source that a query ranks
 ARGUMENTS_SHOWN = 200
 """Most characters of a tool's arguments in the title of the source that it returned."""
 CHARS_PER_TOKEN = 4

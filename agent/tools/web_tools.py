@@ -224,7 +224,7 @@ def _search_result(
     )
 
 
-RELATED_LINKS = 6
+RELATED_LINKS = 6  # links of a page that READ lists for a query
 PREVIEW_CHARS = 8_000
 """Characters of a page that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
@@ -362,8 +362,8 @@ MAX_PAGES = 30
 """Maximum number of pages of one crawl: four at once, half a second each, fit well into one call's
 time.
 """
-BEST_PASSAGES = 10
-CRAWL_SECONDS = 45.0
+BEST_PASSAGES = 10  # shown of a crawl, shared by its pages
+CRAWL_SECONDS = 45.0  # of the minute that a call may take
 
 
 def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:

@@ -19,7 +19,7 @@ from lxml import etree
 
 BINARY: Final = "binary"
 
-_PREFIX = 1024
+_PREFIX = 1024  # bytes, as browsers look at for an encoding
 _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),

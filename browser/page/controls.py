@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from browser.page.view import Target
 
 VALUE_SHOWN = 80  # characters of what a control reads instead
-OPTIONS_SHOWN = 30
+OPTIONS_SHOWN = 30  # of a list; the others are behind its ref
 AROUND = 20  # letters before and after a part of a text that was replaced
 LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})

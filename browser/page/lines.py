@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _OF_REF = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
 OPTIONS_SHOWN = 12  # a select's options; further ones get lines of their own
-OPTIONS_A_LINE = 40
+OPTIONS_A_LINE = 40  # options on one line of an expanded list
 OPTION_SHOWN = 40  # characters
 NAME_SHOWN = 160  # characters of a control's name
-FRAME_NAME_SHOWN = 60
-LINK_TARGET_SHOWN = 60
-VALUE_SHOWN = 200
+FRAME_NAME_SHOWN = 60  # characters
+LINK_TARGET_SHOWN = 60  # characters
+VALUE_SHOWN = 200  # characters of a field's value; the rest is behind its ref
 VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer value
-VALUE_A_LINE = 800
+VALUE_A_LINE = 800  # characters on one line of an expanded value
 LONG_LINE = 500  # characters; shorter lines are not split
 MIN_PART = 350  # of a long line; a part ends at the first sentence or control after this
-MAX_INDENT = 6
+MAX_INDENT = 6  # levels: deeper ones cost tokens and show nothing new
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})

@@ -242,8 +242,8 @@ def _bonus(line: PageLine) -> float:
     return bonus
 
 
-FIND_CHARS = 4_000
-FIND_LINES = 20
+FIND_CHARS = 4_000  # about 1,000 tokens
+FIND_LINES = 20  # matches shown; a longer list needs other words
 ROW_LINES = 6  # a repeated row of up to so many lines is shown whole
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_DIGIT_BESIDE = r"(?!(?<=\d)\d)"  # numbers match as a whole: 12 is not found in 1234
@@ -333,7 +333,7 @@ def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:
     return "\n".join(parts)
 
 
-EXPAND_CHARS = 12_000
+EXPAND_CHARS = 12_000  # about 3,000 tokens
 
 
 def expand_ref(view: View, selection: LineSelection, ref: str) -> str:

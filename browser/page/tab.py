@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from browser.page.view import Target
     from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
 
-DOWNLOAD_SECONDS = 50.0
+DOWNLOAD_SECONDS = 50.0  # of the minute that a call may take
 FIRST_BYTE_SECONDS = 5.0  # some servers make the file only when it is requested
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 # Pixels past the middle of a drop target: a sortable list inserts before or after it by the side.

@@ -35,8 +35,8 @@ ControlState = dict[str, Any]
 """What a control holds: see `stateOf` in `js/fields.js`."""
 
 POINTER_MS = 2_500  # an element covered or moving for longer does not come free by itself
-RETRY_SECONDS = 0.05
-DRAG_STEPS = 10
+RETRY_SECONDS = 0.05  # between two looks at a covered element
+DRAG_STEPS = 10  # mouse moves; pages ignore a jump
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
 MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events

@@ -41,7 +41,7 @@ _MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters of a passage: long enough to contain a question's words, short enough for one topic.
 _MIN_CHARS, _MAX_CHARS = 500, 1500
 
-PASSAGE_BITS = 20
+PASSAGE_BITS = 20  # of a passage id below its file's number: a million each
 _MAX_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may have changed again without a new time,
 # within one tick of its file system's clock (2 s on FAT): it is checked again by its content.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Render = Callable[[str, float], Awaitable[tuple[str, str]]]
 
-HOUR = 3600.0
+HOUR = 3600.0  # in seconds
 DAY = 24 * HOUR
 
 # A search page has 20-600 KB; ten times the largest seen is not one.

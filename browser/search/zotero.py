@@ -33,7 +33,7 @@ DATA_VARIABLE: Final = "ZOTERO_DATA_DIR"
 URL_VARIABLE: Final = "ZOTERO_URL"
 """Environment variable with the address of Zotero's server, if it is not `ADDRESS`."""
 ADDRESS: Final = "http://127.0.0.1:23119"
-_SECONDS: Final = 5.0
+_SECONDS: Final = 5.0  # Zotero is on this machine and answers quickly
 _CITATION_KEY = re.compile(r"^citation key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 _ALL_STORED = """

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from browser.page.injected import Send
 
 CONNECT_SECONDS = 60.0  # since Chrome 144 a user is asked to allow it, and may look away
-COMMAND_SECONDS = 5.0
+COMMAND_SECONDS = 5.0  # per command of the debugging protocol
 _OUR_IDS = 1 << 30  # Playwright counts its own from 1
 
 Message = dict[str, Any]
@@ -321,7 +321,7 @@ class UsersTabs:
             return None
 
 
-PROBE_SECONDS = 3.0
+PROBE_SECONDS = 3.0  # for a debugging port to answer
 
 
 async def _websocket_of(url: str) -> str:

@@ -49,7 +49,7 @@ _UKRAINIAN = frozenset("іїєґІЇЄҐ")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
-_SAMPLE_CHARS = 4_000
+_SAMPLE_CHARS = 4_000  # enough words to decide
 # A third of running text is small words; a list of names has few.
 _MIN_SMALL_SHARE = 0.08
 _MIN_WORDS = 20

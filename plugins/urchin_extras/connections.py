@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 """Bytes of one message; a full list of a large Discord server stays below it."""
-_OPEN_S = 30.0
+_OPEN_S = 30.0  # seconds to connect
 
 
 class SocketLink:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import MessageHandler
 
-_TIMEOUT_S = 30.0
-_MAX_MESSAGE_BYTES = 20 * 1024 * 1024
+_TIMEOUT_S = 30.0  # seconds per answer of the mail server
+_MAX_MESSAGE_BYTES = 20 * 1024 * 1024  # mail providers limit messages to 25 MB
 _IDS = re.compile(r"<[^<>\s]+>")
 _PORTS = {"imaps": 993, "imap": 143}
 _STRANGER = "<stranger>"

@@ -16,7 +16,7 @@ from agent.errors import UsageError
 from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, send_request
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
-_NONCE_BYTES = 8
+_NONCE_BYTES = 8  # of the random number that a reply must repeat
 # A TimeStampReq in DER; the library's builder hashes what it is given, and takes no digest. With a
 # digest and a nonce of fixed size all its lengths are fixed: version 1, the digest with the name of
 # SHA-256 before it, the nonce, "send your certificate".

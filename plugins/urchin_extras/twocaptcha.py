@@ -26,7 +26,7 @@ POLL_SECONDS = 5.0
 """Between two questions, as the service asks for."""
 SOLVE_SECONDS = 120.0
 """After that long the service itself has usually given up."""
-CALL_SECONDS = 20.0
+CALL_SECONDS = 20.0  # per call to the service
 _TASKS = {
     "recaptcha": "RecaptchaV2TaskProxyless",
     "recaptcha-enterprise": "RecaptchaV2EnterpriseTaskProxyless",

@@ -23,7 +23,7 @@ _MBOX_LINE = re.compile(
     rb"(?:\A|\r?\n\r?\n)From \S+ {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d(?::\d\d)? "
     rb"[^\r\n]{0,12}\d{4}[^\r\n]{0,9}\r?\n(?=[!-9;-~]+:)"
 )
-_MAX_MESSAGES = 1_000
+_MAX_MESSAGES = 1_000  # of a mailbox file
 # Of forwarded messages in messages; deeper nesting is an attack on the reader.
 _MAX_DEPTH = 5
 

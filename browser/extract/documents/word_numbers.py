@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PLACE = re.compile(r"%(\d)")
-_LEVELS = 9
-_MAX_STYLE_DEPTH = 10
+_LEVELS = 9  # of a list in Word
+_MAX_STYLE_DEPTH = 10  # styles based on one another; damaged files have loops
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
