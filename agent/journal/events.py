@@ -52,7 +52,7 @@ CHALLENGE: Final = "challenge"
 PRIMARY: Final = "primary"
 """Following the citation of a secondary source; the first one `0/primary-1`."""
 MISSING: Final = "missing"
-"""What a draft leaves open; the first time `missing/1`."""
+"""The open points of a draft; the first time `missing/1`."""
 OUTLINE: Final = "outline"
 CLOSING: Final = "closing"
 """The text above and below the sections of a report."""
@@ -127,7 +127,7 @@ def _canonical(value: Any) -> str:
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
-    """Read the complete lines of a journal, and the part of a line that a crash left behind them.
+    """Read the complete lines of a journal, and a part of a line that a crash left at the end.
 
     Raises `JournalError` if the file cannot be read.
     """
@@ -178,7 +178,7 @@ def read_event(line: bytes, where: str) -> Event:
 Listener = Callable[[Event], None]
 Clock = Callable[[], datetime]
 _LOCK_SECONDS: Final = 1.0
-"""Whoever looks whether a run is in progress holds its lock for a moment."""
+"""A process that checks whether a run is in progress holds its lock for a moment."""
 
 
 def utc_now() -> datetime:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 MAX_REPLY = 8_192
-"""Most tokens of a reply, which the API requires. A report in sections is well below it."""
+"""Maximum number of tokens of a reply, which the API requires. A long report is well below it."""
 MAX_REPLY_OLD = 4_096
 """The maximum of the models called claude-3-…"""
 Block = dict[str, Any]

@@ -1,4 +1,4 @@
-"""The language models that can be used at once: by key, from Ollama, from a downloaded file."""
+"""The language models that are ready to use: by key, from Ollama, from a downloaded file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ollama_models(environ: Mapping[str, str]) -> list[str]:
 
 
 def ready_models(data: Path, environ: Mapping[str, str]) -> list[str]:
-    """Return the names of the models that need no more than being chosen."""
+    """Return the names of the models that are ready to use."""
     keyed = [
         f"{provider.prefix}/{provider.default}"
         for provider in PROVIDERS

@@ -95,7 +95,7 @@ class Transient(Temporary):
 
 
 class ErrorInReply(Exception):
-    """A reply with the status 200 that is an error, or none at all; `body` is what came."""
+    """A reply with the status 200 that is an error, or not a reply; `body` is its content."""
 
     def __init__(self, body: Any, status: int = UNREACHED) -> None:
         super().__init__(str(body))
@@ -115,7 +115,7 @@ class Failure:
         """Return the exception to raise: `Transient` if a retry may succeed."""
         final = self._final_error(endpoint)
         if isinstance(final, ModelUnavailable):
-            # Without an answer nobody knows whether the provider did the work.
+            # Without an answer it is unknown whether the provider did the work.
             return Transient(final, self.retry_after, billed=self.status == UNREACHED)
         return final
 

@@ -259,7 +259,7 @@ def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict
 
 
 async def is_whole_reply(stream: Any) -> bool:
-    """Whether an endpoint that was asked to stream returned the whole reply at once instead.
+    """Whether an endpoint that should stream returned the whole reply instead.
 
     Raises `ErrorInReply` for a web page.
     """

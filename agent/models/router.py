@@ -1,4 +1,4 @@
-"""Fallbacks: several models, of which the next one answers when one fails."""
+"""Fallbacks: several models; if one fails, the next one answers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Router:
                 raise
             except (ModelError, UsageError) as error:
                 # An outage may be over soon; a refused key or an empty account stays so; a filtered
-                # or cut reply says nothing of the next.
+                # or cut reply says nothing about the next.
                 if isinstance(error, ModelUnavailable):
                     self._rests_until[n] = self._clock() + REST_SECONDS
                 elif not isinstance(error, ModelFiltered | ModelCut):
@@ -83,7 +83,7 @@ class Router:
         model = self._models[n]
         if not isinstance(model, Endpoint):
             return model
-        async with self._opening:  # subtasks ask side by side: it is opened once
+        async with self._opening:  # subtasks ask concurrently: it is opened once
             now = self._models[n]
             if isinstance(now, Endpoint):
                 now = self._models[n] = await self._open_endpoint(now)

@@ -127,7 +127,7 @@ def _line(line: str, number: int, name: str) -> ScriptedReply:
 
 
 def _fill(reply: str, message: str) -> str:
-    """Replace the placeholders of a reply; one that matches nothing stays as it is."""
+    """Replace the placeholders of a reply; one that matches nothing is not changed."""
     passages = list(dict.fromkeys(_PASSAGE.findall(message)))
 
     def replacement(match: re.Match[str]) -> str:
