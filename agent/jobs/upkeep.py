@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from agent.jobs.jobs import Jobs
 
-REACHED: Final = {
+BUDGET_REASONS: Final = {
     "day": "the day's budget is spent",
     "month": "the month's budget is spent",
 }
@@ -149,10 +149,10 @@ class WorkerUpkeep:
         self._spending.publish()
         settings = load_options({"data_dir": self._jobs.data_dir}, config=True)
         left, paused = remaining_budget(settings, self._spending), self._jobs.paused
-        reached = [REACHED[name] for name, usd in left.items() if usd <= 0]
+        reached = [BUDGET_REASONS[name] for name, usd in left.items() if usd <= 0]
         if reached and not paused:
             self._jobs.pause(reached[0])
-        elif paused in REACHED.values() and not reached:  # a pause by the user stays
+        elif paused in BUDGET_REASONS.values() and not reached:  # a pause by the user stays
             self._jobs.resume()
 
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from agent.models.base import Task
     from agent.types import Message, Passage
 
-NEARLY = 2.5
+MAX_SCORE_GAP = 2.5
 """A runner-up in the same passage is quoted too if its score, of about 14, is at most this much
 lower. One in another passage helped 2 of 40 answers."""
-CLOSEST = 5
+MAX_CLOSEST = 5
 """Number of passages cited if none answers."""
 ANSWER_SENTENCES = 2
 """Number of sentences quoted after a question in a text, as its answer."""
@@ -117,7 +117,7 @@ def _quote_best(ranking: Ranking) -> str:
     quoted = [best.candidate]
     if best.bridge is not None:
         quoted.append(best.bridge)
-    elif others and others[0].score >= best.score - NEARLY:
+    elif others and others[0].score >= best.score - MAX_SCORE_GAP:
         second = others[0].candidate
         if second.passage.id == best.candidate.passage.id:
             quoted.append(second)
@@ -191,7 +191,7 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
 
     `task` is the part of the question that needs a language model, such as "compare".
     """
-    most = max(1, CLOSEST // len(rankings))
+    most = max(1, MAX_CLOSEST // len(rankings))
     closest = [candidate for ranking in rankings for candidate in ranking.closest(most)]
     message = f"{NOT_FOUND} {f'Only a language model can {task}. ' if task else ''}"
     if not closest:

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from agent.limits import Effort
     from agent.types import Message, Passage
 
-SURE = 0.65
+COMPLETE_SHARE = 0.65
 """Once an answer covers this share of the question, there is no second hop."""
-LEADS = 4
+MAX_LEADS = 4
 """Number of best sentences whose names are searched for in a second hop."""
 
 
@@ -197,7 +197,7 @@ class Researcher:
         conversation, ranking = research.conversation, research.ranking
         searches = conversation.count_steps("WEB_SEARCH")
         best = None if ranking.is_insufficient else ranking.best
-        is_sure = best is not None and best.covered >= SURE
+        is_sure = best is not None and best.covered >= COMPLETE_SHARE
         is_live = any(o.tool in LIVE_TOOLS for o in conversation.latest)
         if not 0 < searches < self._effort.searches or is_sure or is_live:
             return []
@@ -244,7 +244,7 @@ def first_searches(question: str) -> list[str]:
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:
     """Yield queries for a second hop: a name in the best sentences, with the words they lack."""
     known = frozenset(ranking.question.terms)
-    for x in ranking.scored[:LEADS]:
+    for x in ranking.scored[:MAX_LEADS]:
         missing = [word for word in ranking.missing_words(x.candidate) if content_words(word)]
         for name in find_names(x.candidate.text):
             if not name_stems(name) <= known and not name[0].isdigit():

@@ -26,7 +26,7 @@ MAX_BYTES = 8_000_000  # a snapshot without a budget is cut here, however large 
 
 FOLD_COST = 21  # characters of the line of a fold, such as `[x12: 34 more lines]`
 MIN_FOLDED = 3  # lines that are worth a fold; from 2 to 5 nothing changes on 33 news pages
-BENEATH = "(beneath it:)"
+BENEATH_MARK = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
 _CONTROL_BONUS = 3.0
@@ -100,7 +100,7 @@ def select_lines(
     ]
     if budget is None:
         text = [rendered[i] for i in order]
-        text[len(front) : len(front)] = [BENEATH] if beneath else []
+        text[len(front) : len(front)] = [BENEATH_MARK] if beneath else []
         return LineSelection(text, set(order))
     shown = [i for i in order if lines[i].kind != "options"]
     unseen = _runs_out_of_sight(lines, shown)
@@ -123,7 +123,7 @@ def select_lines(
     for number, i in enumerate(shown):
         if i in beneath and shown[number - 1] not in beneath:
             end_fold()
-            selection.rendered.append(BENEATH)
+            selection.rendered.append(BENEATH_MARK)
         if i in kept:
             end_fold()
             selection.rendered.append(rendered[i])
