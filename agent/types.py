@@ -38,8 +38,8 @@ FINAL = frozenset({"answered", "not_found"})
 class VerdictState(StrEnum):
     """The result of checking a sentence; undecided is shown to people as "not verified".
 
-    `done` and `attempted` are said of an action of the run: that the step's outcome and what the
-    page then showed bear it out, or that it was begun and nothing shows that it took effect.
+    `done` and `attempted` apply to an action of the run: its outcome and the page afterwards
+    confirm it, or it was started and nothing shows that it took effect.
     """
 
     SUPPORTED = "supported"
@@ -408,8 +408,8 @@ class RecheckedSentence(ReportPart):
     `moved`: the same words are at `now`, another address, or under another heading there;
     `changed`: the words are others; `gone`: they are on none of the pages; `contradicted`: a page
     says otherwise. `source` is the number of the page that decides, `url` its address in the
-    earlier report. `old` are the words of then, `new` those of today, `archived` is the address of
-    an archived copy. `holds` says whether the sentence is still supported, None if it could not be
+    earlier report. `old` are the words at the time, `new` those of today, `archived` is the address
+    of     an archived copy. `holds` says whether the sentence is still supported, None if it could not be
     checked.
     """
 

@@ -20,7 +20,7 @@ BrowserError
       ├── RefError          the ref has no element any more; `candidates` may be meant
       └── ActionError       the element is there, the action did not succeed
            ├── ElementLeft      the element was re-rendered before the action reached it
-           └── OutcomeUnknown   the action was begun, and its end was not seen
+           └── OutcomeUnknown   the action was started, and its end was not seen
 """
 
 from __future__ import annotations
@@ -139,9 +139,9 @@ class ElementLeft(ActionError):
 
 
 class OutcomeUnknown(ActionError):
-    """The action was begun, and its end was not seen: it may have taken effect.
+    """The action was started, and its end was not seen: it may have taken effect.
 
-    `did` says what was begun.
+    `did` says what was started.
     """
 
     hint = (

@@ -21,7 +21,7 @@ class Content(StrEnum):
     """What a format contains of a run."""
 
     ANSWER = "answer"
-    """The answer with its verdicts and sources: whoever reads it must see doubts and disputes."""
+    """The answer with its verdicts and sources: readers must see doubts and disputes."""
     SOURCES = "sources"
     DATA = "data"
     ARCHIVE = "archive"

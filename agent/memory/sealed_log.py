@@ -1,7 +1,8 @@
 """The sealed log: milestones, decisions and incidents in a chain of hashes.
 
 Each entry's hash covers its content and the previous hash, so that no entry can be changed, removed
-or inserted without breaking all later ones. Whoever notes the head elsewhere can also tell that the
+or inserted without breaking all later ones. Anyone who keeps the head elsewhere can also detect
+that the
 log was not truncated or rewritten from the start.
 """
 

@@ -253,7 +253,7 @@ def rank(
 ) -> Scored:
     """Score candidates, best first; one with every word of the question scores about 1.
 
-    `names` are the speaker terms of people whom the question names. `mass` is the weight of all
+    `names` are the speaker terms of people named in the question. `mass` is the weight of all
     words of the question, including those that no memory has. `also` are scored even without a
     matching word.
     """

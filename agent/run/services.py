@@ -294,7 +294,7 @@ def _read_schema(options: Options) -> Schema | None:
 def is_public_run(data: Path, run: str) -> bool:
     """Whether an earlier run read no file, no folder and no page of the user.
 
-    False if its record is gone, or is of a version that did not note what was read.
+    False if its record is gone, or its version did not record what was read.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

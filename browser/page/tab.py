@@ -479,8 +479,9 @@ class Tab(PageDriver):
     ) -> ActionOutcome:
         """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
 
-        With `ref` that element is scrolled, or the scrollable one around it. What has no scroll bar
-        gets the mouse wheel (maps, sliders).
+        With `ref` that element is scrolled, or the scrollable one around it. Elements without a
+        scroll
+        bar get the mouse wheel (maps, sliders).
         """
 
         async def to_text() -> None:

@@ -124,7 +124,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
     """Find where the point that was aimed at is now, in CSS pixels of the main viewport.
 
-    The text says what has come over it since, if that can be told.
+    The text says what covers it since, if that is known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")

@@ -289,8 +289,8 @@ def _page_from_response(requested: str, response: Response) -> Page:
 async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     """Read a live page as it is now. Raises SessionError if the page is gone.
 
-    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. A
-    tab in which somebody acts shows what it shows.
+    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. In
+    a tab where somebody acts, the page counts as it is.
     """
     if body := await tab.pdf():
         return await asyncio.to_thread(_page_of_pdf, tab.url, body)

@@ -62,7 +62,7 @@ class SearchSource(ABC):
         """Search; `deadline` in seconds. Failures become outcomes, nothing is raised."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
-        """End what it does in the background."""
+        """End its background work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ class Relay:
                 await self._client.close()
 
     async def _dispatch(self, message: Message, text: str | bytes) -> None:
-        """Pass a message of the browser to whom it is for."""
+        """Pass a message of the browser to its receiver."""
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._pending:
             if not (future := self._pending[number]).done():

@@ -154,7 +154,7 @@ class Email(Channel):
         return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
-        """Read a mail; None for automatic mails, and those that may not be from whom they say."""
+        """Read a mail; None for automatic mails, and those whose sender may be forged."""
         mail = parse_mail(body)
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":

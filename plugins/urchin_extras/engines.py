@@ -126,7 +126,7 @@ class RedditSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the discussion, not what it links to."""
+        """Take the discussion, not its link."""
         del url
         where = text_at(row, "data.subreddit_name_prefixed")
         title = strip_markup(text_at(row, "data.title"))

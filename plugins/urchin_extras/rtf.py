@@ -159,7 +159,7 @@ class _RtfReader:
             self.composer.paragraph(note)
 
     def line(self, target: str) -> str:
-        """What was written to a target, on one line."""
+        """The text written to a target, on one line."""
         return " ".join(self._pop(target).rstrip(";").split())
 
     def day(self, target: str) -> str | None:
@@ -271,7 +271,7 @@ class _RtfReader:
             self._texts[self._group.target].append(text)
 
     def _pop(self, target: str) -> str:
-        """What was written to a target, which begins again."""
+        """The text written to a target, which starts again."""
         text = "".join(self._texts.pop(target, ()))
         # Letters beyond the first plane come as two numbers, one for each half.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

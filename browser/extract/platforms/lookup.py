@@ -102,7 +102,7 @@ def with_platform(document: Document, body: bytes, url: str) -> Document:
 def _completed(document: Document, record: Record) -> Document:
     names = [name for item in record.items if (name := item.author or item.handle)]
     unnamed = sum(name not in document.text for name in names)
-    # A thread's page may have what was said, but not by whom.
+    # A thread's page may have the posts, but not their authors.
     unsigned = _holds_items(record, document.text) and unnamed > (1 - _MIN_SHOWN_SHARE) * len(names)
     fuller = document.kind == "json" or len(record.text) > len(document.text) or unsigned
     text = record.text if fuller else document.text
