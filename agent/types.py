@@ -409,8 +409,8 @@ class RecheckedSentence(ReportPart):
     `changed`: the words are others; `gone`: they are on none of the pages; `contradicted`: a page
     says otherwise. `source` is the number of the page that decides, `url` its address in the
     earlier report. `old` are the words at the time, `new` those of today, `archived` is the address
-    of     an archived copy. `holds` says whether the sentence is still supported, None if it could not be
-    checked.
+    of an archived copy. `holds` says whether the sentence is still supported, None if it could not
+    be checked.
     """
 
     text: str
