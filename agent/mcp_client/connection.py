@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 START_SECONDS: Final = 30.0
 """Timeout to start and connect: `npx` downloads a package when it is first used."""
 MAX_FAILURES: Final = 3
-REST_SECONDS: Final = 30.0
+COOLDOWN_SECONDS: Final = 30.0
 """After `MAX_FAILURES` in a row a server is not called for this many seconds, then tried once."""
 MAX_TOOLS: Final = 128
 MAX_DEFINITION_BYTES: Final = 65_536
@@ -234,7 +234,7 @@ class Connection:
     def _count_failure(self) -> None:
         self._failures += 1
         if self._failures >= MAX_FAILURES:
-            self._blocked_until = time.monotonic() + REST_SECONDS
+            self._blocked_until = time.monotonic() + COOLDOWN_SECONDS
 
 
 def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.AsyncClient:

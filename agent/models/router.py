@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model, ModelReply, OnText, Task
     from agent.types import Message
 
-REST_SECONDS = 30.0
+COOLDOWN_SECONDS = 30.0
 """Seconds for which a provider that was down after all retries is skipped."""
 
 
@@ -71,7 +71,7 @@ class Router:
                 # An outage may be over soon; a refused key or an empty account stays so; a filtered
                 # or cut reply says nothing about the next.
                 if isinstance(error, ModelUnavailable):
-                    self._rests_until[n] = self._clock() + REST_SECONDS
+                    self._rests_until[n] = self._clock() + COOLDOWN_SECONDS
                 elif not isinstance(error, ModelFiltered | ModelCut):
                     self._rests_until[n] = float("inf")
                 self._note(f"{model.name} failed: {error}")
