@@ -398,4 +398,4 @@ class DeclaredPage(DeclaredProvider, HtmlProvider):
         self.layouts = (Layout(declaration.item, link, title, snippet),)
 
 
-HTML_PROVIDERS = engines_in(SearchProvider, __name__, globals())
+HTML_PROVIDERS = engines_in(SearchProvider, __name__, globals())  # type: ignore[type-abstract]
