@@ -234,7 +234,7 @@ class Wiki:
 
     def _relation_problems(self, relation: Relation, paths: Sequence[str]) -> list[str]:
         ends = (relation.source, relation.target)
-        problems = [f"{end!r} is no page" for end in ends if resolve(end, paths) is None]
+        problems = [f"{end!r} is not a page" for end in ends if resolve(end, paths) is None]
         if not self.rules.allows(relation.type):
             problems.insert(0, f"unknown type {relation.type!r}")
         if relation.source == relation.target:

@@ -117,10 +117,10 @@ def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], requi
     for name in names:
         match = allowed.fullmatch(name)
         if match is None:
-            raise ArchiveDamaged(f"it is no archive of a run: it holds {name!r}")
+            raise ArchiveDamaged(f"it is not an archive of a run: it contains {name!r}")
         runs.add(match["run"])
     if len(runs) != 1:
-        raise ArchiveDamaged(f"it is no archive of a run: it holds {len(runs)!r}")
+        raise ArchiveDamaged(f"it is not an archive of a run: it contains {len(runs)!r}")
     if not any(name.endswith(f"/{required}") for name in names):
         raise ArchiveDamaged(f"it holds no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:

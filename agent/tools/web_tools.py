@@ -229,7 +229,7 @@ PREVIEW_CHARS = 8_000
 """Characters of a page that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
-    Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Go on without.",
+    Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Continue without it.",
 }
 _READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
 """Outcomes of a page with text; one without an article may show controls anyway."""

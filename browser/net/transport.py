@@ -89,7 +89,9 @@ class Response:
             return None
         if target := join(self.url, location):
             return target
-        raise BadResponse(f"{self.url} redirects to what is no address: {location[:200]!r}")
+        raise BadResponse(
+            f"{self.url} redirects to something that is not an address: {location[:200]!r}"
+        )
 
 
 class EgressTransport(httpx2.AsyncBaseTransport):

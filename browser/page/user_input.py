@@ -59,7 +59,7 @@ _REASONS = (
     ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
     ("element is not visible", "it is not visible", "CLICK what shows it first."),
     ("outside of the viewport", "it is outside of what can be scrolled to", None),
-    ("is not an <input>", "it is no field to type into", "CLICK the field and look again."),
+    ("is not an <input>", "it is not a field to type into", "CLICK the field and look again."),
     ("Malformed value", _BAD_FORM, _FORM_HINT),
     ("Timeout ", "the browser did not get to it in time", "SNAPSHOT, and do it again."),
 )

@@ -186,7 +186,7 @@ def _result_block(heading: Tag, contained: Counter[tuple[int, str]]) -> Tag:
 
 
 def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
-    """The longest text of a block that is no heading and no link."""
+    """The longest text of a block that is neither a heading nor a link."""
     others = block.find_all(["a", "cite", "h1", "h2", "h3", "button"])
     excluded = _ids((heading, link, *others))
     texts = (_text(leaf) for leaf in _leaf_blocks(block) if id(leaf) not in excluded)
@@ -262,7 +262,7 @@ class HtmlProvider(SearchProvider):
         """Parse by the first layout that yields results; tells "nothing found" from a wall."""
         page = _visible(body) if "<" in body else None
         if page is None or page.find(True) is None:
-            return SearchPage(Outcome.ERROR, detail="the answer is no page")
+            return SearchPage(Outcome.ERROR, detail="the answer is not a page")
         for paid in page.select(self.ads) if self.ads else ():
             paid.extract()
         base = self.url or url
