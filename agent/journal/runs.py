@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import shutil
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from browser.files import write_atomic
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime, timedelta
+    from typing import Any
 
     from filelock import FileLock
 
@@ -47,6 +49,18 @@ class RunFolder:
     def browser_state(self) -> Path:
         """Cookies and site storage while the run lasts: secrets, never exported."""
         return self.path / "browser-state.json"
+
+    def settings_with_paths(self, recorded: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings that the journal records, with the paths that it leaves out."""
+        try:
+            return {**recorded, **json.loads(self.paths.read_bytes())}
+        except FileNotFoundError:  # an archive, or an older run whose journal has the paths
+            return dict(recorded)
+
+    @property
+    def paths(self) -> Path:
+        """The settings that are paths on this machine, as JSON; never exported."""
+        return self.path / "paths.json"
 
     @property
     def signature(self) -> Path:

@@ -121,7 +121,7 @@ class ContextBuilder:
             text, observation = await self._read_file(web, path)
             captured.append(("file", text))
             observed.append(observation)
-        files = frozenset(map(_file_uri, self.context.files))
+        files = frozenset(map(web.reader.files.address, self.context.files)) if web else frozenset()
         for observation in observed:
             record_provenance(self.context.provenance, observation, files)
         self.captured = (*captured, *self.captured)
@@ -132,9 +132,9 @@ class ContextBuilder:
         if await asyncio.to_thread(path.is_dir):
             hint = f"Search its files with --corpus {path}."
             raise UsageError(f"{path} is a folder, not a file", hint=hint)
-        uri = _file_uri(path)
-        if web is None or not uri:
+        if web is None or not await asyncio.to_thread(path.is_file):
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
+        uri = web.reader.files.address(path)
         # The reader extracts the text of all kinds of documents, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_HANDED_OVER):
@@ -193,7 +193,3 @@ class ContextBuilder:
 
 _HANDED_OVER = ("image/", "audio/", "video/")
 """Types of files without text to read; they can be uploaded."""
-
-
-def _file_uri(path: Path) -> str:
-    return path.resolve().as_uri() if path.is_file() else ""

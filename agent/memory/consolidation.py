@@ -1,8 +1,8 @@
 """Consolidation: links new memories, archives repeated ones, and derives insights.
 
 It never edits a memory's text, and only archives. It stops at its deadline, and continues from
-there the next time. Insights are derived by rules; a model may word them better, and its wording
-stays as long as their evidence does.
+there the next time. Insights are derived by rules; a model may word them better and recommend what
+to do, and its words stay as long as their evidence does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from agent.memory import kinds
 from agent.memory.associations import Linked, LinkKind, MemoryLink, links_of
 from agent.memory.entries import RUNS, Entries, MemoryDraft, details
+from agent.memory.kinds import InsightType
 from agent.memory.memory_types import Consolidated, Origin
 from agent.memory.terms import content_key
 from browser.text.words import words
@@ -163,21 +164,20 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
     """Derive an insight from a cluster by the reference engine's rules, or None.
 
     It replaces an earlier one of the same subject, but keeps a model's wording if the evidence is
-    the same. "Several memories concern …" helps no run, so it is not searchable until a model has
-    worded it. The confidence grows with the number of runs that it rests on.
+    the same. The confidence grows with the number of runs that it rests on.
     """
     rows = [row for row, _ in cluster]
     answered = sum(row.kind == kinds.OUTCOME for row in rows)
     failed = sum(row.kind == kinds.ERROR for row in rows)
     about = _subject(cluster)
     if failed >= 2 and failed > answered:
-        type_, confidence = "correction", _confidence(failed)
+        type_, confidence = InsightType.CORRECTION, _confidence(failed)
         text = f"Questions about {about} were not answered {failed} times: ask differently."
     elif answered >= 3:
-        type_, confidence = "pattern", _confidence(answered)
+        type_, confidence = InsightType.PATTERN, _confidence(answered)
         text = f"Questions about {about} were answered {answered} times."
     elif len(rows) >= 4:
-        type_, confidence = "summary", SUMMARY_CONFIDENCE
+        type_, confidence = InsightType.SUMMARY, SUMMARY_CONFIDENCE
         text = f"Several memories concern {about}."
     else:
         return None
@@ -188,9 +188,7 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
     if noted.get("worded") and noted["evidence"] == value["evidence"]:
         text, value["worded"] = known[key].text, True
     origin = Origin(trusted=all(row.trusted for row in rows))
-    packed = json.dumps(value)
-    searched = None if "worded" in value or type_ == "correction" else ""
-    return MemoryDraft(text, kinds.INSIGHT, key, packed, origin=origin, searched=searched)
+    return MemoryDraft(text, kinds.INSIGHT, key, json.dumps(value), origin=origin)
 
 
 def _confidence(runs: int) -> float:
@@ -231,10 +229,23 @@ def unworded(entries: Entries) -> list[Unworded]:
     return found
 
 
-def reword(entries: Entries, key: str, text: str) -> None:
-    """Replace the wording of an insight; the former one goes into its history."""
+def reword(entries: Entries, key: str, text: str, recommendation: str = "") -> None:
+    """Replace the wording of an insight; the former one goes into its history.
+
+    A model's recommendation becomes an insight of its own, of the same evidence and confidence.
+    """
     row = entries.get(kinds.INSIGHT, key)
-    if row is not None and details(row):
-        value = json.dumps({**details(row), "worded": True})
-        cut, origin = " ".join(text.split())[:LENGTH], Origin(trusted=row.trusted)
-        entries.put(MemoryDraft(cut, kinds.INSIGHT, key, value, origin=origin))
+    if row is None or not details(row):
+        return
+    value, origin = {**details(row), "worded": True}, Origin(trusted=row.trusted)
+    entries.put(_insight(key, text, value, origin))
+    if recommendation:
+        about = key.partition(": ")[2]
+        value["type"] = InsightType.RECOMMENDATION
+        key = f"{InsightType.RECOMMENDATION}: {about}"
+        entries.put(_insight(key, recommendation, value, origin))
+
+
+def _insight(key: str, text: str, value: Mapping[str, Any], origin: Origin) -> MemoryDraft:
+    cut = " ".join(text.split())[:LENGTH]
+    return MemoryDraft(cut, kinds.INSIGHT, key, json.dumps(value), origin=origin)

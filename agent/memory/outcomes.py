@@ -223,7 +223,8 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
     hits = [
         hit
         for hit in entries.search(question, SEARCHED, shared=True)
-        if hit.score >= RELEVANT * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
+        if not hit.bare
+        and hit.score >= RELEVANT * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
         and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in known)
     ]
     return tuple(distinct(hits)[:most])

@@ -378,7 +378,10 @@ def _line(text: Any, max_chars: int) -> str:
 
 
 async def word_insights(memory: Memory, model: Model) -> int:
-    """Have a model rephrase the newest insights; returns how many. Raises `ModelError`."""
+    """Have a model rephrase the newest insights, and recommend what to do; returns how many.
+
+    Raises `ModelError`.
+    """
     from agent.memory.consolidation import reword, unworded  # noqa: PLC0415 - loads a database
 
     done = 0
@@ -386,8 +389,11 @@ async def word_insights(memory: Memory, model: Model) -> int:
         lines = "\n".join(f"- {inert(text)}" for text in insight.evidence)
         request = f"<memories>\n{lines}\n</memories>\n\nThe rule: {inert(insight.text)}"
         reply = await model.reply(prompt("insight"), [Message("user", request)])
-        text = inert(reply.text).strip()
-        if text and text.rstrip(".").upper() != "NONE":
-            reword(memory.entries, insight.key, text)
+        fields = loose_object(reply.text)
+        text, advice = (
+            inert(str(fields.get(name) or "")).strip() for name in ("insight", "recommendation")
+        )
+        if text:
+            reword(memory.entries, insight.key, text, advice)
             done += 1
     return done

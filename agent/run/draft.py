@@ -136,7 +136,7 @@ def _markdown(path: Path) -> str:
     if path.suffix.lower() in (".md", ".markdown"):
         return _text(path)
     try:
-        body, place = path.read_bytes(), path.resolve().as_uri()
+        body, place = path.read_bytes(), f"file:///{quote(path.name)}"
         if sniff(body, "", place) == "html":
             return _whole_page(body, place)
         document = extract_body(body, "", place)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
 
 from agent.evidence.changes import compare_words
 from agent.evidence.passages import split_passages
@@ -17,6 +16,7 @@ from agent.tools.registry import Registry
 from agent.tools.sources import register_source
 from agent.tools.web_tools import web_search
 from agent.types import ReportSource, ToolCall
+from browser.errors import Refused
 from browser.types import Outcome, Page
 
 if TYPE_CHECKING:
@@ -75,10 +75,12 @@ async def read_again(
     slots = asyncio.Semaphore(CONCURRENT_READS)
 
     async def read(then: ReportSource) -> PageNow:
-        if then.via == "file" and earlier.is_own:  # the user named it for that run
-            web.reader.allow_file(Path(unquote(urlsplit(then.url).path)))
+        url = then.url
+        if then.via == "file" and earlier.files is not None:
+            with suppress(Refused):  # reading it is refused too, and reported
+                url = earlier.files.share(url, web.reader.files)
         async with slots:
-            page = await web.reader.read(then.url)
+            page = await web.reader.read(url)
             is_complete = len(_words_found(then, page)) == len(then.quotes)
             if then.via == "browser" and page.via == "http" and not is_complete:
                 drawn = await web.reader.read(then.url, "browser")
@@ -91,7 +93,7 @@ async def read_again(
         page = found.page
         if page.outcome is Outcome.OK and page.document and page.document.text.strip():
             found.source = register_source(context, page)
-            if comparable(page.url) != comparable(found.then.url):
+            if page.via != "file" and comparable(page.url) != comparable(found.then.url):
                 found.moved_to = page.url
         pages[found.then.n] = found
     return pages

@@ -139,7 +139,7 @@ class RunRecord:
     @property
     def options(self) -> dict[str, Any]:
         """The settings of the run."""
-        return dict(self.started["options"])
+        return self.folder.settings_with_paths(self.started["options"])
 
     @property
     def schema(self) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.limits import LimitSettings
-from agent.run.settings import logged_in_sites, open_memory
+from agent.run.settings import local_files, logged_in_sites, open_memory
 from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import ToolContext
@@ -68,6 +68,7 @@ class ToolCalls:
             secrets=SecretStore(options.data),
             files=options.file,
         )
+        self._given = frozenset(map(local_files(options).address, options.file))
 
     @property
     def provenance(self) -> Provenance:
@@ -131,7 +132,7 @@ class ToolCalls:
         # Only such callers have these tools: their own model wrote the script or dropped the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
-        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self.options.file)
+        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self._given)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:

@@ -105,7 +105,7 @@ def new_orchestrator(
         model, calls = prior.model(model), prior.calls(calls, services.journal)
     # Observation is around recorded calls as well: what they brought into the context decides what
     # the rest of the run may send.
-    calls = ProvenanceCalls(calls, context.provenance, context.files)
+    calls = ProvenanceCalls(calls, context.provenance, services.named_files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
 

@@ -95,5 +95,6 @@ def memory_row(hit: Hit) -> MemoryRow:
         url=hit.origin.url,
         trusted=hit.origin.trusted,
         shared=hit.shared,
+        confidence=hit.confidence,
         score=round(hit.score, 3),
     )

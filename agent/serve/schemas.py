@@ -162,7 +162,7 @@ class RememberForm(BaseModel):
 
 
 class MemoryRow(BaseModel):
-    """A memory. `trusted`: it does not come from the web."""
+    """A memory. `trusted`: it does not come from the web. `confidence`: of an insight."""
 
     id: int
     key: str | None
@@ -173,6 +173,7 @@ class MemoryRow(BaseModel):
     url: str | None
     trusted: bool
     shared: bool
+    confidence: float | None = None
     score: float = 0.0
 
 

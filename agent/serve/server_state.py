@@ -202,7 +202,7 @@ class ServerState:
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
         """Start a run with the question and settings of another."""
         start = await asyncio.to_thread(start_of, folder)
-        options = start.get("options") or {}
+        options = folder.settings_with_paths(start.get("options") or {})
         asked = {*ASKED, "corpus", "file"} & options.keys()
         if options.get("model") in await asyncio.to_thread(self.models):
             asked.add("model")

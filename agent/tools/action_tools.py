@@ -505,14 +505,15 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
-    web.reader.allow_file(kept.path)
+    # A run's record may be given to others, so that it does not say where the user keeps files.
+    place = {} if context.run else {"path": str(kept.path)}
     # READ takes the address; PYTHON then computes with the passages of what was read.
     return ToolResult(
         {
             "file": kept.path.name,
             "bytes": kept.path.stat().st_size,
-            "path": str(kept.path),
-            "url": kept.path.resolve().as_uri(),
+            **place,
+            "url": web.reader.files.add(kept.path),
         }
     )
 

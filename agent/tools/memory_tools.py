@@ -22,12 +22,12 @@ from agent.memory.kinds import (
     ERROR,
     FACT,
     INSIGHT,
-    KNOWN,
     OUTCOME,
     PLAYBOOK,
     PROFILE,
     PROJECT,
     SOURCE,
+    is_known,
 )
 from agent.memory.memory_types import Origin
 from agent.protocol.loose_json import loose_json, loose_object
@@ -140,7 +140,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
     if isinstance(kinds, list) and kinds:
         kinds = [str(kind) for kind in kinds]
         hits = await context.in_memory_thread(memory.search, query, MATCHES, kinds)
-        unknown = sorted(set(kinds) - BASES.keys() - KNOWN)
+        unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
         # Not an error if it finds something: a user may have memories of their own kinds.
         if unknown and not hits:
             hint = f"Take {', '.join(SEARCHABLE_KINDS)}."
@@ -187,7 +187,11 @@ def _cut(text: str) -> str:
 
 
 def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    return [{"kind": hit.kind, "value": _cut(hit.text)} for hit in hits]
+    return [
+        {"kind": hit.kind, "value": _cut(hit.text)}
+        | ({} if hit.confidence is None else {"confidence": hit.confidence})
+        for hit in hits
+    ]
 
 
 MEMORY_TOOLS = (remember, recall, search_memory)

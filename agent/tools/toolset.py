@@ -25,7 +25,6 @@ from browser.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from agent.guard.provenance import Provenance
     from agent.options import Options
@@ -183,10 +182,12 @@ _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 class ProvenanceCalls:
     """Runs calls, live or from a record, and records the provenance of each observation."""
 
-    def __init__(self, calls: Caller, provenance: Provenance, files: Sequence[Path]) -> None:
+    def __init__(
+        self, calls: Caller, provenance: Provenance, files: frozenset[str] = frozenset()
+    ) -> None:
         self._calls = calls
         self._provenance = provenance
-        self._files = frozenset(path.resolve().as_uri() for path in files)
+        self._files = files
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call; its provenance is recorded when it is finished, in tag order."""

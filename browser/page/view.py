@@ -20,6 +20,7 @@ from browser.page.lines import (
     successors,
 )
 from browser.page.waiting import answer_or_none, within
+from browser.types import PDF
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
@@ -34,8 +35,6 @@ FRAME_SECONDS = 3.0  # a frame that does not answer by then is marked so
 FRAMES_READ = 30
 FRAMES_DEEP = 5
 RESOLVE_SECONDS = 5.0  # only a page whose own script never ends takes as long
-
-PDF = "application/pdf"
 
 WalkResult = dict[str, Any]
 """The result of walking a frame: see `walk` in `js/walk.js`."""

@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from lxml import etree
 
@@ -35,13 +34,13 @@ from browser.extract.links import embedded_pdf
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MAJORITY
+from browser.net.local_files import LocalFiles
 from browser.net.url import host, join, registrable_domain
-from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
 from browser.read.habits import Habits
 from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
-from browser.types import Outcome, Page
+from browser.types import PDF, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -91,23 +90,18 @@ class Reader:
         http: Polite,
         *,
         browser: Callable[[], Awaitable[Browser]] | None = None,
-        files: Iterable[Path | str] = (),
+        files: LocalFiles | Iterable[Path | str] = (),
         habits: Habits | Path | None = None,
         metadata: OnlineMetadata | bool = False,
     ) -> None:
         self._http = http
         self._browser = browser
-        # Security: symbolic links are resolved once, so that one changed later opens nothing new.
-        self._files = [Path(path).expanduser().resolve() for path in files]
+        self.files = files if isinstance(files, LocalFiles) else LocalFiles(files)
         if isinstance(metadata, bool):
             self._metadata = OnlineMetadata(http.client) if metadata else None
         else:
             self._metadata = metadata
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
-
-    def allow_file(self, path: Path) -> None:
-        """Allow a file to be read by its `file://` address: one that was downloaded."""
-        self._files.append(path.resolve())
 
     async def read(self, url: str, mode: Mode = "auto", deadline: float = DEADLINE) -> Page:
         """Read a page; errors are in `Page.outcome` and `Page.reason`, never raised.
@@ -117,7 +111,7 @@ class Reader:
         until = time.monotonic() + deadline
         try:
             if url.lower().startswith("file:"):
-                page = await asyncio.to_thread(_read_file, url, self._files)
+                page = await asyncio.to_thread(_read_file, url, self.files)
             elif mode == "browser":
                 page = await self._browse(url, until, "asked to read it in the browser")
             elif mode == "http":
@@ -224,31 +218,22 @@ def _size(page: Page) -> int:
     return len(page.document.text) if page.document and page.outcome is Outcome.OK else 0
 
 
-def _read_file(url: str, allowed: list[Path]) -> Page:
+def _read_file(url: str, files: LocalFiles) -> Page:
     """Read a `file://` URL.
 
-    Raises Refused outside the `allowed` files and folders, FetchError and ExtractError if it is no
-    document.
+    Raises Refused outside `files`, FetchError and ExtractError if it is no document.
     """
-    parts = urlsplit(url)
-    name = url2pathname(parts.path)  # also `/C:/…` of Windows
-    is_local = parts.netloc in {"", "localhost"} and "\x00" not in name
-    # Resolved before it is compared: `..` and links must not lead out of the allowed folders.
-    path = Path(name).resolve() if is_local else Path()
-    if not is_local or not any(path.is_relative_to(root) for root in allowed):
-        raise Refused(
-            f"{url} is outside the files and folders that were named",
-            hint="Name the file with --file or its folder with --corpus.",
-        )
+    path = files.path(url)
+    address = files.address(path)
     if not path.is_file():
-        raise BadResponse(f"no file {path}", hint="Check the path.")
+        raise BadResponse(f"no file {address}", hint="Check the path.")
     if path.stat().st_size > _MAX_FILE_BYTES:
-        raise TooLarge(f"{path} is larger than {_MAX_FILE_BYTES >> 20} MB")
+        raise TooLarge(f"{address} is larger than {_MAX_FILE_BYTES >> 20} MB")
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
     return Page(
-        requested_url=url, url=path.as_uri(), via="file", outcome=Outcome.OK, body=body,
-        fetched_at=datetime.now(UTC), content_type=kind, document=extract_body(body, kind, url),
+        requested_url=address, url=address, via="file", outcome=Outcome.OK, body=body,
+        fetched_at=datetime.now(UTC), content_type=kind, document=extract_body(body, kind, address),
         reason="a local file",
     )  # fmt: skip
 

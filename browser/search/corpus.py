@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import SearchError
+from browser.net.local_files import LocalFiles
 from browser.search.corpus_index import (
     PASSAGE_BITS,
     Index,
@@ -117,6 +118,7 @@ class Corpus(SearchSource):
         part: str = "",
     ) -> None:
         self.folder = checked_folder(Path(folder))
+        self._files = LocalFiles([self.folder])
         path = Path(index_path)
         if not path.suffix:
             path /= f"{sha256(f'{self.folder}{part}'.encode()).hexdigest()[:16]}.db"
@@ -210,7 +212,7 @@ class Corpus(SearchSource):
             ]
         results = tuple(
             SearchResult(
-                url=Path(hit.path).as_uri(),
+                url=self._files.address(Path(hit.path)),
                 title=one_line(hit.title),
                 snippet=one_line(_snippet(hit, terms)),
                 provider=self.name,
@@ -224,7 +226,7 @@ class Corpus(SearchSource):
         """What the user should know about the index; files that were not read are reported once."""
         synced, parts = self.state, []
         if not synced.files and not self._indexing.is_running:
-            parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
+            parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder.name}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
         if synced.unread and not self._unread_reported:

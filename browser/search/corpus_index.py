@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from browser.errors import BrowserError, ExtractError, SearchError
 from browser.text.languages import language_of, stems_in
@@ -319,7 +320,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
     """Extract title and text from a file's bytes; if it cannot be read, a note instead."""
     name = path.stem if path.suffix[1:].isalpha() else path.name
     try:
-        document = extract(body, "", path.as_uri())
+        document = extract(body, "", f"file:///{quote(path.name)}")
     except BrowserError as error:
         return FileText(name, note=str(error))
     except Exception as error:  # noqa: BLE001 - one file of others' making must not end the rest

@@ -231,16 +231,26 @@ async def test_files_are_read_only_where_allowed(http: Polite, tmp_path: Path) -
     (inside / "note.md").write_text("# Note\n\nHigh water at noon.")
     (outside / "key.txt").write_text("secret")
     (inside / "link.txt").symlink_to(outside / "key.txt")
-    reader = Reader(http, files=[inside])
+    named = tmp_path / "other" / "note.md"
+    named.parent.mkdir()
+    named.write_text("# Another\n\nLow water at six.")
+    reader = Reader(http, files=[inside, named, inside / "note.md", tmp_path / "other" / "in"])
     good = await reader.read((inside / "note.md").as_uri())
-    assert good.outcome is Outcome.OK
-    assert good.via == "file"
+    assert (good.outcome, good.via, good.url) == (Outcome.OK, "file", "file:///in/note.md")
+    # Addresses name no folder outside those that were named, and tell two of one name apart.
+    addresses = [reader.files.address(path) for path in (named, tmp_path / "other" / "in" / "a#b")]
+    assert addresses == ["file:///note.md", "file:///in-2/a%23b"]
+    again = await reader.read("file:///note.md")
+    assert again.document is not None
+    assert again.document.title == "Another"
     assert good.document is not None
     assert good.document.title == "Note"
     escapes = ["out/key.txt", "in/link.txt", "in/../out/key.txt", "in/%2e%2e/out/key.txt"]
     for path in escapes:
         page = await reader.read(f"file://{tmp_path}/{path}")
         assert (path, page.outcome) == (path, Outcome.REFUSED)
+    for path in ("in/../../out/key.txt", "in/link.txt", "in-3/note.md", "out/key.txt", "in%00"):
+        assert (await reader.read(f"file:///{path}")).outcome is Outcome.REFUSED
     assert (await reader.read(f"file://evil.test{inside}/note.md")).outcome is Outcome.REFUSED
 
 
