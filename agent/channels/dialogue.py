@@ -43,8 +43,8 @@ MAX_PARALLEL_RUNS = 2
 """Maximum number of parallel runs of a channel; those of one sender run one after another."""
 _PATIENCE_S = 600.0
 """Seconds that a run waits for the user's reply."""
-_BUSY_S = 8.0
-_MAX_FILES = 8
+_BUSY_S = 8.0  # seconds; messengers show "typing" for 5 to 10
+_MAX_FILES = 8  # files of one message; each is part of the prompt
 _HELP = (
     "Ask a question, and I will find an answer with sources.\n"
     "/report .pdf sends the last answer as a file (.md .html .docx …), /new starts a new "
@@ -141,7 +141,7 @@ class Dialogue:
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))
 
     def _is_reply(self, message: Inbound) -> bool:
-        """Tell whether a message is the reply that a run waits for."""
+        """Return whether a message is the reply that a run waits for."""
         question = self._questions.get((message.thread, message.sender))
         if question is None or question.reply.done():
             return False

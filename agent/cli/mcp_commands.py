@@ -93,7 +93,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
 @click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def config(client: str, flags: tuple[str, ...]) -> None:
-    """Print the settings for CLIENT; the FLAGS after it go to `research mcp serve`."""
+    """Print the settings for CLIENT; FLAGS are passed on to `research mcp serve`."""
     flags = flags[1:] if flags[:1] == ("--",) else flags
     # Refuse wrong flags now, where the user sees the message.
     serve.make_context("research mcp serve", list(flags))
@@ -211,7 +211,7 @@ def remove(name: str) -> None:
 @only_run_flags("--mcp-config")
 @data_dir_option
 def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
-    """Connect to all MCP servers, or the named ones: list tools and changes since approval."""
+    """Connect to all MCP servers, or the named ones; list tools and changes since approval."""
     settings = load_options(drop_unset(flags), config=True)
     return 0 if asyncio.run(_test_servers(names, settings, allow=allow)) else CHECK_FAILED
 
@@ -237,7 +237,7 @@ async def _test_servers(names: Collection[str], settings: Options, *, allow: boo
             tools, differing = await server.compare_with_allowed(allow=allow)
         except ResearchError as error:
             # A run continues without the server; here the user should fix it.
-            last = error.hint.removeprefix("Go on without it.").strip()
+            last = error.hint.removeprefix("Continue without it.").strip()
             again = (
                 f"Check its command or address, then run `research mcp test {named.name}` again."
             )

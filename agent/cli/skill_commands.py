@@ -108,7 +108,7 @@ def export(store: Memory, name: str, folder: Path) -> None:
 def install(client: str) -> None:
     """Teach a coding agent to use `research browser`: claude, codex, cursor, gemini or a folder.
 
-    A skill is written to the client's folder of skills, where it reads it at its next start.
+    The skill is written to the client's skills folder and is loaded at its next start.
     """
     if client in _CLIENTS:
         folder = Path.home() / _CLIENTS[client]

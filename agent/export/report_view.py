@@ -288,7 +288,7 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
 
 
 def _is_denied(sentence: Sentence) -> bool:
-    """Tell whether a judge checked the cited source and did not find the sentence in it."""
+    """Return whether a judge checked the cited source and did not find the sentence in it."""
     undecided = sentence.verdict is VerdictState.UNDECIDED
     return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
 
@@ -378,7 +378,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
     facts = [
         f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
         f"{report.elapsed_s:.1f}{space}s",
-        usage.model if usage.model != "none" else "",
+        usage.model,
         format_usd(usage.usd),
     ]
     return [fact for fact in facts if fact]

@@ -85,7 +85,7 @@ class Previous(NamedTuple):
 
 
 def pack(value: Any) -> tuple[str, str | None]:
-    """Split a value into the text that is indexed, and its JSON if it is no plain string."""
+    """Split a value into the text that is indexed, and its JSON if it is not a plain string."""
     # NUL and lone surrogates cannot be stored as text, but their JSON escapes can.
     if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
         return value, None

@@ -96,7 +96,7 @@ class Memory:
         *,
         origin: Origin | None = None,
     ) -> int:
-        """Write a memory, searchable at once; returns its id.
+        """Write a memory, searchable immediately; returns its id.
 
         `at` is when it happened (a naive time is UTC), `source` where: memories with the same
         source, or close in time, form a session. `kind` may be a knowledge base (`Domain`, `Body`,

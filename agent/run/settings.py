@@ -188,7 +188,7 @@ def _last_names(value: Any) -> Any:
 
 
 def memory_name(options: Options) -> str:
-    """Return a name that identifies the memory, so that runs can tell whether they share it.
+    """Return a name that identifies the memory, so that runs can check whether they share it.
 
     For a shared database it is a hash: its URL may contain a password.
     """

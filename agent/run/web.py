@@ -1,4 +1,4 @@
-"""The web of a run: its egress proxy, search, reading, and the browser once it is needed."""
+"""The web of a run: its egress proxy, search, reading, and the browser when it is needed."""
 
 from __future__ import annotations
 

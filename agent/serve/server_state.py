@@ -62,7 +62,7 @@ class ServerState:
 
     `live` returns the settings as they are now; `flags` apply to its runs; `folder` among them
     lists the folders that questions may search. `doctor` returns the rows of `research doctor`
-    (name, well, seen, mend), `open_jobs` opens the job store, `store_key` stores an API key under
+    (name, well, seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under
     its variable as `research keys set` does, `research` starts a run, `resume_run` resumes one.
     """
 
@@ -117,7 +117,7 @@ class ServerState:
         """The memory, opened once. Raises `UsageError` if the server has none."""
         if not self.options.memory:
             raise UsageError(
-                "memory is off in this server", hint="Start `research serve` without --no-memory."
+                "memory is off on this server", hint="Start `research serve` without --no-memory."
             )
         with self._opening:
             if self._memory is None:
@@ -158,7 +158,7 @@ class ServerState:
         if form.model and form.model not in await asyncio.to_thread(self.models):
             raise UsageError(
                 f"this server offers no model {form.model[:80]!r}",
-                hint="Choose one of the list, or add its key in Settings.",
+                hint="Choose one from the list, or add its key in Settings.",
             )
         if form.files:
             flags["file"] = tuple(self._uploaded(digest) for digest in form.files)

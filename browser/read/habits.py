@@ -99,7 +99,7 @@ class Habits:
             data = json.loads(path.read_text(encoding="utf-8"))
             self._sites = {site: Habit(**fields) for site, fields in data.items()}
         except (ValueError, TypeError, AttributeError):
-            pass  # it is a cache: a damaged file is learned anew
+            pass  # it is a cache: a damaged file is rebuilt
 
     def all(self) -> dict[str, Habit]:
         """All habits by site."""

@@ -1,7 +1,7 @@
 """Engines that answer in JSON, a class each: the path of its rows, and its parameters.
 
-A new one is a class here (name, url, `rows`, `fields`, `parameters`), listed at the end of the file
-and in the order of `engines.py`.
+A new one is a class here (name, url, `rows`, `fields`, `parameters`). It is used if it is named;
+`GENERAL` in `engines.py` lists those that are used by default.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from browser.search.declared import DeclaredProvider
-from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
+from browser.search.provider import (
+    DAY,
+    Fields,
+    SearchProvider,
+    SearchRequest,
+    engines_in,
+    with_site,
+)
 from browser.search.refusals import refusal_from_error
 from browser.search.results import days_since, nearest_range, since_day, strip_markup
 from browser.text.json_paths import alternatives, value_at, values_at
@@ -223,7 +230,7 @@ class OpenAlex(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the publisher's page, else the DOI; the abstract comes as an inverted index."""
+        """Take the publisher's page, otherwise the DOI; the abstract comes as an inverted index."""
         index = row.get("abstract_inverted_index")
         index = index if isinstance(index, dict) else {}
         placed = {position: word for word, positions in index.items() for position in positions}
@@ -264,10 +271,7 @@ class Declared(DeclaredProvider, JsonProvider):
     """A declared engine that answers in JSON."""
 
 
-JSON_PROVIDERS: dict[str, type[JsonProvider]] = {
-    provider.name: provider
-    for provider in (Serper, Tavily, BraveApi, WikipediaSearch, OpenAlex, Crossref)
-}
+JSON_PROVIDERS = engines_in(JsonProvider, __name__, globals())
 
 
 def text_at(row: Mapping[str, object], paths: str) -> str:

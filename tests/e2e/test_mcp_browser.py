@@ -40,7 +40,7 @@ class Asking(Handler):
 async def browsing(folder, *hosts: str, file=(), asked=None):
     """A client of a server with our browser: gives what makes a call, by a tool's short name.
 
-    `asked` takes what the person is asked, who says yes.
+    `asked` takes what the user is asked, who says yes.
     """
     asked = [] if asked is None else asked
     own = {"data_dir": folder, "memory": False, "file": file}

@@ -1,4 +1,4 @@
-"""`research memory` and `research wiki`, as a person meets them."""
+"""`research memory` and `research wiki`, as a user meets them."""
 
 from __future__ import annotations
 
