@@ -152,7 +152,7 @@ class Rerun(Run):
         where = f"step {number} of {len(self._steps)} ({step.describe()})"
         fields, before = dict(step.fields), frozenset[str]()
         if context.web is not None and context.web.tab is not None:
-            view = await context.web.tab.look()
+            view = await context.web.tab.driver.look()
             if dialog := new_dialog(view, step):
                 raise RerunStopped(f"{where}: a dialog covers the page: “{dialog}”")
             before = frozenset(comparable(line.text) for line in view.lines)

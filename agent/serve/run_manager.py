@@ -219,7 +219,7 @@ class ActiveRun:
             if refs:
                 picture = (await tab.marked_pictures())[0]
             else:
-                tab.check_alive()
+                tab.driver.check_alive()
                 picture = await tab.screenshot()
         except BrowserError as error:
             return {"error": str(error)}
@@ -245,7 +245,7 @@ async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
         await tab.press(act["text"])
     else:
         await tab.page.mouse.wheel(0, act["y"])
-    await tab.settle()
+    await tab.driver.settle()
 
 
 class RunManager:

@@ -85,7 +85,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
             tab = web.tab = await browser.open(url, deadline=seconds)
             if dead is not None:
                 await browser.close(dead)
-        if tab.login_realm is not None:
+        if tab.driver.login_realm is not None:
             await _log_in_by_http(context, tab, seconds)
         if web.polite is not None and (remark := web.polite.remark(url)):
             tab.events.add(remark)
@@ -104,7 +104,8 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
     """
     url = tab.url  # where a redirect led
     here, site = origin(url), site_of(url)
-    asks = f"{here} asks for a user name and a password (HTTP authentication, {tab.login_realm!r})"
+    realm = tab.driver.login_realm
+    asks = f"{here} asks for a user name and a password (HTTP authentication, {realm!r})"
     names = context.secrets_for(url)
     if not names or context.secrets is None:
         command = f"research secret set NAME --origin {here}"
@@ -128,9 +129,9 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
         return
     context.redactor.add(password)
     context.provenance.sites.add(registrable_domain(host(url)))
-    tab.logins.add(url)
+    tab.driver.logins.add(url)
     await tab.goto(url, deadline=seconds, login=HttpLogin(user, password))
-    if tab.login_realm is not None:
+    if tab.driver.login_realm is not None:
         tab.events.add(f"{here} did not accept the secret {name}")
 
 

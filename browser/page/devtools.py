@@ -86,14 +86,14 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
 
 async def resize(tab: Tab, width: int, height: int) -> None:
     """Change the page's viewport size, in pixels."""
-    tab.check_alive()
+    tab.driver.check_alive()
     async with within(ACT_SECONDS, "resize the window"):
         await tab.page.set_viewport_size({"width": width, "height": height})
 
 
 async def emulate_media(tab: Tab, **features: Any) -> None:
     """Emulate media features, named as in Playwright's `emulate_media`; "null" ends one."""
-    tab.check_alive()
+    tab.driver.check_alive()
     async with within(ACT_SECONDS, "change the media"):
         await tab.page.emulate_media(**features)
         async with keep_rendering(tab.page):  # media queries are updated with the next frame

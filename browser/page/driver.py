@@ -1,4 +1,4 @@
-"""The base of a tab: opens a page, looks at it, acts on it, and looks again for what changed."""
+"""The page of a tab: opens a page, looks at it, acts on it, and looks again for what changed."""
 
 from __future__ import annotations
 
@@ -101,29 +101,10 @@ class PageDriver:
         self._consent_left_at = ""  # the address where a dialog was left to the model
         self._check_allowed = check_allowed
         self._allowed_hosts = set[str]()  # checked, or requested by the caller
-        self._view: View | None = None
+        self.view: View | None = None
         self._looked_at = 0  # navigations before the last view
-        self._query: str | None = None
+        self.query: str | None = None
         self._acted_frame: Frame | None = None  # of the last action, if not the main frame
-
-    @property
-    def url(self) -> str:
-        """The current address."""
-        return self.page.url
-
-    @property
-    def status(self) -> int | None:
-        """The HTTP status that the page came with; None if it did not come over HTTP."""
-        return self.events.status
-
-    @property
-    def title(self) -> str:
-        """The title at the last look."""
-        return self._view.title if self._view else ""
-
-    def citable(self) -> str:
-        """All that the last look saw, as Markdown without refs; "" before the first look."""
-        return self._view.citable() if self._view else ""
 
     async def goto(
         self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
@@ -134,7 +115,7 @@ class PageDriver:
         that the site shows instead is opened.
         """
         self._check_dialog()
-        self._view, self.events.hold_dialogs, self.events.chooser = None, False, None
+        self.view, self.events.hold_dialogs, self.events.chooser = None, False, None
         self.events.status = None
         self.events.drain()  # events of the page before
         self.events.begin(None, acts=False)
@@ -264,23 +245,23 @@ class PageDriver:
         deadline = max(deadline, WHOLE_SECONDS) if whole else deadline
         most_ms, chars = (WHOLE_MS, WHOLE_CHARS) if whole else (WALK_MS, WALK_CHARS)
         walk_ms = min(most_ms, int(deadline * 1000 * WALK_SHARE))
-        before = self._view
+        before = self.view
         async with within(deadline, "read the page"):
             await self.check_current_url()
             try:
-                self._view = await self.frames.look(walk_ms, before, chars=chars)
+                self.view = await self.frames.look(walk_ms, before, chars=chars)
             except PlaywrightError as error:
                 # A navigation interrupted the walk: walk the new document.
                 if "navigat" not in error.message and "context was destroyed" not in error.message:
                     raise
                 await self.settle()
-                self._view = await self.frames.look(walk_ms, before, chars=chars)
+                self.view = await self.frames.look(walk_ms, before, chars=chars)
             empty_until = time.monotonic() + deadline * EMPTY_SHARE
-            while not self._view.lines and self.events.loading and time.monotonic() < empty_until:
+            while not self.view.lines and self.events.loading and time.monotonic() < empty_until:
                 await self.settle()  # an application that draws its page itself
-                self._view = await self.frames.look(walk_ms, before, chars=chars)
+                self.view = await self.frames.look(walk_ms, before, chars=chars)
         self._looked_at = self.events.navigations
-        return self._view
+        return self.view
 
     async def act(
         self,
@@ -320,7 +301,7 @@ class PageDriver:
 
         # The element's name before the action: a click may change it.
         did = f"{did} [{ref}] {before.refs.get(ref, '')}".rstrip()
-        return await self._observe(did, before, perform_on_element, moving=moving)
+        return await self.observe(did, before, perform_on_element, moving=moving)
 
     async def act_on_page(
         self, did: str, perform: Perform, *, moving: bool = False
@@ -331,14 +312,14 @@ class PageDriver:
         # Start watching for changes; with a ref, finding its element does that.
         async with within(ACT_SECONDS, did):
             await injected.call(self.page.main_frame, "arm")
-        return await self._observe(did, before, perform, moving=moving)
+        return await self.observe(did, before, perform, moving=moving)
 
     async def _begin_action(self, dialog: str | None) -> View:
         self.check_alive()
         self.events.begin(dialog)
-        return self._view or await self.look()
+        return self.view or await self.look()
 
-    async def _observe(
+    async def observe(
         self, did: str, before: View, perform: Perform | None = None, *, moving: bool = False
     ) -> ActionOutcome:
         """Act, wait for the page to settle, and report how it differs from `before`."""
@@ -368,7 +349,7 @@ class PageDriver:
             self.events.add(f"navigated to {self.page.url}")
         else:
             self._report_passing_changes(before, after)
-        text = describe_changes(before, after, DEFAULT_BUDGET, self._query)
+        text = describe_changes(before, after, DEFAULT_BUDGET, self.query)
         return ActionOutcome(
             did,
             text,

@@ -16,7 +16,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser.errors import ActionError, DeadlineExceeded, OutcomeUnknown, RefError
 from browser.page import challenges, content, controls, finding, injected, user_input
-from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
+from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, OPEN_SECONDS, PageDriver
 from browser.page.page_events import PageEvents
 from browser.page.snapshot import (
     DEFAULT_BUDGET,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from browser.page.content import BrowserStorage
     from browser.page.downloads import Downloads
     from browser.page.driver import AddressCheck, Logins
+    from browser.page.http_login import HttpLogin
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import Target
     from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
@@ -53,7 +54,7 @@ _PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
 """Keys that press the button or link with the focus."""
 
 
-class Tab(PageDriver):
+class Tab:
     """One page of the session. Every call has a deadline and raises errors of `browser.errors`."""
 
     def __init__(
@@ -65,10 +66,50 @@ class Tab(PageDriver):
         check_allowed: AddressCheck | None = None,
         logins: Logins | None = None,
     ) -> None:
-        super().__init__(page, PageEvents(page, downloads.save, adopt), check_allowed, logins)
+        events = PageEvents(page, downloads.save, adopt)
+        self.driver = PageDriver(page, events, check_allowed, logins)
         self.id = tab_id
         self._selection = LineSelection([], set())
         self._pdf: tuple[int, bytes | None] | None = None  # by the navigations before it
+
+    @property
+    def page(self) -> Page:
+        """The page as Playwright has it."""
+        return self.driver.page
+
+    @property
+    def events(self) -> PageEvents:
+        """What happened on the page: dialogs, downloads, requests, crashes."""
+        return self.driver.events
+
+    @property
+    def url(self) -> str:
+        """The current address."""
+        return self.page.url
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status that the page came with; None if it did not come over HTTP."""
+        return self.events.status
+
+    @property
+    def title(self) -> str:
+        """The title at the last look."""
+        return self.driver.view.title if self.driver.view else ""
+
+    def citable(self) -> str:
+        """All that the last look saw, as Markdown without refs; "" before the first look."""
+        return self.driver.view.citable() if self.driver.view else ""
+
+    async def goto(
+        self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
+    ) -> None:
+        """Go to an address; a page that loads slowly is taken as it is.
+
+        `login` answers the site if it asks for one by HTTP authentication; without it, the page
+        that the site shows instead is opened.
+        """
+        await self.driver.goto(url, deadline, login=login)
 
     async def snapshot(
         self,
@@ -78,13 +119,13 @@ class Tab(PageDriver):
         deadline: float = LOOK_SECONDS,
     ) -> Snapshot:
         """Show the page within a budget of tokens (None: all of it), ranked by the query."""
-        view = await self.look(deadline, whole=budget is None)
+        view = await self.driver.look(deadline, whole=budget is None)
         if view.consent:
             async with within(deadline, "close a consent dialog"):
-                closed = await self.close_consent()
+                closed = await self.driver.close_consent()
             if closed:
-                view = await self.look(deadline, whole=budget is None)
-        self._query = query
+                view = await self.driver.look(deadline, whole=budget is None)
+        self.driver.query = query
         snapshot, self._selection = render_snapshot(view, budget, query)
         return snapshot
 
@@ -94,17 +135,17 @@ class Tab(PageDriver):
         The text itself gets a ref too, even if nothing says that it can be clicked: a page may
         handle clicks where the snapshot cannot see it.
         """
-        return await finding.find(self, text)
+        return await finding.find(self.driver, text)
 
     async def expand(self, ref: str) -> str:
         """Show what a fold left out, all options of a select, or the lines in or around a ref."""
-        view = self._view or await self.look()
+        view = self.driver.view or await self.driver.look()
         try:
             return expand_ref(view, self._selection, ref)
         except RefError:
-            target = await self.frames.find(ref)  # FIND gives refs that no snapshot shows
+            target = await self.driver.frames.find(ref)  # FIND gives refs that no snapshot shows
         async with within(LOOK_SECONDS, "read the page"):
-            lines = await self.frames.lines_around(target)
+            lines = await self.driver.frames.lines_around(target)
         for line in lines:
             view.refs.update(line.refs)
         view.found += lines
@@ -112,7 +153,7 @@ class Tab(PageDriver):
 
     def describe(self, ref: str) -> str:
         """Return role and name of an element as they were last shown; the ref if it was not."""
-        return self._view.refs.get(ref, ref) if self._view else ref
+        return self.driver.view.refs.get(ref, ref) if self.driver.view else ref
 
     def is_link(self, ref: str) -> bool:
         """Return whether an element was last shown as a link."""
@@ -121,32 +162,32 @@ class Tab(PageDriver):
     @property
     def links_shown(self) -> int:
         """The number of links in the last snapshot, at least one."""
-        refs = self._view.refs.values() if self._view else ()
+        refs = self.driver.view.refs.values() if self.driver.view else ()
         return max(1, sum(text.startswith("link") for text in refs))
 
     async def context(self) -> PageContext:
         """Return URL, title, selection, focus and visible text."""
-        async with self.reading("read the page"):
+        async with self.driver.reading("read the page"):
             limit = {"limit": injected.CONTEXT_LIMIT}
             return content.page_context(await injected.call(self.page.main_frame, "context", limit))
 
     async def html(self) -> str:
         """Return the DOM as it is now, with its scripts: many sites keep their data in them."""
-        async with self.reading("read the page"):
+        async with self.driver.reading("read the page"):
             return await self.page.content()
 
     async def rendered_html(self) -> str:
         """Return what a user sees of the page as HTML, styles applied."""
-        self.check_alive()
-        await self.check_current_url()
+        self.driver.check_alive()
+        await self.driver.check_current_url()
         return await content.rendered_html(self.page)
 
     async def pdf(self) -> bytes | None:
         """Return the PDF that the browser shows; None if it shows a page, or not that again."""
-        if self._view is None or not self._view.is_pdf:
+        if self.driver.view is None or not self.driver.view.is_pdf:
             return None
         if self._pdf is None or self._pdf[0] != self.events.navigations:
-            async with self.reading("read the PDF", ACT_SECONDS):
+            async with self.driver.reading("read the PDF", ACT_SECONDS):
                 self._pdf = self.events.navigations, await content.pdf_bytes(self.page)
         return self._pdf[1]
 
@@ -159,9 +200,9 @@ class Tab(PageDriver):
         """Take a PNG screenshot of the viewport, of the whole page or of an element."""
         milliseconds = ACT_SECONDS * 1000
         # Chrome takes a screenshot with the next frame, and a background tab draws none.
-        async with self.reading("take a screenshot", ACT_SECONDS), keep_rendering(self.page):
+        async with self.driver.reading("take a screenshot", ACT_SECONDS), keep_rendering(self.page):
             if ref:
-                target = await self.frames.find(ref)
+                target = await self.driver.frames.find(ref)
                 return await target.element.screenshot(timeout=milliseconds, caret="initial")
             return await self.page.screenshot(
                 timeout=milliseconds, full_page=whole, caret="initial"
@@ -169,12 +210,12 @@ class Tab(PageDriver):
 
     async def marked_pictures(self) -> tuple[bytes, ...]:
         """Take a JPEG screenshot with refs drawn on it; a plain one too if they hide something."""
-        async with self.reading("take a picture", ACT_SECONDS), keep_rendering(self.page):
+        async with self.driver.reading("take a picture", ACT_SECONDS), keep_rendering(self.page):
             return await content.marked_pictures(self.page, ACT_SECONDS)
 
     async def storage(self) -> BrowserStorage:
         """Return the browser's cookies and what this page's site stores."""
-        async with self.reading("read what the site keeps"):
+        async with self.driver.reading("read what the site keeps"):
             return await content.read_storage(self.page)
 
     async def ref_of(self, found: str | ElementHandle) -> str:
@@ -200,7 +241,7 @@ class Tab(PageDriver):
 
         Raises RefError if it is gone, or inside a frame.
         """
-        target = await self.frames.find(ref)
+        target = await self.driver.frames.find(ref)
         if target.frame is not self.page.main_frame:
             raise RefError(f"{ref} is in another frame")
         found: dict[str, str] = await injected.call(target.frame, "identify", target.element)
@@ -217,11 +258,11 @@ class Tab(PageDriver):
         Only HTML is looked at: what a script would do cannot be known. Without a ref the keys go
         to the focused element. Raises RefError.
         """
-        self.check_alive()
+        self.driver.check_alive()
         if keys is not None and not _SUBMITTING_KEYS & set(keys.replace("+", " ").split()):
             return ""
         async with within(LOOK_SECONDS, "look at what the action would do"):
-            target = await self.frames.find(ref) if ref is not None else None
+            target = await self.driver.frames.find(ref) if ref is not None else None
             frame = target.frame if target else self.page.main_frame
             element = target.element if target else None
             arguments = {"element": element, "via": "click" if keys is None else "keys"}
@@ -233,11 +274,11 @@ class Tab(PageDriver):
         That is the form of the password field, sent to the page's own origin, and no other; without
         a ref the keys go to the focused element. Raises RefError.
         """
-        self.check_alive()
+        self.driver.check_alive()
         if keys is not None and not {keys} <= _SUBMITTING_KEYS:
             return False
         async with within(LOOK_SECONDS, "look at what the action would do"):
-            target = await self.frames.find(ref) if ref is not None else None
+            target = await self.driver.frames.find(ref) if ref is not None else None
             if target is not None and target.frame != self.page.main_frame:
                 return False
             element = target.element if target else None
@@ -246,7 +287,7 @@ class Tab(PageDriver):
 
     async def challenge(self) -> Challenge | None:
         """Find the captcha on the page, as a solver needs it; None if there is no known kind."""
-        return await challenges.find(self)
+        return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:
         """Put a solver's token into the page's captcha as its widget would.
@@ -254,7 +295,7 @@ class Tab(PageDriver):
         Returns how: `callback`, `submitted`, `filled` (the page's own button has to be clicked),
         or "" if the captcha is gone.
         """
-        return await challenges.answer(self, token)
+        return await challenges.answer(self.driver, token)
 
     async def click(
         self, ref: str, *, dialog: str | None = None, **options: Unpack[ClickOptions]
@@ -274,9 +315,9 @@ class Tab(PageDriver):
             missed = await user_input.click(target, **options)
             if missed or did != "clicked" or hold:  # only a plain click toggles a control
                 return missed
-            return await controls.check_toggled(self, target, before)
+            return await controls.check_toggled(self.driver, target, before)
 
-        return await self.act("-".join((*hold, did)), perform, ref, dialog)
+        return await self.driver.act("-".join((*hold, did)), perform, ref, dialog)
 
     async def type(
         self,
@@ -298,7 +339,7 @@ class Tab(PageDriver):
             target = await user_input.related(target, "fieldIn")
             before = await user_input.control_state(target)
             if before["secret"]:
-                self.logins.add(target.frame.url)
+                self.driver.logins.add(target.frame.url)
             if instead:
                 await user_input.select_text(target.frame, instead, target.element)
                 await user_input.type_over_selection(self.page, text)
@@ -308,14 +349,14 @@ class Tab(PageDriver):
                 await user_input.fill(target, text, before)
             replaced = not (append or instead)
             problem = await controls.check_typed(
-                self, target, before, text, replaced=replaced, instead=instead
+                self.driver, target, before, text, replaced=replaced, instead=instead
             )
             if submit:
                 await self.page.keyboard.press("Enter")
             return problem
 
         did = "typed and submitted" if submit else "typed into"
-        return await self.act(did, perform, ref, dialog)
+        return await self.driver.act(did, perform, ref, dialog)
 
     async def type_secret(
         self,
@@ -347,13 +388,13 @@ class Tab(PageDriver):
                     "not typed: the form sends the password to another site",
                     hint="TYPE it without submit, then CLICK the button, which asks the user.",
                 )
-            self.logins.add(target.frame.url)
+            self.driver.logins.add(target.frame.url)
             await user_input.fill(target, value, field)
             await injected.call(target.frame, "secretTyped", target.element)
             if submit:
                 await self.page.keyboard.press("Enter")
 
-        return await self.act("typed a secret into", perform, ref)
+        return await self.driver.act("typed a secret into", perform, ref)
 
     async def check(self, ref: str, *, on: bool = True) -> ActionOutcome:
         """Tick a checkbox, radio or switch, or untick it; does nothing if it is so already."""
@@ -363,15 +404,17 @@ class Tab(PageDriver):
             if not before["on"] or before["on"][0] is on:
                 return
             await user_input.click(target)
-            if await controls.check_toggled(self, target, before):
+            if await controls.check_toggled(self.driver, target, before):
                 raise ActionError("it did not change", hint="CLICK the element beside it.")
 
-        return await self.act("checked" if on else "unchecked", perform, ref)
+        return await self.driver.act("checked" if on else "unchecked", perform, ref)
 
     async def select(self, ref: str, value: str) -> ActionOutcome:
         """Select an option by its text or value, in a native select or an ARIA listbox."""
         did = f"selected {value!r} in"
-        return await self.act(did, lambda target: controls.select(self, target, value), ref)
+        return await self.driver.act(
+            did, lambda target: controls.select(self.driver, target, value), ref
+        )
 
     async def press(self, keys: str, ref: str | None = None) -> ActionOutcome:
         """Press keys, separated by spaces, in an element or where the focus is."""
@@ -391,12 +434,12 @@ class Tab(PageDriver):
             return "" if target else f"in {focus['line'] or 'the page: nothing has the focus'}"
 
         if ref is None:
-            return await self.act_on_page(f"pressed {keys}", perform)
-        return await self.act(f"pressed {keys} in", perform, ref)
+            return await self.driver.act_on_page(f"pressed {keys}", perform)
+        return await self.driver.act(f"pressed {keys} in", perform, ref)
 
     async def hover(self, ref: str, at: Point | None = None) -> ActionOutcome:
         """Move the pointer over an element, or to a point of it."""
-        return await self.act(
+        return await self.driver.act(
             "hovered", lambda target: user_input.hover(target, at), ref, moving=True
         )
 
@@ -424,14 +467,14 @@ class Tab(PageDriver):
                 left, top = x - path[0][0], y - path[0][1]
                 stops = [(left + across, top + down) for across, down in path[1:]]
             elif to is not None:
-                end = await user_input.hit_point(await self.frames.find(to), covered=True)
+                end = await user_input.hit_point(await self.driver.frames.find(to), covered=True)
                 stops = [end, (end[0] + ASIDE, end[1] + ASIDE)]
             else:
                 stops = [(x + by[0], y + by[1])]
             await user_input.drag(self.page, start, stops, seconds)
 
         did = f"drew {len(path)} points on" if path else f"dragged to {to or by}"
-        outcome = await self.act(did, perform, ref, moving=True)
+        outcome = await self.driver.act(did, perform, ref, moving=True)
         # An element that only flashed while it was dragged has gone back to where it was.
         if outcome.changes or not all(event.startswith(FLASHED) for event in outcome.events):
             return outcome
@@ -450,7 +493,7 @@ class Tab(PageDriver):
             if not await injected.call(target.frame, "drop", arguments):
                 raise ActionError("nothing can be dropped there")
 
-        return await self.act("dropped something on", perform, ref)
+        return await self.driver.act("dropped something on", perform, ref)
 
     async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
         """Select a text with the pointer, in an element or anywhere on the page.
@@ -460,7 +503,7 @@ class Tab(PageDriver):
         """
 
         async def perform(target: Target | None = None) -> None:
-            frames = [target.frame] if target else await self.frames.visible()
+            frames = [target.frame] if target else await self.driver.frames.visible()
             element = target.element if target else None
             for number, frame in enumerate(frames, 1):
                 try:
@@ -471,8 +514,8 @@ class Tab(PageDriver):
                         raise
 
         if ref is None:
-            return await self.act_on_page(f"highlighted {text!r}", perform, moving=True)
-        return await self.act(f"highlighted {text!r} in", perform, ref, moving=True)
+            return await self.driver.act_on_page(f"highlighted {text!r}", perform, moving=True)
+        return await self.driver.act(f"highlighted {text!r} in", perform, ref, moving=True)
 
     async def scroll(
         self, pages: float = 1.0, ref: str | None = None, *, to: str | None = None
@@ -503,11 +546,11 @@ class Tab(PageDriver):
             return "" if moved else "but nothing moved: it is at its end"
 
         if to is not None and to not in {"top", "bottom"}:
-            return await self.act_on_page(f"scrolled to {to!r}", to_text)
+            return await self.driver.act_on_page(f"scrolled to {to!r}", to_text)
         if ref is None:
-            outcome = await self.act_on_page("scrolled", perform)
+            outcome = await self.driver.act_on_page("scrolled", perform)
         else:
-            outcome = await self.act("scrolled", perform, ref)
+            outcome = await self.driver.act("scrolled", perform, ref)
         if outcome.changes or not outcome.did.endswith(user_input.BY_WHEEL):
             return outcome
         return replace(outcome, did=f"{outcome.did}, but nothing on the page changed")
@@ -519,12 +562,12 @@ class Tab(PageDriver):
 
         async def perform(target: Target) -> str:
             await user_input.upload(target, paths)
-            await self.settle()
+            await self.driver.settle()
             if self.events.sent:
                 return "and the page sent a request"
             return "not sent yet: the page's own button does that"
 
-        return await self.act(did, perform, ref)
+        return await self.driver.act(did, perform, ref)
 
     async def download(self, ref: str, deadline: float = DOWNLOAD_SECONDS) -> SavedFile:
         """Click a download link or button, and wait until the file is saved or has failed.
@@ -535,7 +578,7 @@ class Tab(PageDriver):
         started = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
         try:
             async with within(deadline, f"download from {ref}"):
-                target = (await self.frames.find(ref)).element
+                target = (await self.driver.frames.find(ref)).element
                 is_requested = bool(await target.evaluate("e => !!e.closest('a[download]')"))
                 outcome = await self.click(ref)
                 clicked = outcome.did
@@ -566,22 +609,22 @@ class Tab(PageDriver):
 
         async def perform() -> None:
             nonlocal result
-            receiver = (await self.frames.find(ref)).element if ref else self.page
+            receiver = (await self.driver.frames.find(ref)).element if ref else self.driver.page
             try:
                 value = await receiver.evaluate(function)
                 result = json.dumps(value, ensure_ascii=False, default=str)
             except PlaywrightError as error:
-                self.check_alive()
+                self.driver.check_alive()
                 raise ActionError(f"the script failed: {error.message.splitlines()[0]}") from error
 
-        outcome = await self.act_on_page("ran a script", perform)
+        outcome = await self.driver.act_on_page("ran a script", perform)
         if len(result) > MAX_RESULT:
             result = f"{result[:MAX_RESULT]}…"
         return replace(outcome, changes=f"{result}\n{outcome.changes}".strip())
 
     async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:
         """Answer the dialog that is held open; raises ActionError if there is none."""
-        dialog, before = self.events.open_dialog, self._view
+        dialog, before = self.events.open_dialog, self.driver.view
         if dialog is None:
             raise ActionError("no dialog is open")
         self.events.open_dialog = None
@@ -592,8 +635,8 @@ class Tab(PageDriver):
         did = f'{"accepted" if accept else "dismissed"} the {dialog.type} "{dialog.message[:80]}"'
         if before is None:  # the dialog opened before the first look, and blocks looking
             await perform()
-            return await self._observe(did, await self.look())
-        return await self._observe(did, before, perform)
+            return await self.driver.observe(did, await self.driver.look())
+        return await self.driver.observe(did, before, perform)
 
     async def back(self) -> ActionOutcome:
         """Go back in the tab's history."""
@@ -601,12 +644,12 @@ class Tab(PageDriver):
         async def perform() -> None:
             await self.page.go_back(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
 
-        return await self.act_on_page("went back", perform)
+        return await self.driver.act_on_page("went back", perform)
 
     async def _shows(self, matches: Callable[[str], bool]) -> bool:
         """Whether the page shows a text now; False for one that is too busy to be looked at."""
         try:
-            return matches((await self.look()).visible_text())
+            return matches((await self.driver.look()).visible_text())
         except DeadlineExceeded:
             return False
 
@@ -616,15 +659,15 @@ class Tab(PageDriver):
         Without a text this waits for all of `deadline` (seconds). Raises DeadlineExceeded if the
         text does not appear.
         """
-        before = self._view or await self.look()
+        before = self.driver.view or await self.driver.look()
         async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), keep_rendering(self.page):
             if not text:
                 await asyncio.sleep(deadline)
-                return await self._observe(f"waited {deadline:g} s", before)
+                return await self.driver.observe(f"waited {deadline:g} s", before)
             matches, until = text_matcher(text), time.monotonic() + deadline
             while not await self._shows(matches):
                 if time.monotonic() > until:
                     why = f"{text!r} did not come within {deadline:g} s"
                     raise DeadlineExceeded(why, hint="SNAPSHOT shows what is there.")
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
-        return await self._observe(f"waited for {text!r}", before)
+        return await self.driver.observe(f"waited for {text!r}", before)

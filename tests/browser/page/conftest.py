@@ -65,7 +65,7 @@ async def show(
 
 async def gone_on(tab: Tab, url: str, launched: Browser) -> Tab | None:
     """Go on in a tab; None where its page does not let go of it."""
-    tab.frames = Frames(tab.page)  # its refs begin at e1 again
+    tab.driver.frames = Frames(tab.page)  # its refs begin at e1 again
     try:
         await tab.goto(url)
     except BrowserError:

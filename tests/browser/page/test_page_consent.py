@@ -120,7 +120,7 @@ async def test_where_a_password_was_typed_a_dialog_is_left_to_the_model(show):
         await tab.page.set_content(DIALOG)
         assert is_left_open(await consent_notes(tab))
     finally:
-        tab.logins.sites.clear()
+        tab.driver.logins.sites.clear()
 
 
 async def test_with_saved_logins_a_dialog_is_left_to_the_model_on_their_sites(pages, tmp_path):
