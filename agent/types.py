@@ -309,7 +309,7 @@ class ContrarySearch(ReportPart):
 
 
 class ClosePassage(ReportPart):
-    """A passage that bears on a question without an answer; `page` is that of a paged document.
+    """A passage that is relevant to an unanswered question; `page` is that of a paged document.
 
     `source` is the number of its source in the report.
     """
@@ -628,7 +628,7 @@ class Report(ReportPart):
         if self._record is None:
             raise UsageError(
                 f"no record of the run {self.run or 'of this report'} is known",
-                hint="Take the report that `research` returns, or use `research export RUN FILE`.",
+                hint="Use the report that `research` returns, or run `research export RUN FILE`.",
             )
         writer = import_module("agent.export").writer(Path(name))
         return str(writer(self._record).decode())

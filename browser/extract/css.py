@@ -230,7 +230,7 @@ class _Index:
 
 
 def names_of(element: etree._Element) -> frozenset[str]:
-    """What simple selectors call an element: its tag, `.class` for each class, `#id`."""
+    """The names of an element in simple selectors: its tag, `.class` for each class, `#id`."""
     return _names(element.tag, element.get("class") or "", element.get("id") or "")
 
 
@@ -257,7 +257,7 @@ class Cascade:
         self._rules = _Index(rules)
         self._hiding = _Index(hiding)
         self._known: dict[etree._Element, Declarations] = {}
-        # What is declared in the same way is computed once.
+        # Equal declarations are computed once.
         self._merged: dict[tuple[object, ...], Declarations] = {}
         self._above: dict[etree._Element, frozenset[str]] = {}
         self._matches_left = _MAX_MATCHES
