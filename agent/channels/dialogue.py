@@ -34,11 +34,10 @@ from browser.retries import CHANNEL, Temporary, repeat
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from agent.channels.channel import Channel, Inbound
+    from agent.channels.channel import Channel, ChannelSettings, Inbound
     from agent.channels.inbox import Inbox
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
-    from agent.options import Options
 
 MAX_PARALLEL_RUNS = 2
 """Maximum number of parallel runs of a channel; those of one sender run one after another."""
@@ -64,21 +63,32 @@ class _UserQuestion:
 
 
 class Dialogue:
-    """The conversations of one channel."""
+    """The conversations of one channel; `live` returns its settings as they are now."""
 
-    def __init__(self, name: str, channel: Channel, inbox: Inbox, options: Options) -> None:
+    def __init__(
+        self,
+        name: str,
+        channel: Channel,
+        inbox: Inbox,
+        live: Callable[[], ChannelSettings],
+        data: Path,
+    ) -> None:
         self._name = name
         self._channel = channel
-        self._settings = channel.settings
+        self._live = live
         self._inbox = inbox
-        self._data = options.data
+        self._data = data
         self._say = channel.link.say
-        self._runs = Runs(options.data)
+        self._runs = Runs(data)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slots = asyncio.Semaphore(MAX_PARALLEL_RUNS)
         self._questions: dict[tuple[str, str], _UserQuestion] = {}
         self._running: dict[str, tuple[str, asyncio.Future[Any]]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
+
+    @property
+    def _settings(self) -> ChannelSettings:
+        return self._live()
 
     def resume(self) -> None:
         """Answer the messages that were left when the last process ended."""

@@ -26,7 +26,7 @@ from agent.cli.flags import (
     token_option,
 )
 from agent.cli.terminal import note, plural, print_error, print_rows, print_text
-from agent.config import load_options, servers_path
+from agent.config import LiveOptions, load_options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
 from agent.mcp_client.server_settings import (
     find_servers,
@@ -69,7 +69,7 @@ def mcp() -> None:
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Run the MCP server. Takes the flags of a question for runs that clients start."""
     named = drop_unset(flags)
-    settings = load_options(named, config=True)
+    live = LiveOptions(named, print_error).current
     with from_extra("mcp"):
         from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
 
@@ -77,7 +77,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         return server.make_server(session, named, browser=browser)
 
     if not http:
-        asyncio.run(transports.serve_stdio(settings, make))
+        asyncio.run(transports.serve_stdio(live, make))
         return
     required = token or secrets.token_urlsafe(32)
 
@@ -86,7 +86,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         if token is None:
             note(f"Authorization: Bearer {required}")
 
-    asyncio.run(transports.serve_http(settings, make, port=port, token=required, ready=ready))
+    asyncio.run(transports.serve_http(live, make, port=port, token=required, ready=ready))
 
 
 @mcp.command(context_settings=_WORDS_BEHIND)

@@ -350,7 +350,8 @@ def confidence_facts(report: Report) -> list[str]:
         return []
     value, parts = report.confidence, report.confidence_parts
     if value is None and all(s.verdict is VerdictState.DONE for s in report.claims):
-        return [f"{len(report.claims)} steps confirmed"]  # a rerun, which answers no question
+        count = len(report.claims)  # of a rerun, or of what the user asked to be done
+        return [f"{count} step{'s' * (count != 1)} confirmed"]
     weak = sum(sentence.weak for sentence in report.sentences)
     facts = [
         "confidence not rated" if value is None else f"confidence {value:.2f}",

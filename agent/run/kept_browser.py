@@ -122,10 +122,11 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
             "a browser session needs sockets of the user, which Python does not have on Windows",
             hint="Use `research mcp` there.",
         )
+    settings = load_options(dict(options), config=True)  # of this session, as it was started
     used = asyncio.Event()
     ended = asyncio.Event()
     async with AsyncExitStack() as stack:
-        calls = ToolCalls(load_options(dict(options), config=True), stack)
+        calls = ToolCalls(lambda: settings, stack)
         stack.callback(calls.context.close)
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -71,7 +71,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     web = require_web(context)
     # Our proxy checks addresses too, but an attached Chrome does not go through it.
     web.egress.guard.check_url(url)
-    seconds = context.seconds_left(context.limits.read_seconds)
+    usual = web.reader.deadline_of(url, context.limits.read_seconds)
+    seconds = context.seconds_left(usual)
     if web.polite is not None:  # None in the user's own Chrome
         await web.polite.wait_turn(url, seconds)
     async with web.lock:

@@ -276,7 +276,8 @@ async def _page(context: ToolContext, url: str) -> Page:
         return await web.read_tab()
     if context.evidence.pages_read >= context.max_sources:
         raise _too_many_sources(context)
-    return await web.reader.read(url, deadline=context.seconds_left(context.limits.read_seconds))
+    seconds = web.reader.deadline_of(url, context.limits.read_seconds)
+    return await web.reader.read(url, deadline=context.seconds_left(seconds))
 
 
 def _too_many_sources(context: ToolContext) -> ToolError:

@@ -37,7 +37,7 @@ from browser.extract.weighing import MAJORITY
 from browser.net.local_files import LocalFiles
 from browser.net.url import host, join, registrable_domain
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
-from browser.read.habits import Habits
+from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
 from browser.types import PDF, Outcome, Page
@@ -108,7 +108,21 @@ class Reader:
 
         `deadline` is in seconds and covers all attempts.
         """
-        until = time.monotonic() + deadline
+        started = time.monotonic()
+        page = await self._read(url, mode, started + deadline)
+        if page.via != "file":
+            site = registrable_domain(host(url))
+            if page.outcome in FAILURES:
+                self.habits.read_failed(site, page.outcome)
+            elif page.outcome is Outcome.OK:
+                self.habits.read_succeeded(site, time.monotonic() - started)
+        return page
+
+    def deadline_of(self, url: str, usual: float) -> float:
+        """Return the seconds that a read of this site should have, as earlier reads showed."""
+        return self.habits.for_site(registrable_domain(host(url))).deadline(usual)
+
+    async def _read(self, url: str, mode: Mode, until: float) -> Page:
         try:
             if url.lower().startswith("file:"):
                 page = await asyncio.to_thread(_read_file, url, self.files)

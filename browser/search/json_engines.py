@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # An abstract is about 250 words.
 _SNIPPET_WORDS = 60
+_AUTHORS = 3  # that a snippet names, of hundreds at times
 # Tavily takes countries by their English names; results from there are put first.
 _COUNTRIES = {
     "AR": "argentina", "AT": "austria", "AU": "australia", "BE": "belgium", "BR": "brazil",
@@ -235,6 +236,35 @@ class OpenAlex(JsonProvider):
         placed = {position: word for word, positions in index.items() for position in positions}
         abstract = " ".join(placed[position] for position in sorted(placed)[:_SNIPPET_WORDS])
         return super().result({**row, "snippet": abstract}, url)
+
+
+class Crossref(JsonProvider):
+    """Publications with a DOI: https://api.crossref.org/swagger-ui; no key, no account."""
+
+    name = "crossref"
+    url = "https://api.crossref.org/works"
+    lifetime = DAY
+    rows = "message.items"
+    fields = Fields("URL || resource.primary.URL", "title.0", "abstract")
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for works by relevance to a citation or to words."""
+        since = since_day(query.since)
+        return {
+            "query.bibliographic": query.text,
+            "rows": query.limit,
+            "offset": (query.page - 1) * query.limit,
+            "filter": f"from-pub-date:{since.isoformat()}" if since else None,
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take the DOI's address; without an abstract, authors and journal are the snippet."""
+        found = super().result(row, url)
+        names = [str(name) for name in values_at(row, "author.family")][:_AUTHORS]
+        cited = ", ".join([*names, text_at(row, "container-title.0")])
+        date = values_at(row, "issued.date-parts.0")  # [2024, 5, 3], or fewer of them
+        written = "-".join(f"{part:02}" for part in date if isinstance(part, int)) or None
+        return replace(found, snippet=found.snippet or cited.strip(", "), published=written)
 
 
 class Declared(DeclaredProvider, JsonProvider):
