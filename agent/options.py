@@ -283,7 +283,7 @@ class Options:
         dict, "MCP servers, in the format of `mcpServers`.", flag=None, secret=True
     )
     service: _Names = setting(
-        (), "URL of a service that `research audit` and `recheck` ask.", "NAME=URL", flag=None
+        (), "URL of a service that `research audit` and `recheck` use.", "NAME=URL", flag=None
     )
     smtp_url: str | None = setting(
         None, "Mail server for notifications.", "URL", flag=None, secret=True

@@ -438,7 +438,7 @@ class SearchLine(ReportPart):
 
 
 def files_note(searches: Sequence[SearchLine]) -> str:
-    """Describe what of the user's folder the last search could not see; "" if it saw all of it."""
+    """Describe which part of the user's folder the last search missed; "" if it saw everything."""
     details = [line.detail for line in searches if line.provider == "corpus"]
     return f"Your files: {details[-1]}." if details and details[-1] else ""
 
