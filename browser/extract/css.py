@@ -126,7 +126,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.IGNORECASE)
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _WIDTH = re.compile(r"\((min|max)-width:\s*([\d.]+)(px|em|rem)\)")
-_LAST_CHARACTER = 0x10FFFF
+_LAST_CHARACTER = 0x10FFFF  # of Unicode
 # A desktop window, in CSS pixels; 16 of them are an em.
 _VIEWPORT = 1280.0
 _EM = 16.0
@@ -235,7 +235,7 @@ class _Index:
 
 
 def names_of(element: etree._Element) -> frozenset[str]:
-    """What simple selectors call an element: its tag, `.class` for each class, `#id`."""
+    """The names of an element in simple selectors: its tag, `.class` for each class, `#id`."""
     return _names(element.tag, element.get("class") or "", element.get("id") or "")
 
 
@@ -262,7 +262,7 @@ class Cascade:
         self._rules = _Index(rules)
         self._hiding = _Index(hiding)
         self._known: dict[etree._Element, Declarations] = {}
-        # What is declared in the same way is computed once.
+        # Equal declarations are computed once.
         self._merged: dict[tuple[object, ...], Declarations] = {}
         self._above: dict[etree._Element, frozenset[str]] = {}
         self._matches_left = _MAX_MATCHES

@@ -1,4 +1,4 @@
-"""Removes text that nobody sees from a page: hidden by markup, by style or by colour."""
+"""Removes invisible text from a page: hidden by markup, by style or by colour."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ _TEXTLESS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
-# What an attribute may hide, and what opens something else.
+# Elements that an attribute may hide, and elements that open others.
 _marked = finder(
     *(f"//@{name}/.." for name in ("style", "hidden", "popover", "bgcolor")),
     "//dialog",
@@ -235,7 +235,7 @@ _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY)
 
 
 def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree._Element]:
-    """Remove what is invisible by the page's markup and its own styles.
+    """Remove elements that the page's markup or its own styles make invisible.
 
     Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, by
     attributes and style elements, display, visibility, opacity, size, colour, position and
@@ -369,7 +369,7 @@ def _is_hidden_by_markup(element: etree._Element) -> bool:
 
 
 class _Hidden(NamedTuple):
-    """An invisible element; `wholly` says that all in it is, else descendants may be visible."""
+    """An invisible element; `wholly` says that its descendants are invisible too."""
 
     element: etree._Element
     wholly: bool
