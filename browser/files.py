@@ -13,12 +13,12 @@ _IN_USE: Final = (5, 32)
 """Windows' error codes for replacing a file that another process has open: access denied, sharing
 violation."""
 MAX_REPEATS: Final = 6
-"""Maximum number of further attempts, the first at once, then after .05 to .8 s: readers and virus
-scanners close a file soon."""
+"""Maximum number of further attempts, the first immediately, then after .05 to .8 s: readers and
+virus scanners close a file soon."""
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
-    """Write a file atomically, synced to disk; if `OSError` is raised, it is as it was before.
+    """Write a file atomically, synced to disk; if `OSError` is raised, the file is unchanged.
 
     A `private` file is readable by its owner alone, and replaces a symbolic link; otherwise the
     target of the link is written. Pipes and terminals are written directly.

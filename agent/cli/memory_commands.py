@@ -162,7 +162,7 @@ def remember(store: Memory, key: str, value: str) -> None:
 )
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
-    """Add TEXT as a memory without a key; a run gets it when it bears on the question."""
+    """Add TEXT as a memory without a key; runs get it when it is relevant to the question."""
     print(f"added as memory {store.add(text, kind)}")
 
 
@@ -331,7 +331,7 @@ def _read_storage(file: Path, name: str) -> Any:
 @option("--session", "NAME", "Conversation to export the chat history of (default: the latest).")
 @with_memory
 def export(store: Memory, file: Path, session: str | None) -> None:
-    """Export everything to FILE (`-` for standard output), for `import`."""
+    """Export everything to FILE (`-` for standard output), to be read by `import`."""
     from agent.memory.storage import export_storage  # noqa: PLC0415 - `--help` needs no database
 
     text = json.dumps(export_storage(store, session), ensure_ascii=False, indent=2) + "\n"
@@ -363,7 +363,7 @@ def stamp(
 ) -> None:
     """Timestamp the head: by the authority at URL (RFC 3161), or by calendars.
 
-    Calendars need some hours; run --complete then to fetch their proofs.
+    Calendars take a few hours; then run --complete to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy

@@ -114,9 +114,9 @@ class RunFolder:
 
     def blob(self, digest: str) -> bytes:
         """Read a blob by its hash; raises `JournalError` if it does not exist."""
-        # A record may be somebody else's: a name that is no hash could lead out of the folder.
+        # A record may be somebody else's: a name that is not a hash could lead out of the folder.
         if len(digest) != 64 or digest.strip("0123456789abcdef"):
-            raise JournalError(f"{digest[:80]!r} names nothing that was kept with {self.id}")
+            raise JournalError(f"{digest[:80]!r} is not stored with {self.id}")
         try:
             return (self.path / "blobs" / digest).read_bytes()
         except OSError as error:

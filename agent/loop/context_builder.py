@@ -1,6 +1,6 @@
 """Builds the first messages of a loop: memory, the open page, files and the question.
 
-Each text is added to the run's provenance as well, which decides later what of it may be sent.
+Each text is added to the run's provenance as well, which decides later what may be sent.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ContextBuilder:
         if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
         layers = await self._load_layers(question)
-        # If there are too many entries to show all, they are measured by embeddings, if any.
+        # If there are too many entries to show, they are ranked by embeddings, if available.
         entries = candidates(layers)
         near: dict[str, float] = {}
         if len(entries) > SHOWN_WITHOUT_FILTER:
@@ -138,7 +138,7 @@ class ContextBuilder:
         # The reader extracts the text of all kinds of documents, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_HANDED_OVER):
-            text = f"{inert(clean(path.name))}, {kind}: it can be handed over to a page (UPLOAD)"
+            text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
             return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
@@ -164,7 +164,7 @@ class ContextBuilder:
 
         Of the layers, only entries in `shown`, the text of the messages, are added. Memories are
         private even if their words come from the web, since the run that wrote them may have read
-        something private. The exception are facts of pages that a public run found.
+        something private. Facts that a public run found on pages are the exception.
         """
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):

@@ -1,6 +1,6 @@
-"""Filling in a JSON Schema from the passages of a run, by the model or by rules.
+"""Filling in a JSON Schema from the passages of a run, by the model or by code.
 
-Rules find numbers, dates, choices and names in the sentences about a field. Booleans, lists and
+Code finds numbers, dates, choices and names in the sentences about a field. Booleans, lists and
 free texts need a language model.
 """
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_PER_FIELD = 4
-"""Number of passages searched for a field: one has the value, the others show what could be
-mistaken for it."""
+"""Number of passages searched for a field: one has the value, the others show
+similar values."""
 MAX_PASSAGES_CHARS = 24_000
 """Maximum length of the passages in the request in characters, about 6,000 tokens."""
 RULE_PASSAGES = 8
@@ -85,7 +85,7 @@ class SchemaFiller:
             return CheckedValues(notes=[f"/: {error or 'no time was left'}"])
 
     async def _check(self, draft: ValuesDraft, attempt: int) -> CheckedValues:
-        """Check a draft by code, then with the judge's verdicts on what code leaves open."""
+        """Check a draft by code, then with the judge's verdicts on what code cannot decide."""
         evidence = self.judge.evidence
         claims: dict[str, Sequence[Passage]] = {}
         checked = check_values(draft, self.schema, evidence, claims.__setitem__)

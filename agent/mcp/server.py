@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True)
-MAX_CLAIMS: Final = 50
+MAX_CLAIMS: Final = 50  # per call
 SNIPPET_CHARS: Final = 300
 """Maximum length of a memory in a list, in characters."""
 
@@ -59,7 +59,7 @@ def make_server(
 
 
 class CompactServer(MCPServer[Any]):
-    """Lists tools without what a client's model does not need: it reads them with every request."""
+    """Lists tools without details that a client's model does not need in every request."""
 
     async def list_tools(self) -> list[Tool]:
         """List the tools; schemas have no titles, `null` alternatives or empty defaults."""

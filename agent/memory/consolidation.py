@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     MemoryTerms = tuple[Any, frozenset[str]]
     """The row of a memory, and its index terms."""
 
-DUE = 6 * 3_600.0  # seconds from one consolidation to the next
-SECONDS = 2.0  # default time limit
-BATCH = 500  # memories that one consolidation processes
-NEAR = 5  # nearest memories that one may be linked to
+INTERVAL_SECONDS = 6 * 3_600.0  # seconds from one consolidation to the next
+DEFAULT_SECONDS = 2.0  # default time limit
+MAX_MEMORIES = 500  # memories that one consolidation processes
+MAX_LINKS = 5  # nearest memories that one may be linked to
 INSIGHT_DAYS = 90  # an insight that is not renewed for so long is archived
 # The reference engine's values for clusters.
-ALIKE = 0.4  # shared words, as a share of the larger memory's words
+MIN_CLUSTER_SHARE = 0.4  # shared words, as a share of the larger memory's words
 SUBJECT_WORDS = 5
 COMMON_SHARE = 0.3  # a word in more than this share of the memories names no subject
-COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
+MIN_COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
 # Confidence of insights, the reference engine's: .4 and .1 for each run, of a summary .5.
 MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
-EVIDENCE = 12  # newest memories of an insight that a model is shown
-LENGTH = 300  # characters of an insight
+MAX_EVIDENCE = 12  # newest memories of an insight that a model sees
+MAX_INSIGHT_CHARS = 300  # characters of an insight
 _LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
 """Kinds that no insight is derived from."""
 _STATE = "dream"
@@ -58,21 +58,21 @@ class Unworded:
 
 
 def due(entries: Entries) -> bool:
-    """Tell whether `DUE` has passed since the last consolidation and since the run before this.
+    """Return whether the interval has passed since the last consolidation and the run before this.
 
     Asked at the end of a run. A user who asks one question after another should not wait for it.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
-    return time.time() - max(last, before) >= DUE and bool(entries.after(seen, 1))
+    return time.time() - max(last, before) >= INTERVAL_SECONDS and bool(entries.after(seen, 1))
 
 
-def consolidate(entries: Entries, seconds: float = SECONDS) -> Consolidated:
+def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolidated:
     """Consolidate for at most so many seconds; returns what was done."""
     deadline = time.monotonic() + seconds
     now, (_, seen) = time.time(), _last(entries)
     faded = entries.links.fade(now)
-    rows = entries.after(seen, BATCH)
+    rows = entries.after(seen, MAX_MEMORIES)
     repeated = _repeated(rows)
     entries.archive(repeated)
     rest = [row for row in rows if row.id not in repeated]
@@ -111,7 +111,7 @@ def _repeated(rows: Sequence[Any]) -> set[int]:
 
 def _links_of(entries: Entries, row: Any) -> list[MemoryLink]:
     """Return links from a memory to similar ones, however old."""
-    hits = entries.search(row.text, NEAR + 1, associations=False)
+    hits = entries.search(row.text, MAX_LINKS + 1, associations=False)
     others = entries.by_ids(hit.id for hit in hits)
     return links_of(_linked(row), map(_linked, others))
 
@@ -126,14 +126,16 @@ def _terms(row: Any) -> frozenset[str]:
 
 def _draw_insights(entries: Entries) -> int:
     """Derive insights from the newest memories, each saved under its subject; returns how many."""
-    rows = [row for row in entries.all(newest=2 * BATCH) if row.kind not in _LEFT_OUT][-BATCH:]
+    rows = [row for row in entries.all(newest=2 * MAX_MEMORIES) if row.kind not in _LEFT_OUT][
+        -MAX_MEMORIES:
+    ]
     known = {row.key: row for row in entries.all(kinds.INSIGHT)}
     drafts = []
     for cluster in _clusters([(row, _terms(row)) for row in rows]):
         draft = _insight_of(cluster, known)
         if draft is not None:
             drafts.append(draft)
-            pairs = combinations([row.id for row, _ in cluster[:NEAR]], 2)
+            pairs = combinations([row.id for row, _ in cluster[:MAX_LINKS]], 2)
             entries.links.write(MemoryLink(*pair, LinkKind.RELATED, 0.5) for pair in pairs)
     entries.put(*drafts)
     return len(drafts)
@@ -145,14 +147,14 @@ def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
     Words that very many memories share do not distinguish subjects.
     """
     counts = Counter(word for _, own in memories for word in own)
-    most = max(COMMON, COMMON_SHARE * len(memories))
+    most = max(MIN_COMMON, COMMON_SHARE * len(memories))
     common = {word for word, count in counts.items() if count > most}
     groups: list[list[MemoryTerms]] = []
     for row, terms in memories:
         own = terms - common
         for group in groups:
             seed = group[0][1]
-            if len(own & seed) / max(1, len(own), len(seed)) > ALIKE:
+            if len(own & seed) / max(1, len(own), len(seed)) > MIN_CLUSTER_SHARE:
                 group.append((row, own))
                 break
         else:
@@ -224,7 +226,7 @@ def unworded(entries: Entries) -> list[Unworded]:
     for row in reversed(entries.all(kinds.INSIGHT)):
         value = details(row)
         if value and not value.get("worded"):
-            rows = entries.by_ids(value["evidence"][-EVIDENCE:])
+            rows = entries.by_ids(value["evidence"][-MAX_EVIDENCE:])
             found.append(Unworded(row.key, row.text, tuple(other.text for other in rows)))
     return found
 
@@ -247,5 +249,5 @@ def reword(entries: Entries, key: str, text: str, recommendation: str = "") -> N
 
 
 def _insight(key: str, text: str, value: Mapping[str, Any], origin: Origin) -> MemoryDraft:
-    cut = " ".join(text.split())[:LENGTH]
+    cut = " ".join(text.split())[:MAX_INSIGHT_CHARS]
     return MemoryDraft(cut, kinds.INSIGHT, key, json.dumps(value), origin=origin)

@@ -1,7 +1,7 @@
 """The memories of one namespace: added, searched, replaced with their history kept, deleted.
 
-The namespace `shared` is read from every other one: what is kept there is found everywhere, and
-changed or deleted by nobody but who opens it.
+The namespace `shared` is read from every other one: its memories are found everywhere, and
+can be changed or deleted only there.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Previous(NamedTuple):
 
 
 def pack(value: Any) -> tuple[str, str | None]:
-    """Split a value into the text that is indexed, and its JSON if it is no plain string."""
+    """Split a value into the text that is indexed, and its JSON if it is not a plain string."""
     # NUL and lone surrogates cannot be stored as text, but their JSON escapes can.
     if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
         return value, None

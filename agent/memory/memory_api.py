@@ -35,8 +35,8 @@ GRAPH_MEMORIES = 300  # more cannot be read in a picture
 class Memory:
     """A namespace of a store. Open it with `Memory.open`, close it when done, or use `with`.
 
-    `store`, `namespace` (its number) and `entries` are for the parts beside it, which share the
-    database: consolidation, wiki, sealed log, import and export.
+    `store`, `namespace` (its number) and `entries` are for other parts that share
+    the database: consolidation, wiki, sealed log, import and export.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Memory:
         *,
         origin: Origin | None = None,
     ) -> int:
-        """Write a memory, searchable at once; returns its id.
+        """Write a memory, searchable immediately; returns its id.
 
         `at` is when it happened (a naive time is UTC), `source` where: memories with the same
         source, or close in time, form a session. `kind` may be a knowledge base (`Domain`, `Body`,
@@ -170,7 +170,7 @@ class Memory:
         self.save(kinds.SKILL, {str(skill["name"]): skill for skill in skills})
 
     def trim(self, *which: str) -> None:
-        """Delete what is beyond the limits of these kinds, oldest first."""
+        """Delete entries above the limits of these kinds, oldest first."""
         limits = {
             kinds.PROFILE: self.limits.profile_keys,
             kinds.REMEMBERED: self.limits.memories,

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class ReservedKey(UsageError):
-    """The key belongs to the engine itself, or is no key at all."""
+    """The key belongs to the engine itself, or is not a key at all."""
 
-    hint = "Choose a key that begins neither with `_` nor with `session_`."
+    hint = "Choose a key that does not begin with `_` or `session_`."
 
 
 class BadImport(UsageError):
@@ -43,7 +43,7 @@ class MemoryUnavailable(ResearchError):
 class EmbeddingFailed(ResearchError):
     """An embedder could not embed: no key, no network, no model."""
 
-    hint = "Searching goes on by words alone."
+    hint = "Searching continues by words alone."
 
 
 @dataclass(frozen=True, slots=True)

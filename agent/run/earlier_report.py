@@ -1,4 +1,4 @@
-"""An earlier report, to be checked again: of a run, an archive, or a report saved as JSON."""
+"""An earlier report to recheck: of a run, in an archive, or saved as JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PAGES: Final = frozenset({"http", "browser", "file"})
 
 @dataclass(frozen=True, slots=True)
 class EarlierReport:
-    """A report that is checked again, with its record where that is at hand.
+    """A report that is checked again, with its record where that is available.
 
     `files` are those that the user named for it, which may be read again; None if it was not made
     on this machine.
@@ -44,11 +44,11 @@ class EarlierReport:
     files: LocalFiles | None = None
 
     def saved(self, source: ReportSource) -> Source | None:
-        """Return a source as it was read then, None if its text was not saved."""
+        """Return a source as it was read at the time; None if its text was not saved."""
         return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
 
     def saved_page(self, source: ReportSource) -> Page | None:
-        """Return the page of a source as it was read then, None if it was not saved."""
+        """Return the page of a source as it was read at the time; None if it was not saved."""
         return self.record.page(source.url, source.sha256) if self.record else None
 
 
@@ -66,7 +66,7 @@ def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
             raise UsageError(f"cannot read {path}: {error.strerror}") from error
         except ValidationError as error:
             hint = "`research audit FILE` checks other documents."
-            raise UsageError(f"{path.name} is no report of a run", hint=hint) from error
+            raise UsageError(f"{path.name} is not the report of a run", hint=hint) from error
         yield EarlierReport(path.name, report)
         return
     with open_run(name, runs) as folder:
@@ -82,7 +82,7 @@ def _files_of(record: RunRecord) -> LocalFiles:
 
 
 def quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
-    """Return the pages whose words support a sentence of a report."""
+    """Return the pages whose quotes support a sentence of a report."""
     if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
         return []
     cited = [source for source in report.sources if source.n in sentence.citations]

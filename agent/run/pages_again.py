@@ -1,4 +1,4 @@
-"""Reads the pages of an earlier report again, and looks elsewhere for words that they lost."""
+"""Reads the pages of an earlier report again, and searches for words that they no longer have."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
 
-CONCURRENT_READS: Final = 6
+CONCURRENT_READS: Final = 6  # pages read at once; each host has its own delay
 MAX_SEARCHES: Final = 8
-"""Searches for pages that are gone or whose words are; a search each."""
+"""Maximum number of searches for pages that are gone, or whose words are."""
 RESULTS_READ: Final = 3
-"""Pages read of such a search: words that moved are on the first ones, if anywhere."""
+"""Pages read per search: moved words are on the first ones, if anywhere."""
 QUERY_CHARS: Final = 150
 """Maximum length of its query: engines cut longer ones."""
-_GONE: Final = (404, 410)
+_GONE: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
 
 
 @dataclass(slots=True)
 class PageNow:
     """A page of the earlier report, read again: `source` is None if it could not be.
 
-    `moved_to` is the address that it led to, `archived` that of an archived copy.
+    `moved_to` is the address it redirected to, `archived` that of an archived copy.
     """
 
     then: ReportSource
@@ -54,7 +54,7 @@ class PageNow:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the site says that there is no such page any more."""
+        """Whether the site says that the page no longer exists."""
         return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE
 
     @property
@@ -122,7 +122,7 @@ async def look_elsewhere(
 
 
 def _words_found(then: ReportSource, page: Page) -> list[str]:
-    """Return those of a page's quoted words that stand in a later read, or in another page."""
+    """Return a page's quotes that are in a later read of it, or in another page."""
     after = split_passages(page.document.text if page.document else "", 0)
     return [
         quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"

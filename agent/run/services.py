@@ -234,7 +234,7 @@ class RunServices:
         return await context.in_memory_thread(self._find_session, context.memory)
 
     def _find_session(self, memory: Memory | None) -> str:
-        """Return the conversation that was asked for or is continued, else a new one."""
+        """Return the conversation that was asked for or is continued, otherwise a new one."""
         if self.options.session:
             return self.options.session
         continued = self.options.continue_run
@@ -302,7 +302,7 @@ def _read_schema(options: Options) -> Schema | None:
 def is_public_run(data: Path, run: str) -> bool:
     """Whether an earlier run read no file, no folder and no page of the user.
 
-    False if its record is gone, or is of a version that did not note what was read.
+    False if its record is gone, or its version did not record what was read.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

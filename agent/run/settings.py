@@ -18,6 +18,7 @@ from agent.models.base import Usage
 from agent.models.providers import find_endpoint, with_price
 from browser.net.local_files import LocalFiles
 from browser.net.url import host, registrable_domain
+from browser.read.habits import Habits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
     from agent.options import Options
     from agent.prompts.skill_files import Owner, Skill
+    from agent.tools.context import Record
+    from browser.read.habits import Habit
 
 
 def logged_in_sites(options: Options) -> set[str]:
@@ -147,6 +150,23 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
     return [skill for skill in found if not matches_any(skill.name, options.skill_deny)]
 
 
+def learned_habits(data: Path, record: Record) -> Habits:
+    """Return what runs learned about sites; for one that keeps failing, a skill is proposed."""
+    from agent.run.proposed_skills import propose_skill  # noqa: PLC0415 - few runs propose one
+
+    def propose(site: str, habit: Habit) -> None:
+        path = propose_skill(data, site, habit)
+        if path is not None:
+            # No path: the journal may be given to others.
+            hint = f"read it, then `research skills enable {path.parent.name}` lets runs use it"
+            text = (
+                f"{site} failed {habit.times} times: a skill is proposed (`research skills list`)"
+            )
+            record("note", text=f"{text}; {hint}")
+
+    return Habits(data / "habits.json", propose)
+
+
 def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings as the journal records them, and the paths among them.
 
@@ -168,7 +188,7 @@ def _last_names(value: Any) -> Any:
 
 
 def memory_name(options: Options) -> str:
-    """Return a name that identifies the memory, so that runs can tell whether they share it.
+    """Return a name that identifies the memory, so that runs can check whether they share it.
 
     For a shared database it is a hash: its URL may contain a password.
     """

@@ -44,10 +44,15 @@ SOURCE_BLOCK: Final = 10_000
 
 
 class ToolCalls:
-    """Calls our tools for one caller; what they open is closed with `stack`."""
+    """Calls our tools for one caller; what they open is closed with `stack`.
 
-    def __init__(self, options: Options, stack: AsyncExitStack) -> None:
-        self.options = options
+    `live` returns the settings as they are now. Searching, reading and the choice of tools follow
+    them; what the caller was allowed at the start does not change.
+    """
+
+    def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
+        self._live = live
+        self._web_options = options = live()
         self.page_turn = asyncio.Lock()
         self._stack = stack
         self._opening = asyncio.Lock()
@@ -71,6 +76,11 @@ class ToolCalls:
         self._given = frozenset(map(local_files(options).address, options.file))
 
     @property
+    def options(self) -> Options:
+        """The settings, which follow the settings file."""
+        return self._live()
+
+    @property
     def provenance(self) -> Provenance:
         """The origin of everything that the clients got so far."""
         return self.context.provenance
@@ -78,10 +88,13 @@ class ToolCalls:
     async def web(self) -> Web:
         """Return the web, opened at the first call."""
         async with self._opening:
-            if self.context.web is None:
-                opening = open_web(self.options, os.environ)
-                self.context.web = await self._stack.enter_async_context(opening)
-            return self.context.web
+            web, options = self.context.web, self.options
+            changed = options != self._web_options and web is not None and web.tab is None
+            if web is None or changed:  # an open page stays, with the web that it is in
+                # The former web is closed at the end: a parallel call may still use it.
+                web = await self._stack.enter_async_context(open_web(options, os.environ))
+                self.context.web, self._web_options = web, options
+            return web
 
     async def memory(self) -> Memory:
         """Return the memory, opened at the first call."""

@@ -1,4 +1,4 @@
-"""The web of a run: its egress proxy, search, reading, and the browser once it is needed."""
+"""The web of a run: its egress proxy, search, reading, and the browser when it is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
 from agent.guard.saved_logins import LoginsInUse, SavedLogins, joined
 from agent.run.search_chain import make_search_chain, report_indexing
-from agent.run.settings import local_files, logged_in_sites
+from agent.run.settings import learned_habits, local_files, logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
 from browser.net.egress import Egress, EgressPolicy
@@ -77,7 +77,7 @@ async def open_web(
             polite,
             browser=browser.get,
             files=local_files(options),
-            habits=folder / "habits.json",
+            habits=learned_habits(folder, record),
             metadata=options.online_metadata,
         )
         filters = {name: getattr(options, name) for name in ("site", "since", "lang", "region")}

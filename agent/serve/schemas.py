@@ -41,7 +41,7 @@ class _Question(_Watched):
         None, max_length=80, description="The run whose conversation this continues."
     )
     model: str | None = Field(
-        None, max_length=300, description="A model that the server offers; otherwise its own."
+        None, max_length=300, description="One of the server's models (default: the server's own)."
     )
     files: list[Hex] = Field(
         default_factory=list,

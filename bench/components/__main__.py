@@ -93,7 +93,7 @@ async def measure(host: str, names: list[str], *, verbose: bool) -> list[Played]
 
 
 async def play(host: str, name: str, number: int) -> None:
-    """Let a person answer as the model."""
+    """Let a user answer as the model."""
     async with stage(host) as theatre:
         task = LIBRARIES[name][number - 1]
         print(report(name, await theatre.play(f"http://{host}/{name}.html", task, Person)))

@@ -48,7 +48,7 @@ class LocalFiles:
         for name, root in self._roots.items():
             if path.is_relative_to(root):
                 return f"file:///{quote('/'.join((name, *path.relative_to(root).parts)))}"
-        raise Refused(f"{path.name} is outside the files and folders that were named")
+        raise Refused(f"{path.name} is outside the files and folders that you named")
 
     def share(self, url: str, others: LocalFiles) -> str:
         """Add the file of an address to `others`; returns its address there, the same if possible.
@@ -76,7 +76,7 @@ class LocalFiles:
             if allowed:
                 return next((path for path in allowed if path.is_file()), allowed[0])
         raise Refused(
-            f"{url} is outside the files and folders that were named",
+            f"{url} is outside the files and folders that you named",
             hint="Name the file with --file or its folder with --corpus.",
         )
 

@@ -1,4 +1,4 @@
-"""When a host may be asked: slots for concurrent requests, delays between them, `Retry-After`."""
+"""When requests to a host are made: slots for concurrent ones, delays, `Retry-After`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RequestSlots:
     def __init__(self, *, per_host: int, overall: int) -> None:
         self._per_host = per_host
         self._overall = asyncio.Semaphore(overall)
-        # Weak values: a host that nobody waits for any more is dropped.
+        # Weak values: a host that nobody waits for any longer is dropped.
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
@@ -50,7 +50,7 @@ class HostPace:
         self.delays: dict[str, float] = {}
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
+        """Sleep until `host` may be asked; DeadlineExceeded immediately if that is past `until`."""
         next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
         if next_at > until:
@@ -82,12 +82,12 @@ class HostPace:
         return 0.0
 
     async def rest(self, name: str, seconds: float) -> None:
-        """Let nobody ask for `seconds`; a longer pause that is set already stays."""
+        """Start a cooldown of `seconds`; a longer one that is active stays."""
         next_at = asyncio.get_running_loop().time() + seconds
         self._next_at[name] = max(next_at, self._next_at.get(name, 0.0))
 
     async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
-        """Let a host rest if its answer is a rate limit with a `Retry-After`."""
+        """Start a cooldown if a host's answer is a rate limit with a `Retry-After`."""
         if status in _RATE_LIMITED and (seconds := retry_after(headers)):
             await self.rest(host, seconds)
 

@@ -37,7 +37,7 @@ from browser.extract.weighing import MAJORITY
 from browser.net.local_files import LocalFiles
 from browser.net.url import host, join, registrable_domain
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
-from browser.read.habits import Habits
+from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
 from browser.types import PDF, Outcome, Page
@@ -108,7 +108,21 @@ class Reader:
 
         `deadline` is in seconds and covers all attempts.
         """
-        until = time.monotonic() + deadline
+        started = time.monotonic()
+        page = await self._read(url, mode, started + deadline)
+        if page.via != "file":
+            site = registrable_domain(host(url))
+            if page.outcome in FAILURES:
+                self.habits.read_failed(site, page.outcome)
+            elif page.outcome is Outcome.OK:
+                self.habits.read_succeeded(site, time.monotonic() - started)
+        return page
+
+    def deadline_of(self, url: str, usual: float) -> float:
+        """Return the seconds that a read of this site should have, as earlier reads showed."""
+        return self.habits.for_site(registrable_domain(host(url))).deadline(usual)
+
+    async def _read(self, url: str, mode: Mode, until: float) -> Page:
         try:
             if url.lower().startswith("file:"):
                 page = await asyncio.to_thread(_read_file, url, self.files)
@@ -132,7 +146,7 @@ class Reader:
     async def _read_auto(self, url: str, until: float) -> Page:
         """Read by HTTP, then by the browser if the result shows that it is needed.
 
-        A site that is known to need the browser is read by it at once.
+        A site that is known to need the browser is read by it immediately.
         """
         site = registrable_domain(host(url))
         habit = self.habits.for_site(site)
@@ -147,7 +161,7 @@ class Reader:
             self.habits.http_was_enough(site)
             return page
         if self._browser is None:
-            return _not_drawn(page, f"{reason}; no browser is at hand")
+            return _not_drawn(page, f"{reason}; no browser is available")
         try:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
@@ -178,7 +192,7 @@ class Reader:
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
-            raise SessionError("no browser is at hand", hint="Read it with mode http.")
+            raise SessionError("no browser is available", hint="Read it with mode http.")
         await self._http.wait_turn(url, _remaining(until))  # robots.txt and the host's pace
         session = await self._browser()
         tab = await session.open(url, deadline=_remaining(until))
@@ -221,7 +235,7 @@ def _size(page: Page) -> int:
 def _read_file(url: str, files: LocalFiles) -> Page:
     """Read a `file://` URL.
 
-    Raises Refused outside `files`, FetchError and ExtractError if it is no document.
+    Raises Refused outside `files`, FetchError and ExtractError if it is not a document.
     """
     path = files.path(url)
     address = files.address(path)
@@ -239,7 +253,7 @@ def _read_file(url: str, files: LocalFiles) -> Page:
 
 
 def _page_from_response(requested: str, response: Response) -> Page:
-    """Make a Page of an HTTP response; a body that is no document makes the outcome `error`."""
+    """Make a Page of an HTTP response; a body that is not a document makes the outcome `error`."""
     kind, headers = response.content_type, response.headers
     reason = "plain HTTP" if response.age is None else "plain HTTP, from the cache"
     if response.age == 0.0:
@@ -274,8 +288,8 @@ def _page_from_response(requested: str, response: Response) -> Page:
 async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     """Read a live page as it is now. Raises SessionError if the page is gone.
 
-    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. A
-    tab in which somebody acts shows what it shows.
+    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. In
+    a tab where somebody acts, the page counts as it is.
     """
     if body := await tab.pdf():
         return await asyncio.to_thread(_page_of_pdf, tab.url, body)
@@ -418,7 +432,7 @@ def _refresh_target(page: Page) -> str | None:
 
 
 def _scripted_target(root: etree._Element, url: str) -> str | None:
-    """The address to which a page's only script leads on at once."""
+    """The address to which a page's only script leads immediately."""
     codes = [code for script in root.iter("script") if (code := (script.text or "").strip())]
     match = _SCRIPTED.search(codes[0]) if len(codes) == 1 else None
     if match is None or len(codes[0]) > _MAX_REDIRECT_SCRIPT or "if" in codes[0].split("(")[0]:
@@ -462,7 +476,7 @@ def _reason_for_browser(page: Page) -> str:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):
-        return "its content stands in a frame"
+        return "its content is in a frame"
     return _reason_for_scripts(root, document.text, words)
 
 
@@ -486,7 +500,7 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
 
 
 def _unfilled_section(root: etree._Element) -> str:
-    """A heading of the main part right above an element that a script is to fill; "" for none."""
+    """A heading of the main part right above an element that a script is to fill, or ""."""
     for heading in root.iter("h2", "h3"):
         below = heading.getnext()
         if below is None or not below.get("id") or (heading.tail or "").strip():

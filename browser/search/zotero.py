@@ -32,7 +32,7 @@ _STORAGE: Final = "storage"
 URL_VARIABLE: Final = "ZOTERO_URL"
 """Environment variable with the address of Zotero's server, if it is not `ADDRESS`."""
 ADDRESS: Final = "http://127.0.0.1:23119"
-_SECONDS: Final = 5.0
+_SECONDS: Final = 5.0  # Zotero is on this machine and answers quickly
 _CITATION_KEY = re.compile(r"^citation key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 _ALL_STORED = """
@@ -91,7 +91,7 @@ class ZoteroApp:
         if not reply.is_success:
             raise SearchError(
                 f"Zotero refused the items ({reply.status_code}): {reply.text[:200]}",
-                hint="Is a library selected in it that can be changed?",
+                hint="Is a writable library selected in it?",
             )
 
     def citation_key(self, key: str) -> str:
@@ -142,7 +142,7 @@ class ZoteroCollection:
         return frozenset(str(folder / key / name) for key, name in rows)
 
     def _files_by_api(self) -> list[tuple[str, str]] | None:
-        """The keys and names of the stored files, as the running Zotero has them; else None."""
+        """The keys and names of the stored files, as the running Zotero has them; or None."""
         attachments = self.app.get("items?itemType=attachment")
         collections = self.app.get("collections") if self.name else []
         if attachments is None or collections is None:

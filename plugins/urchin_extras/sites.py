@@ -1,4 +1,4 @@
-"""Sites read by tables alone, of which no saved page was at hand to test on."""
+"""Sites read by tables alone, of which no saved page was available to test on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Amazon(DeclaredPlatform):
-    """Ids that the product page has had for a decade; `data-hook` of reviews."""
+    """Ids that product pages have had for a decade; `data-hook` of reviews."""
 
     name = "amazon"
     hosts = ("amazon.com",)

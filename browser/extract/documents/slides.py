@@ -21,7 +21,7 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset(("title", "ctrTitle"))
 # Date and number, which differ on every slide, and the slide's picture on its notes.
 _FRAME_ROLES = frozenset(("dt", "sldNum", "sldImg"))
-# What every slide repeats is given once.
+# Text that every slide repeats is shown once.
 _REPEATED_ROLES = frozenset(("ftr", "hdr"))
 _MAX_SLIDES = 1_000
 
@@ -30,7 +30,7 @@ def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
     """Read the slides in order; `pages` has their offsets. Raises ExtractError if broken."""
     root = archive.tree(main)
     if root is None:
-        raise ExtractError("the presentation lacks its list of slides")
+        raise ExtractError("the presentation has no slide list")
     parts = archive.related(main)
     composer = Composer()
     offsets = []

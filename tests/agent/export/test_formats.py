@@ -29,6 +29,7 @@ from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.types import DataValue, Report, ReportSource
 from browser.plugins import IN_EXTRAS
+from dev.formats import PAGE, page
 
 
 @pytest.mark.parametrize(
@@ -204,8 +205,9 @@ def test_a_csv_runs_no_formula_and_a_run_without_data_has_none(finished, tmp_pat
 
 
 def test_the_documentation_lists_every_format():
-    page = (Path(__file__).parents[3] / "docs" / "archive.md").read_text("utf-8")
-    table = page.partition("## Export formats")[2].partition("\n## ")[0]
+    text = PAGE.read_text("utf-8")
+    assert text == page(text), "run: python dev/formats.py"
+    table = text.partition("## Export formats")[2].partition("\n## ")[0]
     assert set(re.findall(r"`(\.[a-z.]+)`", table)) == {*FORMATS, *IN_EXTRAS["exports"]}
 
 

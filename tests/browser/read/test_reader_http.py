@@ -271,6 +271,40 @@ def test_habits_need_repetition_last_and_can_be_reset(tmp_path: Path) -> None:
     assert Habits(path).all() == {}
 
 
+def test_a_slow_site_gets_more_time_and_a_hopeless_one_less(tmp_path: Path) -> None:
+    repeated: list[tuple[str, int]] = []
+    path = tmp_path / "sites.json"
+    habits = Habits(path, lambda site, habit: repeated.append((site, habit.times)))
+    seconds = []
+    for _ in range(5):
+        habits.read_failed("e.org", Outcome.TIMEOUT)
+        seconds.append(habits.for_site("e.org").deadline(30))
+    assert seconds == [30, 60, 60, 60, 15]
+    assert repeated == [("e.org", 3)]
+    habits.read_succeeded("e.org", 34)
+    assert Habits(path).for_site("e.org").deadline(30) == 51
+    habits.read_succeeded("e.org", 200)
+    assert habits.for_site("e.org").deadline(30) == 60
+    habits.read_succeeded("e.org", 2)
+    assert habits.for_site("e.org").deadline(30) == 30
+    habits.read_succeeded("fine.org", 2)
+    assert list(habits.all()) == ["e.org"]
+
+
+async def test_reads_that_fail_in_one_way_are_counted_until_one_succeeds(
+    site: Site, http: Polite
+) -> None:
+    reader = Reader(http)
+    url = site.page("/wall", "<h1>Access denied</h1>", status=403)
+    fine = site.page("/fine", f"<h1>Ferry</h1><p>{LONG}</p>")
+    outcomes = [(await reader.read(url)).outcome for _ in range(2)]
+    ((name, habit),) = reader.habits.all().items()
+    assert [habit.failed] * 2 == outcomes
+    assert habit.times == 2
+    await reader.read(fine)
+    assert reader.habits.for_site(name).times == 0
+
+
 def test_a_damaged_habit_file_is_learned_anew(tmp_path: Path) -> None:
     path = tmp_path / "sites.json"
     path.write_text('{"e.org": ')
