@@ -246,11 +246,22 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
         raise TooLarge(f"{path} is larger than {_MAX_FILE_BYTES >> 20} MB")
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
+    document = extract_body(body, kind, url)
+    # A page that was saved alone has no next page: following that link would only fail.
+    links = tuple(
+        link for link in document.links if "next" not in link.rel.split() or _is_there(link.url)
+    )
     return Page(
         requested_url=url, url=path.as_uri(), via="file", outcome=Outcome.OK, body=body,
-        fetched_at=datetime.now(UTC), content_type=kind, document=extract_body(body, kind, url),
-        reason="a local file",
+        fetched_at=datetime.now(UTC), content_type=kind, reason="a local file",
+        document=replace(document, links=links),
     )  # fmt: skip
+
+
+def _is_there(url: str) -> bool:
+    """Tell whether an address can be read: any of the web, and files that exist."""
+    parts = urlsplit(url)
+    return parts.scheme != "file" or Path(url2pathname(parts.path)).is_file()
 
 
 def _page_from_response(requested: str, response: Response) -> Page:
