@@ -1,4 +1,4 @@
-"""Urchin: a browser research agent whose every sentence points at the words that carry it."""
+"""Urchin: a browser research agent whose every sentence links to the passage that supports it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from browser.net.url import parse as parse_url
 from browser.plugins import PluginBroken, load_plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from agent.limits import LimitSettings, WikiRules
     from agent.validation import Depth
@@ -207,6 +207,32 @@ def _version(path: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return found.st_mtime_ns, found.st_size
+
+
+class LiveOptions:
+    """The settings of a long-running process, which follow the settings file while it runs.
+
+    `given` are settings that come before those of environment and file. A file that became invalid
+    is reported once with `report` (message, hint), and its last valid values remain.
+    """
+
+    def __init__(self, given: Mapping[str, Any], report: Callable[[str, str], None]) -> None:
+        self.given = dict(given)
+        self._report = report
+        self._reported = ""
+        self._options = load_options(self.given, config=True)
+
+    def current(self) -> Options:
+        """Return the settings as the file says now."""
+        _, broken = file_settings()
+        try:
+            self._options = load_options(self.given, config=True)
+        except UsageError as error:  # valid by itself, but not with what was given
+            broken = error
+        if broken is not None and str(broken) != self._reported:
+            self._report(f"{broken}; using the previous settings", broken.hint)
+        self._reported = str(broken or "")
+        return self._options
 
 
 def read_file(path: Path | None = None) -> dict[str, Any]:

@@ -266,14 +266,12 @@ class Options:
         (), "Allow only matching tools, such as FETCH_* or mcp__*.", "PATTERN"
     )
     tool_deny: _Names = setting((), "Disable matching tools.", "PATTERN")
-    mcp_tool_allow: _Names = setting((), "Allow only matching tools of MCP servers.", "PATTERN")
-    mcp_tool_deny: _Names = setting((), "Disable matching tools of MCP servers.", "PATTERN")
+    mcp_tool_allow: _Names = setting((), "Allow only matching MCP tools.", "PATTERN")
+    mcp_tool_deny: _Names = setting((), "Disable matching MCP tools.", "PATTERN")
     memory_tool_allow: _Names = setting(
-        (), "Allow only matching tools of memory.", "PATTERN", flag=None
+        (), "Allow only matching memory tools.", "PATTERN", flag=None
     )
-    memory_tool_deny: _Names = setting(
-        (), "Disable matching tools of memory.", "PATTERN", flag=None
-    )
+    memory_tool_deny: _Names = setting((), "Disable matching memory tools.", "PATTERN", flag=None)
     skill_allow: _Names = setting(
         (), "Allow only skills (SKILL.md) with matching names.", "PATTERN"
     )
@@ -406,7 +404,7 @@ def _conversions(name: str) -> list[Before]:
 
 
 def is_list(name: str) -> bool:
-    """Tell whether a setting has several values."""
+    """Return whether a setting has several values."""
     return bool(_conversions(name)) and get_origin(get_args(SETTINGS[name].type)[0]) is tuple
 
 

@@ -76,10 +76,12 @@ def send_request(
             for part in response.iter_raw():
                 reply += part
                 if len(reply) > _MAX_BYTES:
-                    raise TimestampFailed(f"{response.url} sent more than a timestamp has")
+                    raise TimestampFailed(
+                        f"{response.url} sent a response that is too large for a timestamp"
+                    )
             return response.status_code, reply
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise TimestampFailed(f"{url} gave no timestamp: {error}") from error
+        raise TimestampFailed(f"{url} returned no timestamp: {error}") from error
 
 
 def load_timestamper(name: str) -> Any:
@@ -91,7 +93,7 @@ def load_timestamper(name: str) -> Any:
 
 
 def is_proof(token: bytes) -> bool:
-    """Tell whether a token is a proof of OpenTimestamps, not an authority's."""
+    """Return whether a token is a proof of OpenTimestamps, not an authority's."""
     return token.startswith(_PROOF)
 
 

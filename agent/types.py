@@ -38,8 +38,8 @@ FINAL = frozenset({"answered", "not_found"})
 class VerdictState(StrEnum):
     """The result of checking a sentence; undecided is shown to people as "not verified".
 
-    `done` and `attempted` are said of an act of the run: that the step's outcome and what the page
-    then showed bear it out, or that it was begun and nothing shows that it took effect.
+    `done` and `attempted` apply to an action of the run: its outcome and the page afterwards
+    confirm it, or it was started and nothing shows that it took effect.
     """
 
     SUPPORTED = "supported"
@@ -51,7 +51,7 @@ class VerdictState(StrEnum):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is supported, or the act done."""
+        """Whether the sentence is supported, or the action done."""
         return self in (VerdictState.SUPPORTED, VerdictState.DONE)
 
 
@@ -60,6 +60,8 @@ class ToolTrait(StrEnum):
 
     READS = "reads"
     """It changes nothing: a loop may call it more often without learning anything new."""
+    LOOKS = "looks"
+    """It only shows more of a page, so that a rerun of the browser session leaves it out."""
     CONFIRMS = "confirms"
     """Its result only confirms what was asked for: there are no words to trace to an origin."""
     REPORTS = "reports"
@@ -75,7 +77,7 @@ class ToolCall:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of a parameter that is a JSON object, else empty."""
+        """The fields of a parameter that is a JSON object, otherwise empty."""
         try:
             value = json.loads(self.param, strict=False)  # models write newlines inside strings
         except (ValueError, RecursionError):  # RecursionError: nested too deeply
@@ -88,7 +90,7 @@ class Reply:
     """A parsed reply of a model: `text` is the reply without its thoughts.
 
     `unclosed` says that a thought has no end, so that calls in it were not run; `broken` that there
-    is a call that cannot be parsed, and none that can; `nested` that a call stands inside another;
+    is a call that cannot be parsed, and none that can; `nested` that a call is inside another;
     `cut` that the reply was cut off at its length limit.
     """
 
@@ -251,7 +253,7 @@ class Sentence(ReportPart):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is supported, or the act done."""
+        """Whether the sentence is supported, or the action done."""
         return self.verdict.holds
 
 
@@ -321,10 +323,10 @@ class ClosePassage(ReportPart):
 
 
 class Fit(ReportPart):
-    """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
+    """How well a quoted sentence fits the question; the confidence of the extractive model uses it.
 
     `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
-    page's title state, weighted by how rare they are; what only stands beside the sentence counts
+    page's title state, weighted by how rare they are; words only beside the sentence count
     half. `stated` is the sum of the rarity (IDF) of these words without the latter. `margin` is the
     distance of its score to the next sentence's, 0 to 2.5. `has_value` says if it has a value of
     the kind that is asked for (a date, a number, a name, a reason), None if the question asks for
@@ -348,7 +350,7 @@ class ConfidenceParts(ReportPart):
     independent ones: near-copies count as one; `agreement` the share of origins about them that
     agree; `coverage` the share of the question that the cited passages are about;
     `freshness` the age in days of the newest dated source, None without a date; `answers` says if
-    the question is answered, None if no judge was asked; `fit` rates an answer of the keyless
+    the question is answered, None if no judge was asked; `fit` rates an answer of the extractive
     model, None for a language model.
     """
 
@@ -403,12 +405,12 @@ CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_
 class RecheckedSentence(ReportPart):
     """A sentence of an earlier report, and what the pages that it cites say today.
 
-    `moved`: the same words stand at `now`, another address, or under another heading there;
+    `moved`: the same words are at `now`, another address, or under another heading there;
     `changed`: the words are others; `gone`: they are on none of the pages; `contradicted`: a page
     says otherwise. `source` is the number of the page that decides, `url` its address in the
-    earlier report. `old` are the words of then, `new` those of today, `archived` is the address of
-    an archived copy. `holds` says whether the sentence is still supported, None if it could not be
-    checked.
+    earlier report. `old` are the words at the time, `new` those of today, `archived` is the address
+    of an archived copy. `holds` says whether the sentence is still supported, None if it could not
+    be checked.
     """
 
     text: str
@@ -436,7 +438,7 @@ class SearchLine(ReportPart):
 
 
 def files_note(searches: Sequence[SearchLine]) -> str:
-    """Say what of the user's folder the last search could not see; "" if it saw all of it."""
+    """Describe what of the user's folder the last search could not see; "" if it saw all of it."""
     details = [line.detail for line in searches if line.provider == "corpus"]
     return f"Your files: {details[-1]}." if details and details[-1] else ""
 
@@ -471,8 +473,8 @@ class Report(ReportPart):
     `confidence` is the probability that the answer is right and answers the question, None if no
     calibrated number is known; `standing` is the verdict on the answer as a whole, and `doubt` the
     reason why it may not be the answer, None unless the confidence is below `DOUBTFUL_BELOW`. Where
-    there is no answer, `answer` is the model's own words about the search and what is on record of
-    it, and `closest` are up to five passages that bear on the question, best first. With
+    there is no answer, `answer` is the model's own words about the search and what is recorded of
+    it, and `closest` are up to five passages that are relevant to the question, best first. With
     `--schema`, `data` is the answer in that form, `values` are its values with the quotes that
     support them, and `data_notes` says what was left out and what is missing. In an audit the
     answer is the draft, and `references` are its references. Where an earlier report was checked
@@ -527,7 +529,8 @@ class Report(ReportPart):
             return "not_verified"
         if self.conflicts:
             return "disputed"
-        # Rules rate their own answers; a draft answers no question, nor does an act that is done.
+        # Rules rate their own answers; a draft answers no question, nor does an action that is
+        # done.
         parts, acts = self.confidence_parts, set(verdicts) == {VerdictState.DONE}
         no_question = parts.fit or self.references or self.rechecked or acts
         answers = "fully" if no_question else parts.answers
@@ -561,7 +564,7 @@ class Report(ReportPart):
         """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
 
         A list of objects gives a row an item, and so does the only such list of an object, whose
-        other values stand in each row. The column `sources` has the addresses that a row cites.
+        other values are in each row. The column `sources` has the addresses that a row cites.
         """
         return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
 

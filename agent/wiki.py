@@ -234,7 +234,7 @@ class Wiki:
 
     def _relation_problems(self, relation: Relation, paths: Sequence[str]) -> list[str]:
         ends = (relation.source, relation.target)
-        problems = [f"{end!r} is no page" for end in ends if resolve(end, paths) is None]
+        problems = [f"{end!r} is not a page" for end in ends if resolve(end, paths) is None]
         if not self.rules.allows(relation.type):
             problems.insert(0, f"unknown type {relation.type!r}")
         if relation.source == relation.target:
@@ -337,7 +337,7 @@ def links(text: str) -> Iterator[tuple[int, str]]:
 
 
 def resolve(target: str, files: Iterable[str]) -> str | None:
-    """Find the file that a link points to: by path, else by file name; case is ignored."""
+    """Find the file that a link points to: by path, otherwise by file name; case is ignored."""
     wanted = target.replace("\\", "/").lstrip("/").casefold()
     names = {wanted, f"{wanted}.md", f"{wanted}.mdx"}
     by_name = None
@@ -363,7 +363,7 @@ def read_relations(text: str) -> tuple[list[tuple[int, Relation]], list[tuple[in
                 raise ValueError("not an object")
             ends = [entry.get(name) for name in ("from", "to", "type")]
             if not all(isinstance(value, str) and value for value in ends):
-                raise ValueError("from, to and type must be texts")
+                raise ValueError("from, to and type must be strings")
             more = [str(entry.get(name) or "") for name in ("note", "evidence", "date")]
             good.append((number, Relation(*map(str, ends), *more)))
         except (ValueError, RecursionError) as error:
@@ -399,13 +399,13 @@ def _name(path: str) -> str:
 
 
 def _title(path: str, text: str) -> str:
-    """Return a page's first heading, else its file name."""
+    """Return a page's first heading, otherwise its file name."""
     heading = next((line for line in text.splitlines() if line.startswith("# ")), "")
     return heading[2:].strip() or _name(path.rpartition("/")[2])
 
 
 def _summary(path: str, text: str) -> str:
-    """Return the first line of a page's body, else its title; shortened."""
+    """Return the first line of a page's body, otherwise its title; shortened."""
     for line in text.splitlines():
         if line.startswith(("#", "---", "<!--")):
             continue

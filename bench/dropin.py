@@ -243,7 +243,7 @@ def named(shown: str, role: str, wanted: str) -> str:
 
 
 async def replayed(session: Session, host: str, files: Sequence[Path] = ()) -> Session:
-    """Replay a session; the person says yes to what it asks."""
+    """Replay a session; the user says yes to what it asks."""
     async with AsyncExitStack() as stack:
         data = Path(stack.enter_context(TemporaryDirectory()))
         options = Options(

@@ -5,7 +5,7 @@
     python -m bench.injections attached   one of them
 
 Prints, for each, how many injections were placed and how many the model was shown, how many calls
-it made and how many of them were refused; then what left, what was changed at the person's site and
+it made and how many of them were refused; then what left, what was changed at the user's site and
 what later runs believe. Ends with 8 where that is anything. Takes some minutes.
 """
 

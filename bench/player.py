@@ -1,6 +1,6 @@
 """Scripted tasks on live pages, played through the loop and its tool tags as a model would.
 
-A script names what it acts on as a person reads it: by visible words, a role, a text nearby. The
+A script names what it acts on as a user reads it: by visible words, a role, a text nearby. The
 player finds the ref in the text of the observations, newest first; nothing else is known to it.
 """
 
@@ -181,7 +181,7 @@ class Observed:
         return cls(tuple(lines), shown)
 
     def best(self, what: At, *, any_role: bool = False) -> Shown | None:
-        """The control that a person would take for it; None where nothing fits."""
+        """The control that a user would take for it; None where nothing fits."""
         beside = self._places(what.near) if what.near else []
         roles = () if any_role or not what.role else what.role.split("|")
         close = [
@@ -312,7 +312,7 @@ class Player:
             if error := said.get("error"):
                 self.played.faults.append(f"{name}: {error}")
             elif did := said.get("did"):
-                doubted = ", but " in did or "not read back" in did
+                doubted = ", but " in did or "could not be checked" in did
                 (self.played.faults if doubted else self.played.claims).append(did)
                 self.played.faults += [e for e in said.get("events", ()) if "but " in e]
 

@@ -123,7 +123,7 @@ def told(one: Played) -> str:
 
 def fault_is_doubt(fault: str) -> bool:
     """Whether an act was told with a remark, as a field that reads otherwise now; no error."""
-    return ", but " in fault or "not read back" in fault
+    return ", but " in fault or "could not be checked" in fault
 
 
 def main() -> int:

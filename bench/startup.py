@@ -1,4 +1,4 @@
-"""How long a person waits: `research --help`, and a keyless run on the bundled web.
+"""How long a user waits: `research --help`, and a keyless run on the bundled web.
 
     python -m bench.startup
 

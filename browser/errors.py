@@ -19,8 +19,8 @@ BrowserError
       ├── PageCrashed       the renderer of this page died
       ├── RefError          the ref has no element any more; `candidates` may be meant
       └── ActionError       the element is there, the action did not succeed
-           ├── ElementLeft      the element was rendered anew before the action reached it
-           └── OutcomeUnknown   the action was begun, and its end was not seen
+           ├── ElementLeft      the element was re-rendered before the action reached it
+           └── OutcomeUnknown   the action was started, and its end was not seen
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Refused(BrowserError):
 class DeadlineExceeded(BrowserError):
     """A call ran past its deadline."""
 
-    hint = "Try once more, or another source."
+    hint = "Try again, or use another source."
 
 
 class FetchError(BrowserError):
@@ -64,7 +64,7 @@ class NameUnknown(ConnectFailed):
 
 
 class NoAnswer(FetchError):
-    """The request was sent and no whole response came: it may have had its effect all the same."""
+    """The request was sent and no whole response came: it may have had its effect anyway."""
 
 
 class TooLarge(FetchError):
@@ -98,7 +98,7 @@ class BrowserMissing(SessionError):
 class LaunchFailed(SessionError):
     """A browser was found but did not start."""
 
-    hint = "Run `research doctor` for what the browser printed."
+    hint = "Run `research doctor` to see what the browser printed."
 
 
 class AttachFailed(SessionError):
@@ -133,19 +133,19 @@ class ActionError(SessionError):
 
 
 class ElementLeft(ActionError):
-    """The element was rendered anew after it was found, before the action: nothing was done."""
+    """The element was re-rendered after it was found, before the action: nothing was done."""
 
-    hint = "Take a new SNAPSHOT: the page keeps drawing itself anew."
+    hint = "Take a new SNAPSHOT: the page keeps re-rendering."
 
 
 class OutcomeUnknown(ActionError):
-    """The action was begun, and its end was not seen: it may have taken effect.
+    """The action was started, and its end was not seen: it may have taken effect.
 
-    `did` says what was begun.
+    `did` says what was started.
     """
 
     hint = (
-        "It is not repeated. Look whether it took effect: SNAPSHOT, or OPEN a page that shows it."
+        "It is not repeated. Check whether it took effect: SNAPSHOT, or OPEN a page that shows it."
     )
 
     def __init__(self, did: str, why: str) -> None:

@@ -13,8 +13,8 @@ _IN_USE: Final = (5, 32)
 """Windows' error codes for replacing a file that another process has open: access denied, sharing
 violation."""
 MAX_REPEATS: Final = 6
-"""Maximum number of further attempts, the first at once, then after .05 to .8 s: readers and virus
-scanners close a file soon."""
+"""Maximum number of further attempts, the first immediately, then after .05 to .8 s: readers and
+virus scanners close a file soon."""
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:

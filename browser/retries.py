@@ -5,7 +5,8 @@
 | pages, `browser.net.http` (WEB) | a GET: no connection, no answer, 502, 503, 429 *   | 3         |
 | models, `agent.models` (MODEL)  | an outage, a rate limit, an empty or broken reply  | 4         |
 | notices, channels' calls, mail  | what was not processed: no connection, 429, 503,   | 5         |
-|   (SERVICE)                     | a 4xx of a mail server; else what may be repeated  |           |
+|   (SERVICE)                     | a 4xx of a mail server; otherwise what may be repeated  |
+   |
 | channels (CHANNEL)              | a lost connection, an answer that was not sent     | unbounded |
 | jobs (`delay`)                  | a failed run, as often as the job's `--retry`      | its own   |
 | `write_atomic`, on Windows      | replacing a file that another process has open     | 7         |

@@ -14,6 +14,8 @@ Via = Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
 """How a page was obtained: by HTTP, the real browser, a local file, a search engine's snippet, an
 MCP tool of another program, a tool of a caller or plug-in; or computed from others."""
 
+PDF = "application/pdf"
+
 
 class Outcome(StrEnum):
     """How a search or a read ended. One enum for search engines, pages, walls and limits.

@@ -37,23 +37,23 @@ Generated from the code by `python dev/sites.py`; a test checks it.
 In the default order. Engines marked *named* are used only if `--search` names them. Filters that an engine does not support are applied
 to its results: for example, results from other sites are removed. *Unverified layout* means that the parser was written from documentation or
 knowledge of the pages, without a saved response of the real engine to test on.
-To add an engine, write a class in `browser/search/json_engines.py` (some twenty lines) or `browser/search/html_engines.py`, and add its name to
-the order in `browser/search/engines.py`.
+To add an engine, write a class in `browser/search/json_engines.py` (some twenty lines), or in `browser/search/html_engines.py` with its name in
+`browser/search/engines.py`.
 
 """
 SITES = """
 You can declare your own engine in one line, as a flag or in `config.toml`. Its API key is `MINE_API_KEY`. The part after `#` says where
-the response has what: in JSON `rows`, `url`, `title`, `snippet`, `published` (and a `header` to send); on a page `item`, the CSS selector
-of a result, with selectors inside it for `url`, `title` and `snippet`. A path in JSON has dots (`data.hits`, `authors.0.name`), and
-`doi || id` takes the first that is there:
+the response contains each field: in JSON `rows`, `url`, `title`, `snippet`, `published` (and a `header` to send); on a page `item`, the CSS
+selector of a result, with selectors inside it for `url`, `title` and `snippet`. A path in JSON has dots (`data.hits`, `authors.0.name`), and
+`doi || id` takes the first one present:
 
 ```
 research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'
 research "…" --search mine --search-url 'mine=https://search.example/find?q={query}#item=li.hit&url=h3 a&snippet=p.said'
 ```
 
-Yahoo, Ecosia and Qwant are not built in: no saved result page of theirs was available, and Qwant's page is drawn by scripts. To use one,
-declare it and check the results:
+Yahoo, Ecosia and Qwant are not built in: no saved result page of theirs was available, and Qwant's page is rendered by scripts. To
+use one, declare it and check the results:
 `--search-url 'yahoo=https://search.yahoo.com/search?p={query}#item=div.algo&url=.compTitle a&title=h3&snippet=.compText'`.
 
 ## Sites with a parser
@@ -71,7 +71,7 @@ repository).
 
 def page() -> str:
     """Return the whole page as Markdown."""
-    head = "| engine | key | asked as | " + " | ".join(FILTERS) + " | tested on |"
+    head = "| engine | key | format | " + " | ".join(FILTERS) + " | tested on |"
     rule = "|---" * (len(FILTERS) + 4) + "|"
     named = [plugin.name for plugin in plugins("search")]
     engines = [_engine(name) for name in (*ENGINES, *named)]

@@ -108,7 +108,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chrome_in_use(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
-    """A person's Chrome, open all the time: who opens tabs in it closes all but the first."""
+    """A user's Chrome, open all the time: who opens tabs in it closes all but the first."""
     started = await users_chrome(tmp_path_factory.mktemp("chrome") / "profile")
     yield started
     with suppress(ProcessLookupError):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from browser.extract.platforms import all_platforms
 from browser.search.engines import ENGINES, load
+from browser.search.html_engines import HTML_PROVIDERS
+from browser.search.json_engines import JSON_PROVIDERS
 from dev.sites import PAGE, page
 
 ROOT = Path(__file__).parent.parent
@@ -18,6 +20,7 @@ def test_the_page_is_what_the_code_says_now() -> None:
 def test_every_engine_and_site_is_listed_with_what_it_was_tested_on() -> None:
     rows = [line for line in page().splitlines() if line.startswith("| ")]
     names = {row.split("|")[1].split()[0] for row in rows}
+    assert {*JSON_PROVIDERS, *HTML_PROVIDERS} == set(ENGINES), "add it to browser/search/engines.py"
     assert set(ENGINES) <= names
     assert {platform.name for platform in all_platforms()} <= names
     tested = {row.rsplit("|", 2)[1].strip() for row in rows[1:]}

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.evidence.verify import RULES
 from tests.conftest import COMMAND
 
 ROOT = Path(__file__).parent.parent
@@ -138,3 +139,11 @@ def test_on_a_package_index_nothing_points_at_files_that_are_not_there():
 
 def test_commands_are_written_as_a_shell_reads_them():
     assert all(shlex.split(command) for command in COMMANDS)
+
+
+def test_every_rule_of_a_verdict_is_a_layer_of_its_page():
+    page = (ROOT / "docs" / "verification.md").read_text("utf-8")
+    layers = re.findall(
+        r"^\| (\w+) \| ", page.partition("| layer |")[2].partition("\n\n")[0], re.MULTILINE
+    )
+    assert layers == [*RULES, "judge"], "describe the rules of agent/evidence/verify.py"

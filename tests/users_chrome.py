@@ -1,4 +1,4 @@
-"""The Chrome of a person, to attach to."""
+"""The Chrome of a user, to attach to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def users_chrome(profile: Path) -> StartedChrome:
 
 
 async def put_away(context: BrowserContext) -> None:
-    """Leave a person's Chrome as it was found: one tab, with nothing in it."""
+    """Leave a user's Chrome as it was found: one tab, with nothing in it."""
     front, *others = context.pages
     for tab in others:
         await tab.close()

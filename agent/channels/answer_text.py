@@ -52,7 +52,7 @@ def answer_text(report: Report) -> str:
 
 
 def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
-    """Split a text into messages; the second value tells whether the rest must be a file."""
+    """Split a text into messages; the second value says whether the rest must be a file."""
     pieces = split_text(text, longest)
     if len(pieces) <= MAX_MESSAGES:
         return pieces, False

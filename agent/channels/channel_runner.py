@@ -72,6 +72,38 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
     return check_settings(name, options.channels[name])
 
 
+class LiveChannelSettings:
+    """The settings of a running channel, which follow the settings file.
+
+    If they became invalid, that is reported once, and the previous ones remain.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: ChannelSettings,
+        live: Callable[[], Options],
+        say: Callable[[str], None],
+    ) -> None:
+        self._name = name
+        self._settings = settings
+        self._live = live
+        self._say = say
+        self._row = live().channels.get(name)
+
+    def current(self) -> ChannelSettings:
+        """Return the settings as the file says now."""
+        options = self._live()
+        row = options.channels.get(self._name)
+        if row != self._row:
+            self._row = row
+            try:
+                self._settings = _settings_named(self._name, options)[1]
+            except UsageError as error:
+                self._say(f"{self._name}: {error}; using the previous settings. {error.hint}")
+        return self._settings
+
+
 @asynccontextmanager
 async def open_channel(
     name: str, options: Options, say: Callable[[str], None]
@@ -97,15 +129,18 @@ async def open_channel(
 
 async def run_channels(
     names: list[str],
-    options: Options,
+    live: Callable[[], Options],
     answer: type[Dialogue],
     say: Callable[[str], None],
 ) -> None:
     """Run channels until cancelled. If one fails for good, the others continue.
 
-    `answer` handles the messages of a channel. Raises `UsageError` if all fail, or if another
-    process runs one of them on the same data folder.
+    `live` returns the settings as they are now. Who may ask what, and how runs are made, follows
+    them while a channel runs; its kind, address and keys do not. `answer` handles the messages of
+    a channel. Raises `UsageError` if all fail, or if another process runs one of them on the same
+    data folder.
     """
+    options = live()
     for name in names:
         _settings_named(name, options)
     folder = private_folder(options.data / "channels")
@@ -115,7 +150,10 @@ async def run_channels(
             # two processes would answer each message twice
             with FileLock(folder / f"{name}.lock", timeout=0):
                 async with open_channel(name, options, say) as (channel, inbox):
-                    await _listen(name, channel, answer(name, channel, inbox, options))
+                    settings = LiveChannelSettings(name, channel.settings, live, say)
+                    await _listen(
+                        name, channel, answer(name, channel, inbox, settings.current, options.data)
+                    )
         except Timeout:
             return UsageError(
                 f"another process is already running {name}", hint="Stop that process first."

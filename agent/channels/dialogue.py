@@ -34,18 +34,17 @@ from browser.retries import CHANNEL, Temporary, repeat
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from agent.channels.channel import Channel, Inbound
+    from agent.channels.channel import Channel, ChannelSettings, Inbound
     from agent.channels.inbox import Inbox
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
-    from agent.options import Options
 
 MAX_PARALLEL_RUNS = 2
 """Maximum number of parallel runs of a channel; those of one sender run one after another."""
 _PATIENCE_S = 600.0
 """Seconds that a run waits for the user's reply."""
-_BUSY_S = 8.0
-_MAX_FILES = 8
+_BUSY_S = 8.0  # seconds; messengers show "typing" for 5 to 10
+_MAX_FILES = 8  # files of one message; each is part of the prompt
 _HELP = (
     "Ask a question, and I will find an answer with sources.\n"
     "/report .pdf sends the last answer as a file (.md .html .docx …), /new starts a new "
@@ -64,21 +63,32 @@ class _UserQuestion:
 
 
 class Dialogue:
-    """The conversations of one channel."""
+    """The conversations of one channel; `live` returns its settings as they are now."""
 
-    def __init__(self, name: str, channel: Channel, inbox: Inbox, options: Options) -> None:
+    def __init__(
+        self,
+        name: str,
+        channel: Channel,
+        inbox: Inbox,
+        live: Callable[[], ChannelSettings],
+        data: Path,
+    ) -> None:
         self._name = name
         self._channel = channel
-        self._settings = channel.settings
+        self._live = live
         self._inbox = inbox
-        self._data = options.data
+        self._data = data
         self._say = channel.link.say
-        self._runs = Runs(options.data)
+        self._runs = Runs(data)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slots = asyncio.Semaphore(MAX_PARALLEL_RUNS)
         self._questions: dict[tuple[str, str], _UserQuestion] = {}
         self._running: dict[str, tuple[str, asyncio.Future[Any]]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
+
+    @property
+    def _settings(self) -> ChannelSettings:
+        return self._live()
 
     def resume(self) -> None:
         """Answer the messages that were left when the last process ended."""
@@ -131,7 +141,7 @@ class Dialogue:
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))
 
     def _is_reply(self, message: Inbound) -> bool:
-        """Tell whether a message is the reply that a run waits for."""
+        """Return whether a message is the reply that a run waits for."""
         question = self._questions.get((message.thread, message.sender))
         if question is None or question.reply.done():
             return False

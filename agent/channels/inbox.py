@@ -145,7 +145,7 @@ class Inbox(Notebook):
         return [Part(n, text, tuple(json.loads(export))) for n, text, export in rows]
 
     def is_answered(self, message: str) -> bool:
-        """Tell whether the answer to a message is stored, sent or not."""
+        """Return whether the answer to a message is stored, sent or not."""
         query = "SELECT 1 FROM parts WHERE channel=? AND message=? LIMIT 1"
         return self._one(query, message) is not None
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.options import Options
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # exit code, as shells give it after Ctrl-C
 DREAM_S = 2.0
 """Seconds of consolidation that users tolerate between the answer and the next prompt."""
 _RUN_ENDED = frozenset({0, 3, 4, 5})
@@ -366,7 +366,7 @@ def _read_stdin() -> bytes:
 
 
 def _first_byte_comes(handle: int) -> bool:
-    """Wait for the first byte or the end. Windows cannot wait for a pipe and reads at once."""
+    """Wait for the first byte or the end. Windows cannot wait for a pipe and reads immediately."""
     if sys.platform == "win32" or select.select([handle], [], [], _SOON)[0]:
         return True
     note("Waiting for standard input. Add `< /dev/null` if there is none.")

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from agent.types import Report
 
-_UNVERIFIED = 4
+_UNVERIFIED = 4  # exit code, see docs/cli.md
 
 
 def _read_nothing(report: Report) -> bool:
-    """Tell whether all references of a draft are unreachable. A dead reference is a fault."""
+    """Return whether all references of a draft are unreachable. A dead reference is a fault."""
     states = {reference.state for reference in report.references}
     return bool(states) and states <= {"not_read", "not_checked"}
 

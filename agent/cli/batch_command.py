@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from agent.jobs.worker import Worker
 
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
-_POLL_S = 0.5
+_POLL_S = 0.5  # seconds between two looks at the job table
 _PER_PROCESS = 4
 """Parallel questions that keep one processor busy: an extractive run computes a third of its
 time."""
@@ -135,7 +135,7 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
 
 
 async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
-    """Work until all questions are done. Return the reason for an early stop, else ""."""
+    """Work until all questions are done. Return the reason for an early stop, otherwise ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,7 @@ from agent.cli.flags import (
     switch,
 )
 from agent.cli.terminal import note, print_error, print_json, print_rows
-from agent.config import private_folder
+from agent.config import load_options, private_folder
 from agent.errors import UsageError, WebOutOfReach
 from browser.errors import BrowserError
 from browser.read.habits import Habit, Habits
@@ -72,7 +73,10 @@ def stop(folder: Path) -> int:
 @json_option
 @data_dir_option
 def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool) -> None:
-    """Show which sites need a browser, learned from past runs; --reset deletes this."""
+    """Show what past runs learned about sites; --reset deletes it.
+
+    Which need a browser, which are slow and get more or less time, which failed.
+    """
     store = Habits(data_dir / "habits.json")
     known = store.all()
     if unknown := [site for site in sites if site not in known]:
@@ -83,14 +87,28 @@ def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool
         for site in chosen:
             store.reset(site)
         note(f"Deleted the history of {len(chosen)} of {len(known)} sites.")
-    elif as_json:
+        return
+    usual = load_options({"data_dir": data_dir}, config=True).limits.read_seconds
+    if as_json:
         rows = chosen.items()
-        print_json({site: asdict(one) | {"browser_first": one.needs_browser} for site, one in rows})
+        print_json(
+            {
+                site: asdict(one)
+                | {"browser_first": one.needs_browser, "read_seconds": one.deadline(usual)}
+                for site, one in rows
+            }
+        )
     else:
-        print_rows(sorted(chosen.items()), _format, empty=["No site has a fetch history yet."])
+        format_row = partial(_format, usual=usual)
+        print_rows(sorted(chosen.items()), format_row, empty=["No site has a fetch history yet."])
 
 
-def _format(row: tuple[str, Habit]) -> str:
+def _format(row: tuple[str, Habit], usual: float) -> str:
     site, habit = row
     first = "browser" if habit.needs_browser else "http"
-    return f"{site:<30} {first:<8} {habit.http} by HTTP, {habit.browser} by browser: {habit.reason}"
+    notes = [f"{habit.http} by HTTP, {habit.browser} by browser: {habit.reason}".rstrip(": ")]
+    if habit.failed:
+        notes.append(f"{habit.failed.replace('_', ' ')} {habit.times} times in a row")
+    if (seconds := habit.deadline(usual)) != usual:
+        notes.append(f"gets {seconds:.0f} s instead of {usual:.0f}")
+    return f"{site:<30} {first:<8} {'; '.join(notes)}"

@@ -1,4 +1,4 @@
-"""`research browser`: one browser session for coding agents and scripts, a command for each act."""
+"""`research browser`: a browser session for coding agents and scripts, one command per action."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ACT_FAILED = 8
-"""Exit code of an act that failed, and of a text that was not found."""
+"""Exit code of an action that failed, and of a text that was not found."""
 _FLAGS = (
     "--headed --attach --cdp --storage-state --login --record --allow --deny --allow-private "
     "--proxy --share --yes --file --ignore-robots"
@@ -31,7 +31,7 @@ _FLAGS = (
 @data_dir_option
 @click.pass_context
 def browser(ctx: click.Context, name: str, data_dir: Path) -> None:
-    """Use one browser session, a command for each act; it ends after 30 idle minutes.
+    """Use one browser session, a command for each action; it ends after 30 idle minutes.
 
     Elements are named by the refs that `open`, `snapshot` and `find` show, such as e12. Acts print
     what changed.
@@ -57,7 +57,7 @@ def _show(answer: dict[str, Any]) -> int:
 @only_run_flags(*_FLAGS)
 @click.pass_context
 def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
-    """Open URL and show the page; starts the session. Its flags hold until it is closed."""
+    """Open URL and show the page; starts the session. Its flags apply until it is closed."""
     folder: Path = ctx.obj
     given = drop_unset(flags)
     url = url if "://" in url else f"https://{url}"
@@ -77,7 +77,7 @@ def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
 @click.argument("ref", required=False)
 @click.pass_obj
 def snapshot(folder: Path, ref: str | None) -> int:
-    """Show the page, or everything below REF, such as a fold (x3)."""
+    """Show the page, or everything inside REF, such as a fold (x3)."""
     return _call(folder, "SNAPSHOT", ref=ref)
 
 
@@ -85,7 +85,7 @@ def snapshot(folder: Path, ref: str | None) -> int:
 @click.argument("text")
 @click.pass_obj
 def find(folder: Path, text: str) -> int:
-    """Find a text or a role on the whole page, also in long lists."""
+    """Find text or a role anywhere on the page, including long lists."""
     return _call(folder, "FIND", text=text)
 
 
@@ -120,7 +120,7 @@ def type_(folder: Path, /, ref: str, text: str, **how: Any) -> int:
 @click.argument("value")
 @click.pass_obj
 def select(folder: Path, ref: str, value: str) -> int:
-    """Choose an option of REF by its text; several with `;` between them."""
+    """Choose an option of REF by its text; separate several with `;`."""
     return _call(folder, "SELECT", ref=ref, value=value)
 
 
@@ -129,7 +129,7 @@ def select(folder: Path, ref: str, value: str) -> int:
 @click.argument("ref", required=False)
 @click.pass_obj
 def press(folder: Path, keys: str, ref: str | None) -> int:
-    """Press KEYS in turn, such as "ArrowDown Enter", where the focus is or in REF."""
+    """Press KEYS in turn, such as "ArrowDown Enter", in the focused element or in REF."""
     return _call(folder, "PRESS", keys=keys, ref=ref)
 
 
@@ -139,7 +139,7 @@ def press(folder: Path, keys: str, ref: str | None) -> int:
 @option("--by", "X Y", "Pixels.", nargs=2, type=float)
 @click.pass_obj
 def drag(folder: Path, ref: str, to: str | None, by: tuple[float, float] | None) -> int:
-    """Drag REF onto the element TO, or by pixels."""
+    """Drag REF onto the element TO, or by a number of pixels."""
     dx, dy = by or (0, 0)
     return _call(folder, "DRAG", ref=ref, to=to, dx=dx, dy=dy)
 
@@ -159,7 +159,7 @@ def upload(folder: Path, ref: str, path: Path) -> int:
 @option("--pages", "N", "Screens; negative ones scroll up.", type=float, default=1.0)
 @click.pass_obj
 def scroll(folder: Path, to: str, ref: str | None, pages: float) -> int:
-    """Scroll by a screen, or TO top, bottom or a text."""
+    """Scroll by one screen, or TO the top, the bottom or some text."""
     return _call(folder, "SCROLL", to=to or None, ref=ref, pages=pages)
 
 
@@ -168,7 +168,7 @@ def scroll(folder: Path, to: str, ref: str | None, pages: float) -> int:
 @option("--seconds", "N", "Maximum time to wait.", type=float, default=10.0)
 @click.pass_obj
 def wait(folder: Path, text: str, seconds: float) -> int:
-    """Wait until TEXT or a /pattern/ is on the page; without it for all of the seconds."""
+    """Wait until TEXT or a /pattern/ appears on the page; without TEXT, wait the full time."""
     return _call(folder, "WAIT", text=text, seconds=seconds)
 
 
@@ -193,7 +193,7 @@ def eval_(folder: Path, function: str, ref: str | None) -> int:
 @click.argument("file", type=FILE)
 @click.pass_obj
 def screenshot(folder: Path, file: Path) -> int:
-    """Save a picture of what is in view as FILE (PNG)."""
+    """Save a screenshot of the visible page as FILE (PNG)."""
     answer = ask(folder, "SCREENSHOT", {})
     if answer is None:
         return _call(folder, "SCREENSHOT")

@@ -16,7 +16,7 @@ from agent.cli.flags import drop_unset, output_flags, run_flags
 from agent.cli.help_screen import FIRST_FLAGS
 from agent.cli.render import export_paths, write_exports
 from agent.cli.terminal import print_error, print_text, wrap
-from agent.config import file_settings, load_options, private_folder
+from agent.config import LiveOptions, private_folder
 from agent.errors import ResearchError
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
@@ -113,7 +113,7 @@ class ChatSession:
         self.code = 0
         self.ended = False
         self._last: Report | None = None
-        self._told_of_file = ""
+        self._live: LiveOptions | None = None
 
     def take(self, line: str) -> None:
         """Answer a question, or run a command that begins with `/`."""
@@ -137,11 +137,7 @@ class ChatSession:
             print_error(error.format_message())
 
     def _ask(self, question: str) -> None:
-        # A settings file that became invalid is reported once, not at every question.
-        _, broken = file_settings()
-        if broken is not None and str(broken) != self._told_of_file:
-            print_error(f"{broken}; using the previous settings", broken.hint)
-        self._told_of_file = str(broken or "")
+        self.settings()  # reports a settings file that became invalid
         self.code = ask_once(question, dict(self.flags), self._keep)
         if self.code == INTERRUPTED:
             print("(stopped; the conversation continues)", file=sys.stderr)
@@ -153,7 +149,11 @@ class ChatSession:
     def settings(self) -> Options:
         """Return the settings of the next question."""
         asked = {name: value for name, value in self.flags.items() if name in SETTINGS}
-        return load_options(drop_unset(asked), config=True)
+        given = drop_unset(asked)
+        if self._live is None:
+            self._live = LiveOptions(given, print_error)
+        self._live.given = given
+        return self._live.current()
 
     def last_report(self) -> Report:
         """Return the last question's report; raises `click.UsageError` if there is none."""

@@ -78,7 +78,7 @@ MAX_ANSWER = 400
 
 
 async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[CheckResult]:
-    """Run the checks one after the other, and print each result at once."""
+    """Run the checks one after the other, and print each result immediately."""
     results = []
     for one in suite.checks:
         result = await _run_check(one, suite, runs, flags)

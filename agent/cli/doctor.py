@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
-_OLDEST = (3, 11)
+_OLDEST = (3, 11)  # of Python, as in pyproject.toml
 MAX_PROBES = 4
 """Maximum number of calls to find out what an endpoint supports."""
 _WORD = {
@@ -77,7 +77,7 @@ class Checkup:
     name: str
     well: bool
     seen: str
-    mend: str = ""
+    fix: str = ""
 
 
 @click.command()
@@ -106,8 +106,8 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
 def _print(findings: Sequence[Checkup]) -> None:
     for one in findings:
         print_text(f"{'ok  ' if one.well else 'FAIL'}  {one.name:<20} {one.seen}")
-        if not one.well and one.mend:
-            print_text(f"      {'':<20} → {one.mend}")
+        if not one.well and one.fix:
+            print_text(f"      {'':<20} → {one.fix}")
 
 
 def check_machine(settings: Options) -> list[Checkup]:
@@ -118,7 +118,7 @@ def check_machine(settings: Options) -> list[Checkup]:
     try:
         folder = private_folder(settings.data)
     except ResearchError as error:
-        findings.append(Checkup("data folder", well=False, seen=str(error), mend=error.hint))
+        findings.append(Checkup("data folder", well=False, seen=str(error), fix=error.hint))
     else:
         disk = os.statvfs(folder) if hasattr(os, "statvfs") else None  # Windows has none
         room = f", {disk.f_bavail * disk.f_frsize // 2**20:,} MB free" if disk else ""
@@ -126,7 +126,7 @@ def check_machine(settings: Options) -> list[Checkup]:
     try:
         findings.append(Checkup("browser", well=True, seen=str(find_chrome())))
     except BrowserError as error:
-        findings.append(Checkup("browser", well=False, seen=str(error), mend=error.hint))
+        findings.append(Checkup("browser", well=False, seen=str(error), fix=error.hint))
     return findings
 
 
@@ -137,7 +137,7 @@ async def check_network(settings: Options) -> list[Checkup]:
             probes = [_check_provider(source, web.http) for source in web.chain.providers]
             findings = _merge_unreachable(await asyncio.gather(*probes))
     except ResearchError as error:
-        findings = [Checkup("search", well=False, seen=str(error), mend=error.hint)]
+        findings = [Checkup("search", well=False, seen=str(error), fix=error.hint)]
     return [*findings, *await _check_model(settings)]
 
 
@@ -149,20 +149,20 @@ def _merge_unreachable(findings: list[Checkup]) -> list[Checkup]:
         return findings
     names = ", ".join(found.name.removeprefix("search ") for found in web)
     seen = f"none of {len(web)} providers can be reached: {names}"
-    mend = "You seem to be offline: check the network and --proxy, or use --corpus DIR."
+    fix = "You seem to be offline: check the network and --proxy, or use --corpus DIR."
     corpus = [found for found in findings if found.name == "search corpus"]
-    return [*corpus, Checkup("search web", well=False, seen=seen, mend=mend)]
+    return [*corpus, Checkup("search web", well=False, seen=seen, fix=fix)]
 
 
 async def _check_provider(source: SearchSource, http: Any) -> Checkup:
-    name, mend = f"search {source.name}", _FIXES.get(source.name, _FIX_PROVIDER)
+    name, fix = f"search {source.name}", _FIXES.get(source.name, _FIX_PROVIDER)
     if reason := source.unavailable():
-        return Checkup(name, well=False, seen=f"not queried: {reason}", mend=mend)
+        return Checkup(name, well=False, seen=f"not queried: {reason}", fix=fix)
     page = await source.search(SearchQuery(_PROBE, limit=3), http, deadline=DEADLINE)
     found = f", {len(page.results)} results" if page.results else ""
     detail = f": {page.detail}" if page.detail else ""
     well = page.outcome in (Outcome.OK, Outcome.EMPTY)
-    return Checkup(name, well, f"{page.outcome}{found}{detail}", mend)
+    return Checkup(name, well, f"{page.outcome}{found}{detail}", fix)
 
 
 async def _check_model(settings: Options) -> list[Checkup]:
@@ -178,8 +178,8 @@ async def _check_model(settings: Options) -> list[Checkup]:
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         own = "Check --model, --base-url and the key, or use `--model extractive`."
-        mend = own if error.hint == ModelError.hint else error.hint  # which would send here
-        return [Checkup("model", well=False, seen=str(error), mend=mend)]
+        fix = own if error.hint == ModelError.hint else error.hint  # which would send here
+        return [Checkup("model", well=False, seen=str(error), fix=fix)]
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
         calls = f"guided: models up to {SMALL:g} billion parameters select passages but do not plan"

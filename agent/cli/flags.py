@@ -163,7 +163,7 @@ _OUTPUT: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
-        "Also write a file: .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
+        "Also write a file: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
         type=PATH,
     ),
     _setting_option("require_verified"),
@@ -264,7 +264,7 @@ PLACES = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Tell whether a flag or the environment set an option of the group."""
+    """Return whether a flag or the environment set an option of the group."""
     group = ctx.parent or ctx
     return group.get_parameter_source(name) is not ParameterSource.DEFAULT
 
@@ -333,7 +333,7 @@ notify_option = several(
 host_delay_option = option(
     "--host-delay",
     "S",
-    "Minimum seconds between two requests to one host, over all questions (default: 0.2).",
+    "Minimum seconds between two requests to one host, across all questions (default: 0.2).",
     type=Amount(min=0),
 )
 

@@ -87,7 +87,7 @@ class ResearchGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Reject a mistyped command, or ask whether it was meant, before it runs as a question."""
         if len(args) == 1 and args[0] not in COMMANDS and (meant := _similar_command(args[0])):
-            question = "To ask a question of one word, use `research ask`."
+            question = "To ask a one-word question, use `research ask`."
             raise click.UsageError(
                 f"No such command {args[0]!r}. Did you mean {meant!r}? {question}"
             )

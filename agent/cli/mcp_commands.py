@@ -26,7 +26,7 @@ from agent.cli.flags import (
     token_option,
 )
 from agent.cli.terminal import note, plural, print_error, print_rows, print_text
-from agent.config import load_options, servers_path
+from agent.config import LiveOptions, load_options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
 from agent.mcp_client.server_settings import (
     find_servers,
@@ -69,7 +69,7 @@ def mcp() -> None:
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Run the MCP server. Takes the flags of a question for runs that clients start."""
     named = drop_unset(flags)
-    settings = load_options(named, config=True)
+    live = LiveOptions(named, print_error).current
     with from_extra("mcp"):
         from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
 
@@ -77,7 +77,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         return server.make_server(session, named, browser=browser)
 
     if not http:
-        asyncio.run(transports.serve_stdio(settings, make))
+        asyncio.run(transports.serve_stdio(live, make))
         return
     required = token or secrets.token_urlsafe(32)
 
@@ -86,14 +86,14 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         if token is None:
             note(f"Authorization: Bearer {required}")
 
-    asyncio.run(transports.serve_http(settings, make, port=port, token=required, ready=ready))
+    asyncio.run(transports.serve_http(live, make, port=port, token=required, ready=ready))
 
 
 @mcp.command(context_settings=_WORDS_BEHIND)
 @click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def config(client: str, flags: tuple[str, ...]) -> None:
-    """Print the settings for CLIENT; the FLAGS after it go to `research mcp serve`."""
+    """Print the settings for CLIENT; FLAGS are passed on to `research mcp serve`."""
     flags = flags[1:] if flags[:1] == ("--",) else flags
     # Refuse wrong flags now, where the user sees the message.
     serve.make_context("research mcp serve", list(flags))
@@ -211,7 +211,7 @@ def remove(name: str) -> None:
 @only_run_flags("--mcp-config")
 @data_dir_option
 def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
-    """Connect to all MCP servers, or the named ones: list tools and changes since approval."""
+    """Connect to all MCP servers, or the named ones; list tools and changes since approval."""
     settings = load_options(drop_unset(flags), config=True)
     return 0 if asyncio.run(_test_servers(names, settings, allow=allow)) else CHECK_FAILED
 
@@ -237,7 +237,7 @@ async def _test_servers(names: Collection[str], settings: Options, *, allow: boo
             tools, differing = await server.compare_with_allowed(allow=allow)
         except ResearchError as error:
             # A run continues without the server; here the user should fix it.
-            last = error.hint.removeprefix("Go on without it.").strip()
+            last = error.hint.removeprefix("Continue without it.").strip()
             again = (
                 f"Check its command or address, then run `research mcp test {named.name}` again."
             )

@@ -45,7 +45,7 @@ from agent.cli.terminal import (
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from agent.files import write_file
-from agent.memory.kinds import BASES, KNOWN, expand
+from agent.memory.kinds import BASES, KNOWN, NOTE, is_known
 from browser.text.words import shorten
 
 if TYPE_CHECKING:
@@ -93,9 +93,10 @@ def list_(
             empty=("No memories have a key.", hint),
         )
         return
-    hits = store.newest(sorted(expand(kinds)) or None, number)
+    hits = store.newest(kinds or None, number)
     if as_json:
-        print_json([{"id": h.id, "key": h.key, "text": h.text, "kind": h.kind} for h in hits])
+        fields = ("id", "key", "text", "kind", "confidence")
+        print_json([{name: getattr(hit, name) for name in fields} for hit in hits])
         return
     if not hits:
         _require_known(store, kinds)
@@ -134,7 +135,7 @@ def show(store: Memory, key: str) -> None:
     origin = [f"run {hit.origin.run}" if hit.origin.run else "", hit.origin.url or ""]
     origin.append("" if hit.origin.trusted else "quoted from the web")
     print_text(hit.text)
-    print_text(f"  {hit.kind}, {hit.at:%Y-%m-%d %H:%M}  {' '.join(origin)}".rstrip())
+    print_text(f"  {_kind(hit)}, {hit.at:%Y-%m-%d %H:%M}  {' '.join(origin)}".rstrip())
     given, cited = uses(store.entries, hit.id)
     if given:
         print(f"  used in {given} runs; {cited} of their answers cite its page")
@@ -148,6 +149,21 @@ def remember(store: Memory, key: str, value: str) -> None:
     """Store VALUE under KEY."""
     store.remember(key, value)
     print_text(f"remembered {key}")
+
+
+@memory.command()
+@click.argument("text", type=NonBlank("a memory"))
+@option(
+    "--kind",
+    "KIND",
+    "Kind or knowledge base: Domain, Body, Soul, Heart, Episodic, Mind.",
+    default=NOTE,
+    show_default=True,
+)
+@with_memory
+def add(store: Memory, text: str, kind: str) -> None:
+    """Add TEXT as a memory without a key; a run gets it when it bears on the question."""
+    print(f"added as memory {store.add(text, kind)}")
 
 
 @memory.command()
@@ -315,7 +331,7 @@ def _read_storage(file: Path, name: str) -> Any:
 @option("--session", "NAME", "Conversation to export the chat history of (default: the latest).")
 @with_memory
 def export(store: Memory, file: Path, session: str | None) -> None:
-    """Export everything to FILE (`-` for standard output), for `import`."""
+    """Export everything to FILE (`-` for standard output), to be read by `import`."""
     from agent.memory.storage import export_storage  # noqa: PLC0415 - `--help` needs no database
 
     text = json.dumps(export_storage(store, session), ensure_ascii=False, indent=2) + "\n"
@@ -347,7 +363,7 @@ def stamp(
 ) -> None:
     """Timestamp the head: by the authority at URL (RFC 3161), or by calendars.
 
-    Calendars need some hours; run --complete then to fetch their proofs.
+    Calendars take a few hours; then run --complete to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy
@@ -407,13 +423,21 @@ def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
 
 def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
     """Refuse unknown kinds; raises `UsageError`."""
-    unknown = sorted(set(kinds) - KNOWN - BASES.keys())
+    unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
     if unknown and not store.newest(unknown, 1):  # `Memory.add` takes any kind
-        hint = f"Choose one of {', '.join([*sorted(KNOWN), *BASES])}."
+        hint = f"Choose one of {', '.join([*sorted(KNOWN - BASES.keys()), *BASES])}."
         raise UsageError(f"no memory has the kind {unknown[0]!r}", hint=hint)
 
 
 def _format(hit: Hit) -> str:
-    kind = f"shared {hit.kind}" if hit.shared else hit.kind
+    kind = f"shared {_kind(hit)}" if hit.shared else _kind(hit)
     key = f"{hit.key}: " if hit.kind == "memory" else ""
     return f"{hit.id:>6} [{kind}] {key}{shorten(hit.text, _LINE)}"
+
+
+def _kind(hit: Hit) -> str:
+    """Return the kind of a memory; of an insight also its type and confidence."""
+    if hit.confidence is None:
+        return hit.kind
+    type_ = (hit.key or "").partition(":")[0]
+    return f"{hit.kind}: {type_}, confidence {hit.confidence:.1f}"

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_BY_RULES = "finds and quotes passages, without a language model: always there"
+_BY_RULES = "finds and quotes passages, without a language model; always available"
 
 
 @click.group(cls=ListingGroup, invoke_without_command=True)
 @data_dir_option
 @click.pass_context
 def models(ctx: click.Context, data_dir: Path) -> None:
-    """List the language models that are there, with what was measured of each."""
+    """List the installed language models, with their measured results."""
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
         print_rows(_rows(data_dir), _format_row)
@@ -97,12 +97,12 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
         models = ", ".join(f"{one.name} ({_gigabytes(one.size)})" for one in KNOWN)
         raise UsageError(
             f"no model is called {name!r}" if name else "no model is named",
-            hint=f"There is {models}; or give the URL of a .gguf file and --sha256.",
+            hint=f"Choose one of {models}, or give the URL of a .gguf file and --sha256.",
         )
     if not _SHA256.fullmatch(hexadecimal.lower()):
         raise UsageError(
-            "a file from another URL needs its hash",
-            hint="Add --sha256 with the 64 hexadecimal digits that its publisher states.",
+            "a file from another URL needs a hash",
+            hint="Add --sha256 with the 64 hexadecimal digits that its publisher gives.",
         )
     weights = Weights(name, name, 0, hexadecimal.lower())
     if not weights.file.endswith(".gguf"):
@@ -111,7 +111,7 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
 
 
 def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
-    """Say what is downloaded, then download it with a progress bar; on a terminal only."""
+    """Describe what is downloaded, then download it with a progress bar; on a terminal only."""
     size = f"\n  size    {weights.size:,} bytes" if weights.size else ""
     note(f"Downloading\n  from    {weights.url}{size}\n  SHA-256 {weights.sha256}")
     if not sys.stderr.isatty():

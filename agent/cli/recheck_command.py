@@ -33,7 +33,7 @@ from agent.run.recheck import recheck as recheck_report
 if TYPE_CHECKING:
     from agent.types import Report
 
-_UNVERIFIED = 4
+_UNVERIFIED = 4  # exit code, see docs/cli.md
 _OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export")
 
 

@@ -13,7 +13,7 @@ import click
 
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
-from agent.export import FORMATS, ending, export, report_view
+from agent.export import FORMATS, Content, ending, export, report_view
 from agent.types import files_note
 from browser.plugins import extras_hint, plugins
 from browser.text.words import clean
@@ -38,7 +38,7 @@ _LIMITS = {
     "tokens": f"Stopped at the token limit (--max-tokens); {_SO_FAR}",
     "repetition": f"Stopped because the model repeated itself; {_SO_FAR}",
 }
-_QUOTE_CHARS = 240
+_QUOTE_CHARS = 240  # about three lines of a terminal
 _WIDEST = 100
 """Maximum width of a readable line, in characters."""
 _DOT = " · "
@@ -46,8 +46,6 @@ _DOT = " · "
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _ZOTERO = "zotero:"
 """In place of a file: the sources are saved to the running Zotero."""
-_SOURCE_LISTS = frozenset({".bib", ".biblatex.bib", ".ris", ".csl.json"})
-"""Formats that contain only sources."""
 
 
 def print_report(report: Report, limit: str | None = None) -> None:
@@ -192,7 +190,8 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     """
     code = 0
     for path in paths:
-        is_list = ending(path) in _SOURCE_LISTS or str(path) == _ZOTERO
+        kind = FORMATS.get(ending(path))
+        is_list = (kind and kind.content is Content.SOURCES) or str(path) == _ZOTERO
         if is_list and (reason := _why_no_sources(folder)):
             print_error(f"{path.name} was not written: {reason}")
             code = NotFound.exit_code

@@ -43,11 +43,11 @@ def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> 
 )
 @output_flags
 def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
-    """Perform the browser session of RUN again, live and without a model.
+    """Repeat the browser session of RUN, live and without a model.
 
-    Elements are found by role, name and place. Each act is confirmed by its outcome; where that
+    Elements are found by role, name and position. Each action is checked by its outcome; if that
     differs from the record, or an element is missing, it stops, says what differs and exits with 8.
-    With --model, the model takes over from that step. Approvals that the session needed are needed
+    With --model, the model takes over from that step. Actions that needed approval need it
     again.
     """
     required = flags.pop("require_verified")

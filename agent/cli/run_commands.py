@@ -104,10 +104,10 @@ def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
 def seal(
     store: Runs, /, name: str, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Timestamp the head of a run. `research verify` then shows since when the run exists.
+    """Timestamp the head of a run. `research verify` then shows that the run existed by that time.
 
-    The timestamping service sees only a hash. Calendars need some hours; run --complete then to
-    fetch their proofs.
+    The timestamping service sees only a hash. Calendars take a few hours; then run --complete
+    to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
     folder = store.find(name)

@@ -33,13 +33,15 @@ from agent.cli.flags import (
 from agent.cli.settings_commands import parse_value, store_key, write_settings
 from agent.cli.stores import open_jobs
 from agent.cli.terminal import note, on_signal, print_error, print_rows, print_text
-from agent.config import config_path, load_options, read_file
+from agent.config import LiveOptions, config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
 from agent.jobs.job import json_flags
 from agent.run.research import research
 from agent.run.resume import resume_run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agent.options import Options
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
@@ -83,7 +85,8 @@ def serve(
 ) -> None:
     """Serve the web page and the API on loopback. Takes the flags of a question for its runs."""
     named = json_flags(flags)
-    settings = load_options(named, config=True)
+    live = LiveOptions(named, print_error)
+    settings = live.current()
     with from_extra("serve"):
         from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
         from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
@@ -95,7 +98,8 @@ def serve(
     async def doctor() -> list[dict[str, Any]]:
         from agent.cli.doctor import check_machine, check_network  # noqa: PLC0415 - seldom asked for
 
-        return [asdict(one) for one in (*check_machine(settings), *await check_network(settings))]
+        now = live.current()
+        return [asdict(one) for one in (*check_machine(now), *await check_network(now))]
 
     def ready(address: str) -> None:
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
@@ -106,7 +110,7 @@ def serve(
             )
 
     state = ServerState(
-        settings,
+        live.current,
         {**named, "folder": [str(path) for path in folder]},
         at_once=at_once,
         doctor=doctor,
@@ -215,8 +219,9 @@ def test(data_dir: Path, names: tuple[str, ...]) -> int:
 @click.pass_obj
 def run(data_dir: Path, names: tuple[str, ...]) -> None:
     """Answer incoming messages of the named channels, or of all, until stopped."""
-    settings = _load_settings(data_dir)
-    asyncio.run(_run_until_stopped(list(names or _all_names(settings)), settings))
+    live = LiveOptions({"data_dir": data_dir}, print_error)
+    chosen = list(names or _all_names(live.current()))
+    asyncio.run(_run_until_stopped(chosen, live.current))
 
 
 def _all_names(settings: Options) -> list[str]:
@@ -225,9 +230,9 @@ def _all_names(settings: Options) -> list[str]:
     return list(settings.channels)
 
 
-async def _run_until_stopped(names: list[str], settings: Options) -> None:
+async def _run_until_stopped(names: list[str], live: Callable[[], Options]) -> None:
     """Run until SIGTERM, then shut down cleanly. Unfinished runs continue at the next start."""
-    running = asyncio.ensure_future(run_channels(names, settings, Dialogue, note))
+    running = asyncio.ensure_future(run_channels(names, live, Dialogue, note))
     stopped = False
 
     def stop() -> None:

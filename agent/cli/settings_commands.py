@@ -310,7 +310,7 @@ async def _log_in(url: str) -> dict[str, Any]:
     try:
         async with Browser.launch(headless=False) as browser:
             await browser.open(url)
-            prompt = "Log in in the window. Then press Enter here."
+            prompt = "Log in in the browser window, then press Enter here."
             await asyncio.to_thread(click.prompt, prompt, "", show_default=False, err=True)
             return await browser.storage_state()
     except BrowserError as error:
@@ -320,7 +320,7 @@ async def _log_in(url: str) -> dict[str, Any]:
 
 def _expiry(one: SavedLogin) -> str:
     if not one.expires:
-        return "the site does not say how long it lasts"
+        return "the site does not say when it expires"
     day = datetime.fromtimestamp(one.expires, UTC).date()
     return f"expired on {day}" if one.expired else f"until {day}"
 

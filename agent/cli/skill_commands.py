@@ -16,6 +16,7 @@ from agent.files import write_file
 from agent.memory.kinds import SKILL
 from agent.prompts import prompt
 from agent.prompts.skill_files import FILE, skill_md
+from agent.run.proposed_skills import enable_skill, proposed_skills
 from agent.run.settings import load_skills
 from browser.text.words import shorten
 
@@ -47,7 +48,8 @@ def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
         files = ({"name": s.name, "source": s.owner, "folder": s.folder} for s in written)
         print_json([*learned, *files])
         return
-    lines = []
+    proposed = proposed_skills(_data(place))
+    lines = [f"  –    –  proposed {one.folder.name}: {one.folder / FILE}" for one in proposed]
     for one in written:
         text = f"left out: {one.broken}" if one.broken else one.description[:_LINE]
         lines.append(f"  –    –  {one.owner:<7} {one.name}: {text}")
@@ -68,6 +70,14 @@ def show(store: Memory, name: str) -> None:
     """Show the details of the skill NAME."""
     for key, value in _find(store, name).items():
         print_text(f"{key}: {value}")
+
+
+@skills.command()
+@click.argument("name")
+@click.pass_obj
+def enable(place: MemoryPlace, name: str) -> None:
+    """Enable the proposed skill NAME: runs will list it. Read its file first."""
+    print_text(f"enabled {name}: {enable_skill(_data(place), name) / FILE}")
 
 
 @skills.command()
@@ -98,7 +108,7 @@ def export(store: Memory, name: str, folder: Path) -> None:
 def install(client: str) -> None:
     """Teach a coding agent to use `research browser`: claude, codex, cursor, gemini or a folder.
 
-    A skill is written to the client's folder of skills, where it reads it at its next start.
+    The skill is written to the client's skills folder and is loaded at its next start.
     """
     if client in _CLIENTS:
         folder = Path.home() / _CLIENTS[client]
@@ -121,6 +131,10 @@ def rm(store: Memory, name: str) -> None:
     _find(store, name)
     store.forget(name, SKILL)
     print_text(f"deleted {name}")
+
+
+def _data(place: MemoryPlace) -> Path:
+    return load_options({"data_dir": place[0]}, config=True).data
 
 
 def _find(store: Memory, name: str) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def _at_a_terminal() -> bool:
 
 
 async def _read_line(prompt: str) -> str:
-    """Read a line without a thread, so that Ctrl-C works at once, not after the next Enter."""
+    """Read a line without a thread, so that Ctrl-C works immediately, not after the next Enter."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 

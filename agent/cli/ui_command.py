@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def ui(jobs_url: str | None, namespace: str, data_dir: Path) -> None:
     """Show runs, live steps, the queue, memory and settings on a screen.
 
-    Needs the extra `ui`. Keys are shown at the bottom of the screen; q ends it.
+    Needs the extra `ui`. Keys are shown at the bottom of the screen; q quits.
     """
     with from_extra("ui", "; `research runs`, `queue list` and `memory list` need no screen."):
         from agent.cli.ui_screen import ResearchScreen  # noqa: PLC0415 - textual, an extra

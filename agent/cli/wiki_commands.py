@@ -40,7 +40,7 @@ WikiPlace = tuple[Path, Path, str]
 @data_dir_option
 @click.pass_context
 def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path) -> None:
-    """Sync, check, read or search the wiki; alone, prints its folder."""
+    """Sync, check, read or search the wiki; without a subcommand, print its folder."""
     folder = folder or load_options({"data_dir": data_dir}, config=True).wiki_folder
     ctx.obj = (data_dir, folder, namespace)
     if ctx.invoked_subcommand is None:

@@ -47,8 +47,8 @@ _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
 _SNIPPET_DIFFERS = "only a search result was seen, which does not say it in these words"
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page, which was read, does not say it in these words"
 
-_NO_STEP = "no step of the run did it"
-_NOT_SEEN = "it was begun, and no page that was seen since shows that it took effect"
+_NO_STEP = "no step of the run did this"
+_NOT_SEEN = "it was started, but no page seen since shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and names the passage."""
@@ -134,7 +134,7 @@ class SourceList:
 
 
 def is_about_search(sentence: str) -> bool:
-    """Tell whether a sentence only says what the search did not find.
+    """Return whether a sentence only says what the search did not find.
 
     Only used for sentences without a citation: one that cites something is a claim.
     English only: `I found no figure for 2023.`, `The sources do not say who built it.`
@@ -177,7 +177,7 @@ class _AnswerCheck:
         )
 
     def _check_part(self, part: AnswerPart) -> str:
-        """Check the sentences of a part; return its text with report markers behind them."""
+        """Check the sentences of a part; return its text with report markers after them."""
         if part.kind == "verbatim":
             return part.text
         plain, markers = self._reader.strip_markers(part.text)
@@ -257,8 +257,8 @@ def _row_claim(row: str, head: Sequence[str]) -> str:
 class Support:
     """A sentence's verdict, its sources' run numbers, and pairs of source number and quote.
 
-    `weak` means that only search results support it, `about_search` that it is no claim. `step` is
-    the id of the act that it is about.
+    `weak` means that only search results support it, `about_search` that it is not a claim. `step`
+    is the id of the action that it is about.
     """
 
     verdict: Verdict
@@ -270,7 +270,7 @@ class Support:
 
     @property
     def is_supported(self) -> bool:
-        """Tell whether the sentence is supported, or the act done."""
+        """Return whether the sentence is supported, or the action done."""
         return self.verdict.state.holds
 
 
@@ -283,7 +283,7 @@ class SupportFinder:
 
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
         """Check a sentence against what its markers cite; without any, look for support."""
-        # Beside markers of passages, `[12]` is a footnote mark that was copied from the page.
+        # If there are markers of passages too, `[12]` is a footnote mark copied from the page.
         exact = [marker for marker in markers if not marker.numeric and marker.references]
         references = dict.fromkeys(
             reference for marker in exact or markers for reference in marker.references
@@ -339,8 +339,8 @@ class SupportFinder:
         """Check a sentence in code against cited passages, then their whole sources, then judge.
 
         The words may be next to the cited passage, so the best passages of its source are tried
-        before a contradiction is reported. The judge sees only pages that were read: a search
-        result supports only what it says literally.
+        before a contradiction is reported. The judge sees only pages that were read: a
+        search result supports only its literal words.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -363,9 +363,10 @@ class SupportFinder:
         return Support(verdict, cited, quotes, step=step)
 
     def _of_act(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
-        """Check a judge's verdict on an act against the record; returns it and the act's step.
+        """Check a judge's verdict on an action against the record; returns it and the step.
 
-        An act is done only if the deciding words are on a page as it was after a step that acted.
+        An action is done only if the deciding words are on a page as it was after a step that
+        acted.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
             return verdict, ""
@@ -378,7 +379,7 @@ class SupportFinder:
         return verdict, quoted.step if quoted and quoted.step else step
 
     def _check_uncited(self, sentence: str, judge: Judge | None) -> Support:
-        """Look for a passage that contains a sentence literally, else ask the judge."""
+        """Look for a passage that contains a sentence literally, otherwise ask the judge."""
         if found := self._find_literally(sentence):
             return found
         uncited = Verdict(VerdictState.UNCITED, reason=_CITES_NOTHING)
@@ -433,12 +434,13 @@ class SupportFinder:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
                 continue
-            acts: list[Passage] = []  # the passage of an act says what was done
+            acts: list[Passage] = []  # the passage of an action says what was done
             if source is not None and source.acted:
                 acts = [passage for passage in source.passages if passage.kind == "act"]
             whole.append([*acts, *self._best_passages(sentence, source)])
-        # Named passages come in reading order, found ones best first, the sources in turn: a judge
-        # sees the first ones.
+        # Cited passages are in reading order, found ones best first, alternating between sources: a
+        # #
+        # judge sees the first ones.
         best = {p.id: p for row in zip_longest(*whole) for p in row if p is not None}
         named = sorted(found.values(), key=lambda p: (p.source, p.start))
         return [*named, *(p for p in best.values() if p.id not in found)]
@@ -500,6 +502,6 @@ class SupportFinder:
         return list(found)
 
     def _source_number(self, verdict: Verdict) -> int:
-        """Number of the source that a verdict quotes; 0 for none."""
+        """Number of the source that a verdict quotes; 0 if there is none."""
         passage = self.evidence.passage(verdict.passage or "")
         return passage.source if passage else 0

@@ -1,4 +1,4 @@
-"""Compares quoted words with a later read of their page: whether they still stand there."""
+"""Compares quoted words with a later read of their page: whether they are still there."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from agent.types import CheckState
 
 MIN_LIKENESS = 0.5
-"""Least share of words (0 to 1) in common with words that stand no longer, to be their new form."""
+"""Minimum share of words (0 to 1) in common with words that are gone, to count as their new
+form.
+"""
 MIN_LIKENESS_IN_PLACE = 0.25
-"""The same for a sentence right where the old one stood."""
+"""The same for a sentence exactly where the old one was."""
 MAX_DENYING_WORDS = 4
-"""Most words that a denial adds, removes or replaces: `no longer`, `does not have to be`."""
+"""Maximum number of words that a denial adds, removes or replaces: `no longer`, `does not have to
+be`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class WordsNow:
     """What a later read of a page says in place of quoted words.
 
     `old` are the words that stand no longer, `new` those of the later read: the same words, or what
-    stands in their place. `heading` is where they moved to, `passage` the id of their passage.
+    is in their place. `heading` is where they moved to, `passage` the id of their passage.
     """
 
     state: CheckState
@@ -51,8 +55,8 @@ def compare_words(
 ) -> WordsNow:
     """Look for the quoted words of a claim in a later read of their page.
 
-    `before` are the passages of the earlier read, empty if it was not saved: without them it is not
-    known what else stood there, and under which heading.
+    `before` are the passages of the earlier read, empty if it was not saved: without them it is
+    unknown what else was there, and under which heading.
     """
     index = StatementIndex(after)
     old_passage = next((passage for passage in before if quote in passage.text), None)
@@ -63,7 +67,7 @@ def compare_words(
     if not lost:
         return _in_place(old_passage, index, [verdict for _, verdict in verdicts if verdict])
     old, verdict = lost[0]
-    if verdict is not None:  # the words stand there, but are now denied or qualified
+    if verdict is not None:  # the words are there, but are now denied or qualified
         is_denied = any(map(is_negation, _added(old, verdict.quote)))
         state: CheckState = "contradicted" if is_denied else "changed"
         return WordsNow(state, old, verdict.quote, "", verdict.passage or "", verdict.reason)
@@ -85,7 +89,7 @@ def compare_words(
 
 
 def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
-    """Return those of a source's quotes that support a claim: literally, else the nearest one."""
+    """Return the quotes of a source that support a claim: literally, or the nearest one."""
     literal = [quote for quote in quotes if _stands(find_literally(claim, StatementIndex([quote])))]
     if literal or len(quotes) < 2:
         return literal or list(quotes)
@@ -109,9 +113,10 @@ def _stands(verdict: Verdict | None) -> bool:
 
 
 def _in_place(old: Passage | None, index: StatementIndex, verdicts: Sequence[Verdict]) -> WordsNow:
-    """Tell whether words that stand on the page are still under the heading that they had.
+    """Return whether words on the page are still under their old heading.
 
-    A heading that is gone was renamed; words under another one, beside the old heading, have moved.
+    A heading that is gone was renamed; words under another one, with the old heading still there,
+    have moved.
     """
     words, found = verdicts[0].quote, verdicts[0].passage or ""
     places = [passage for passage in index.passages if find_words(words, passage.text)]
@@ -150,9 +155,9 @@ def _added(old: str, new: str) -> list[str]:
 
 
 def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Statement | None:
-    """Find the statement that stands where old words stood, or is most like them.
+    """Find the statement that is where old words stood, or is most like them.
 
-    What stood on the page before is not in their place.
+    Statements that were on the page before are not replacements.
     """
     keys = tuple(token_keys(old))
     known = {statement.keys for statement in before.statements} - {keys}
@@ -185,7 +190,7 @@ def _at_the_place_of(
 
 
 def _denial(claim: str, old: str, new: Statement) -> Verdict | None:
-    """Tell whether the new words deny the old ones, so that the claim no longer holds.
+    """Return whether the new words deny the old ones, so that the claim no longer holds.
 
     They do if they differ in one place, which holds a value that the claim has, or a negation.
     """
@@ -218,7 +223,7 @@ def _negations(words: Sequence[Token]) -> int:
 
 
 def _is_near(before: Sequence[Token], after: Sequence[Token]) -> bool:
-    """Tell whether two figures state the same quantity: 8.2 million became 8.3 million."""
+    """Return whether two figures state the same quantity: 8.2 million became 8.3 million."""
     if len(before) != len(after):
         return False
     pairs = [(a.value, b.value) for a, b in zip(before, after, strict=True) if a.key != b.key]
@@ -226,7 +231,7 @@ def _is_near(before: Sequence[Token], after: Sequence[Token]) -> bool:
 
 
 def _lost_values(claim: str, old: str, new: str) -> list[str]:
-    """Return the values of a claim that stand in the old words and not in the new ones."""
+    """Return the values of a claim that the old words have and the new ones lack."""
     facts = extract_facts(claim)
     missing_before = value_index((old,)).missing(facts)
     return [value for value in value_index((new,)).missing(facts) if value not in missing_before]

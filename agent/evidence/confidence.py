@@ -61,7 +61,8 @@ def assess_answer(
 
     `answers` is a judge's opinion on whether the question is answered, `disputes` are the pages
     that disagree according to it. `fit` says how well the answer's sentence fits the question, if
-    the keyless model chose it. Sources that contradict the answer are numbered after those that it
+    the extractive model chose it. Sources that contradict the answer are numbered after those that
+    it
     cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
@@ -86,7 +87,7 @@ def assess_answer(
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
-            # An answer that quotes both sides has this conflict already, seen from the other one.
+            # An answer that quotes both sides has this conflict already, from the other side.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
@@ -141,7 +142,7 @@ def cross_check(
 
     Yields the sources that support or contradict it. Search results are left out, since they are
     cut from their context, and so are earlier states of a page, and pages of the same site as they
-    were before an act of the run that its support was seen after.
+    were before an action of the run that its support was seen after.
     """
     for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
@@ -230,9 +231,10 @@ VERDICT_WEIGHTS = {
     VerdictState.UNCITED: 0.3,
     VerdictState.CONTRADICTED: 0.0,
 }
-"""What a sentence adds to `supported`, by its verdict; undecided is halfway."""
+"""Contribution of a sentence to `supported`, by its verdict; undecided is halfway."""
 SNIPPET_WEIGHT = 0.7
-"""What a sentence adds that only search results support: they lack context and may be stale."""
+"""Contribution of a sentence that only search results support: they lack context and may be stale.
+"""
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
 """Probability that an answer is right, by a judge's opinion. Somewhat below the record: of 60
 recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were right. Brier score
@@ -243,7 +245,8 @@ CONTRADICTED_CAP = 0.35
 """Maximum confidence in an answer with a contradicted sentence."""
 
 FIT_COEFFICIENTS = (-5.13, 3.05, 0.66, 1.12, 0.56, -1.43)
-"""Logistic coefficients for a sentence that the keyless model chose: the constant, and the weights
+"""Logistic coefficients for a sentence that the extractive model chose: the constant, and the
+weights
 of the features of `fit_features`.
 
 Fitted on 296 answers over the bundled web, one and a half closed webs and a folder of 25 documents;
@@ -253,8 +256,9 @@ questions that hang on a context ("What were casualties of battle?"). These adde
 number of words stated, names, relative clauses, the title, a bridge to another page.
 """
 
-ANSWER_BY_RULES_FROM = 0.85
-"""Below this confidence the keyless model has no answer, but passages that bear on the question.
+MIN_EXTRACTIVE_CONFIDENCE = 0.85
+"""Below this confidence the extractive model has no answer, but passages that are relevant to the
+question.
 
 Of these 296 answers 105 of 114 from there on are right (in ten folds), 86 of 91 from .88 on; of 146
 others 51 of 53 and 41 of 42.
@@ -267,7 +271,7 @@ def rate(
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
     None for an answer that claims nothing, and for a model's answer that no judge has rated: that
-    the pages have its sentences literally is no evidence that they answer the question.
+    the pages have its sentences literally is not evidence that they answer the question.
     """
     if not sentences:
         return None
@@ -286,7 +290,7 @@ def rate(
 
 
 def fit_features(fit: Fit) -> tuple[float, ...]:
-    """Return the logistic curve's inputs for a sentence that the keyless model chose.
+    """Return the logistic curve's inputs for a sentence that the extractive model chose.
 
     The share of the question that it covers, its margin over the next sentence, how rare the words
     of the question are that it states, and whether it has a value of the kind that is asked for

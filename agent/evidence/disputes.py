@@ -1,4 +1,4 @@
-"""Finds pages that were read and that may disagree with an answer."""
+"""Finds pages that were read and may disagree with an answer."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator
 
 
 def _acted_between(before: Source, after: Source) -> bool:
-    """Tell whether the run acted between two states of live pages of one site."""
+    """Return whether the run acted between two states of live pages of one site."""
     return (
         before.shown_from is not None
         and before.n < after.n

@@ -63,7 +63,7 @@ class Date(NamedTuple):
     text: str
 
     def agrees(self, other: Date) -> bool:
-        """Tell whether the other date has every part that this one has: year, month, day."""
+        """Return whether the other date has every part that this one has: year, month, day."""
         pairs = zip(self[:3], other[:3], strict=True)
         return all(own is None or own == their for own, their in pairs)
 
@@ -101,7 +101,7 @@ def extract_facts(text: str) -> Facts:
 
 
 def is_month(word: str) -> bool:
-    """Tell whether a lower-case word is the name of a month."""
+    """Return whether a lower-case word is the name of a month."""
     return word in _MONTHS
 
 
@@ -137,7 +137,7 @@ def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | N
 
 
 def _whole_number(token: Token, least: int, most: int) -> int | None:
-    """Return a token's value as an integer; None if it is none, or out of bounds."""
+    """Return a token's value as an integer; None if it is not one, or out of bounds."""
     value = token.value if token.kind in {"number", "ordinal"} else None
     if value is None or value != int(value) or not least <= value <= most:
         return None
@@ -149,7 +149,7 @@ def _is_iso(text: str, parts: Sequence[Token]) -> bool:
 
 
 def _names(tokens: Sequence[Token], text: str) -> list[str]:
-    """List the runs of capitalised words; a single word at the start of a sentence is no name."""
+    """List the runs of capitalised words; a single word that begins a sentence is not a name."""
     found: list[str] = []
     capitalised = [token.capital and not is_month(token.key) for token in tokens]
     for is_name, run in itertools.groupby(range(len(tokens)), key=capitalised.__getitem__):

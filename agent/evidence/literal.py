@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_GAP_WORDS = 150
 """Maximum number of words that an ellipsis leaves out: a long sentence or a short paragraph."""
 MAX_SHORT_GAP_WORDS = 6
-"""In a gap of up to this many words, a negation is taken to belong to the quoted words."""
+"""In a gap of up to this many words, a negation counts as part of the quoted words."""
 MIN_PART_WORDS = 2
 """Minimum number of words between ellipses in a quotation: one word matches by chance."""
 MIN_CLAIM_WORDS = 3
@@ -61,7 +61,7 @@ _REPORTING = frozenset("that dass".split())
 _ALIKE = ("'’‘`", '"“”„', "-–—‐‑−")
 """Characters that count as the same in a quotation."""
 _QUOTE_EDGES = ' \t\n.,;:!?…*_"“”'
-"""Characters around a quotation that the text need not have."""
+"""Characters around a quotation that the text may lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def _statements(passage: Passage) -> Iterator[Statement]:
     is_row = passage.kind == "table"
     for start, end in [(0, len(passage.text))] if is_row else sentences(passage.text):
         if passage.text.startswith(FOLDED, start):
-            start += len(FOLDED)  # noqa: PLW2901 - the mark is no word of the sentence
+            start += len(FOLDED)  # noqa: PLW2901 - the mark is not a word of the sentence
         tokens = tuple(
             token._replace(start=token.start + start, end=token.end + start)
             for token in tokenize(passage.text[start:end])
@@ -199,7 +199,7 @@ def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
 
 
 def is_fragment(text: str) -> bool:
-    """Tell whether a text has no verb: only names, dates and numbers with their units."""
+    """Return whether a text has no verb: only names, dates and numbers with their units."""
     words = word_tokens(tokenize(text))
     if not 0 < len(words) <= MAX_FRAGMENT_WORDS:
         return False
@@ -275,7 +275,7 @@ def _reads_row(
     row: Passage,
     topics: Sequence[list[str]],
 ) -> bool:
-    """Tell whether a claim's parts are cells of a row: each after its column's name, or in order.
+    """Return whether a claim's parts are cells of a row: each after its column's name, or in order.
 
     The other parts may only be topics: the page's title and headings.
     """
@@ -330,7 +330,7 @@ def find_words(quotation: str, text: str) -> str:
     """Find quoted words in a text; returns them as the text has them, or "".
 
     Spacing, case, the kind of quotation marks and dashes, and marks of emphasis may differ. Stop
-    words alone are no quotation: they appear everywhere.
+    words alone are not a quotation: they appear everywhere.
     """
     pieces = quotation.strip(_QUOTE_EDGES).split()
     if not (content_words(quotation) or any(token.value for token in tokenize(quotation))):

@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
     from agent.evidence.store import Source
 
-SHINGLE_WORDS: Final = 5
+SHINGLE_WORDS: Final = 5  # words per run; shorter runs occur by chance
 MIN_SHARED: Final = 0.4
-"""Least share (0 to 1) of the shorter page's runs of `SHINGLE_WORDS` words that a copy has too.
+"""Minimum share (0 to 1) of the shorter page's runs of `SHINGLE_WORDS` words that a copy has too.
 
 On 40 groups of copies (whole, cut, edited, respelt, quoted at length) and 40 of independent pages
-about one thing, half of which quote the same statement, all are told apart from .35 to .45; the
+about one thing, half of which quote the same statement, all are distinguished from .35 to .45; the
 groups were written before the rule, and both halves of them have the same range.
 """
 MIN_RUNS: Final = 20
-"""Fewest runs in common: pages of a sentence or two may say the same without copying."""
+"""Minimum number of runs in common: very short pages may say the same without copying."""
 MAX_WORDS: Final = 20_000
-"""Words of a page that are compared: a copy of a long document has its beginning."""
+"""Maximum number of words of a page that are compared: a copy of a long document has its beginning.
+"""
 
 
 class Origins:
@@ -44,7 +45,7 @@ class Origins:
                 self._first |= {n: first for n, old in self._first.items() if old is joined}
 
     def first(self, source: Source) -> Source:
-        """Return the earliest page of a source's group, by its own date, else as it was read."""
+        """Return the earliest page of a source's group, by its own date, or by when it was read."""
         return self._first.get(source.n, source)
 
     def name(self, source: Source) -> str:
@@ -53,7 +54,7 @@ class Origins:
 
 
 def site_name(url: str) -> str:
-    """Name the site of a URL: its registrable domain, else its scheme (all local files are one).
+    """Name the site of a URL: its registrable domain, or its scheme (all local files are one).
 
     Pages of one site do not count as independent.
     """
@@ -61,7 +62,7 @@ def site_name(url: str) -> str:
 
 
 def is_duplicate(source: Source, kept: Source) -> bool:
-    """Tell whether a source is a page of the list under another address, with no text of its own.
+    """Return whether a source is a page of the list under another address, with no text of its own.
 
     Both name the same canonical address, on their own site.
     """

@@ -1,4 +1,4 @@
-"""A state of a live page as one text: its article, and after it what only a snapshot shows.
+"""A state of a live page as one text: its article, then the parts that only a snapshot shows.
 
 Article extraction drops what applications consist of: controls with their values, comments, rows
 of settings. A model sees them in the snapshot, so they are passages like any other.
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
-"""Where the links of a line lead, at its end."""
+"""The targets of a line's links, at its end."""
 
 MIN_CONTAINED = 60
 """Minimum length in characters of a shown line that is left out if a paragraph of the article has
-it. A shorter one (`Save`, `Ben`) must equal a line there beside the same neighbour: it says
-something else elsewhere."""
+it. A shorter one (`Save`, `Ben`) must equal a line there next to the same neighbour:
+elsewhere it means something else."""
 
 
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
@@ -47,7 +47,7 @@ def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
 def split_state(text: str, source: int, shown_from: int, *, acted: bool = False) -> list[Passage]:
     """Split the text of a page state into passages: those of the article first, as without it.
 
-    If an act led to it (`acted`), the first of the others says what that did.
+    If an action led to it (`acted`), the first of the others says what that did.
     """
     passages = split_passages(text[:shown_from], source)
     shown = split_passages(text[shown_from:], source)
@@ -74,9 +74,9 @@ def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passa
 
 
 def _without_emptied_rows(article: str, shown: str) -> str:
-    """Leave out the rows of the article that the page shows with more in them.
+    """Leave out rows of the article that the page shows with more content.
 
-    Article extraction empties the cells of fields and buttons: `| Title | |` is no title.
+    Article extraction empties the cells of fields and buttons: `| Title | |` is not a title.
     """
     fuller: defaultdict[str, list[list[str]]] = defaultdict(list)
     for line in shown.split("\n"):
@@ -95,7 +95,7 @@ def _without_emptied_rows(article: str, shown: str) -> str:
 
 
 def _in_order(words: Iterable[str], others: Iterable[str]) -> bool:
-    """Tell whether some words come among others in the same order."""
+    """Return whether some words come among others in the same order."""
     rest = iter(others)
     return all(word in rest for word in words)
 

@@ -87,7 +87,7 @@ def line_kind(line: str) -> str:
 
 
 def is_table_rule(line: str) -> bool:
-    """Tell whether a line is the rule below a table's head: `|---|---|`."""
+    """Return whether a line is the rule below a table's head: `|---|---|`."""
     return bool(line.strip()) and not line.strip(" \t\r\n|:+-")
 
 
@@ -99,7 +99,7 @@ def bare_title(title: str) -> str:
 
 
 def introduces_next(text: str) -> bool:
-    """Tell whether a text introduces the next passage: a list, code or an answer."""
+    """Return whether a text introduces the next passage: a list, code or an answer."""
     return text.rstrip().endswith((":", "?"))
 
 
@@ -188,7 +188,7 @@ def _is_year(cell: str) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a block into pieces: at a sentence, else at a line end or space, else anywhere."""
+    """Cut a block into pieces: at a sentence, a line end, a space, or anywhere, in this order."""
     while end - start > MAX_PASSAGE_CHARS:
         window = text[start : start + MAX_PASSAGE_CHARS]
         last_sentence = max((span.start for span in sentences(window)[1:]), default=0)
@@ -264,11 +264,11 @@ class SentenceIndex:
         return self._sentences[best[0][0]][1].strip() if best else ""
 
     def bears_on(self, claim: str, quotes: Iterable[tuple[str, Passage | None]]) -> bool:
-        """Tell whether quoted words are from sentences that are similar enough to a claim.
+        """Return whether quoted words are from sentences that are similar enough to a claim.
 
         `quotes` are words as a passage has them, or a title (None). Together their
-        sentences need `MIN_BEARING` of the score of the most similar sentence. Words of the page's
-        title tell nothing: every sentence may be about its subject.
+        sentences need `MIN_BEARING` of the score of the most similar sentence. Words of the
+        page's title prove nothing: every sentence may be about its subject.
         """
         quoted, words = list(quotes), content_words(claim)
         if all(passage is not None for _, passage in quoted):

@@ -131,7 +131,7 @@ def _read(path: Path) -> Object:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the schema {path} is not JSON: {error}", hint=_HINT) from error
     if not isinstance(definition, dict):
-        raise UsageError(f"the schema {path} is no JSON object", hint=_HINT)
+        raise UsageError(f"the schema {path} is not a JSON object", hint=_HINT)
     return definition
 
 

@@ -124,7 +124,7 @@ class _Place:
 
     @property
     def unit(self) -> Unit | None:
-        """The unit that its field wants."""
+        """The unit of its field."""
         return field_unit(self.names[-1] if self.names else "", self.description)
 
     @property
@@ -134,7 +134,7 @@ class _Place:
 
     @property
     def shown(self) -> str:
-        """The value as a claim says it: with its unit, `yes` and `no`."""
+        """The value as a claim states it: with its unit, `yes` and `no`."""
         if isinstance(self.value, bool):
             return ("no", "yes")[self.value]
         if not isinstance(self.value, int | float) or self.unit is None:
@@ -258,9 +258,9 @@ class _ValuesCheck:
 
 
 def _keys(items: Sequence[Any]) -> list[str]:
-    """Return what names each item of a list: the value of the first field that tells them apart.
+    """Return the key of each item of a list: the value of the first field that distinguishes them.
 
-    "" for an item that is no object, or has no such value.
+    "" for an item that is not an object, or has no such value.
     """
     rows = [
         {k: str(v) for k, v in item.items() if isinstance(v, str | int | float) and v is not True}
@@ -314,7 +314,7 @@ def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
     undecided = (r for r in (*readings, *(_read(place, row) for row in rows)) if r)
     if found := next(undecided, None):
         return replace(found, state=VerdictState.UNDECIDED)
-    reason = "it does not appear in what is cited for it"
+    reason = "it does not appear in the passage cited for it"
     if record.key and not contains_value(str(value), record.key):
         reason = f"it does not appear in what is cited for “{record.key}”"
     return Verdict(VerdictState.UNDECIDED, "", reason, missing=(place.shown,))
@@ -358,14 +358,14 @@ def _matches(place: _Place, heading: str) -> bool:
 
 
 def _is_of_other_field(place: _Place, heading: str) -> bool:
-    """Tell whether a column is that of another field of the record."""
+    """Return whether a column is that of another field of the record."""
     own = place.names[-1] if place.names else ""
     words_of = set(content_words(heading))
     return any(_stems(name) & words_of for name in place.record.fields if name != own)
 
 
 def _is_row_of(passage: Passage, record: _Record) -> bool:
-    """Tell whether a passage is a table row with a cell that is the record's key."""
+    """Return whether a passage is a table row with a cell that is the record's key."""
     if passage.kind != "table" or not record.key:
         return False
     key = words(record.key)
@@ -373,7 +373,7 @@ def _is_row_of(passage: Passage, record: _Record) -> bool:
 
 
 def _is_property(place: _Place, passage: Passage) -> bool:
-    """Tell whether a passage is the field's row in a table of one thing's properties."""
+    """Return whether a passage is the field's row in a table of one thing's properties."""
     cells = named_cells(passage) if not place.record.key else []
     return len(cells) == 2 and _matches(place, cells[0][1]) and not _matches(place, cells[1][0])
 
@@ -420,7 +420,7 @@ def _compare_measured(
 
 
 def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
-    """Say that a cell has another value; a sentence without the value decides nothing."""
+    """Report that a cell has another value; a sentence without the value is no evidence."""
     if heading and text.strip():
         return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
     return VerdictState.UNDECIDED, ""
@@ -460,7 +460,7 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
 
 
 def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
-    """Tell whether a sentence has several numbers of a value's kind: `from 829 to 851`.
+    """Return whether a sentence has several numbers of a value's kind: `from 829 to 851`.
 
     False if the words of the field are nearest to the value.
     """
@@ -485,7 +485,7 @@ def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
 
 
 def _is_number(place: _Place, number: Quantity) -> bool:
-    """Tell whether a number of a text is a value, converted to the unit of its field if need be."""
+    """Return whether a number of a text is a value, if need be converted to its field's unit."""
     value = number.value
     if number.unit and place.unit:
         value = number.unit.convert(value, place.unit) or value
@@ -516,7 +516,7 @@ def _named_in(place: _Place, text: str) -> set[str]:
 
 
 def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
-    """Tell whether a name is that of the subject; `Type 4` is not that of `Type 9`."""
+    """Return whether a name is that of the subject; `Type 4` is not that of `Type 9`."""
     number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
     if number and number[1] not in subject:
         return False
@@ -560,7 +560,7 @@ def _must_be_literal(value: Any) -> bool:
 
 
 def contains_value(value: Any, text: str) -> bool:
-    """Tell whether a text contains a number, an ISO date or words, in any of their spellings."""
+    """Return whether a text contains a number, an ISO date or words, in any of their spellings."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int | float):

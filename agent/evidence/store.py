@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NUMBERS_PER_LOOP = 1_000
 """Source numbers reserved for each loop: more than a loop can read."""
 STEP = "a step of this run"
-"""Label of the passage that says what an act did, so that no page can imitate it."""
+"""Label of the passage that says what an action did, so that no page can imitate it."""
 FIRST_RESULT = 501
 """Number of a loop's first search result. Their own range leaves the numbers of pages unchanged,
 and a model can tell `S501` from a page without further tokens."""
@@ -38,9 +38,9 @@ class Source:
 
     `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into `text`.
     `shown_from` is the offset in a state of a live page where the part begins that only a snapshot
-    shows; None for any other source. `step` is the id of the run's last act before it; if this is
-    the state that the act led to (`acted`), its first shown passage, of kind `act`, says what was
-    done. `canonical` is the address that the page gives for itself, if it is another.
+    shows; None for any other source. `step` is the id of the run's last action before it; if this
+    is the state that the action led to (`acted`), its first shown passage, of kind `act`, says what
+    was done. `canonical` is the address that the page gives for itself, if it is another.
     """
 
     n: int
@@ -170,14 +170,14 @@ class Evidence:
 
     @property
     def pages_read(self) -> int:
-        """How many pages and files were read; the states of a page are one."""
+        """The number of pages and files that were read; all states of a page count as one."""
         counted = (s for s in self.sources if s.via not in ("tool", "mcp", "computed"))
         return len({normalize(source.url) for source in counted})
 
     def add(self, page: Page, step: str = "", *, acted: bool = False) -> Source:
         """Add a page that was read; raises `ToolError` if it has no readable text.
 
-        `step` is the id of the last act before it, `acted` whether its text says what that did.
+        `step` is the id of the last action before it, `acted` whether its text says what that did.
         """
         document = page.document
         if document is None or not document.text.strip():
@@ -211,7 +211,7 @@ class Evidence:
         Raises `ToolError` if it has no text, or if no number is left for it.
         """
         if self._next_result % NUMBERS_PER_LOOP == 0:
-            raise ToolError("There are too many search results to number them all.")
+            raise ToolError("There are too many search results to number.")
         text = result_text(result.title, result.snippet)
         if not text.strip():
             raise ToolError(f"The search result for {result.url} has no text.")
@@ -326,7 +326,7 @@ def result_text(title: str, snippet: str) -> str:
 def format_passage(passage: Passage, evidence: Evidence) -> str:
     """Format a passage as one line, its page's title and headings in brackets before it.
 
-    They tell the reader what `she` or `it` refers to, and how the columns of a table are called.
+    They show the reader what `she` or `it` refers to, and what the columns of a table are called.
     """
     source = evidence.source(passage.source)
     kind = STEP if passage.kind == "act" else ""

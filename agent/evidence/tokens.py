@@ -72,7 +72,7 @@ NEGATORS = frozenset(
 
 
 def is_negation(key: str) -> bool:
-    """Tell whether a token's key is a negation."""
+    """Return whether a token's key is a negation."""
     return key in NEGATORS or key.endswith("n't")
 
 
@@ -86,7 +86,7 @@ def tokenize(text: str) -> list[Token]:
             found.append(Token(_fold(match["word"]), "word", start, end, None, capital))
         elif match["number"]:
             digits = "".join(c for c in match["number"] if c == "." or c.isdecimal())
-            # A minus stands right before its number; between two numbers it is a dash.
+            # A minus is right before its number; between two numbers it is a dash.
             minus = text[start - 1 : start] in {"-", "−"}
             negative = minus and not text[max(0, start - 2) : start - 1].strip(" (\n")
             value = -float(digits) if negative else float(digits)

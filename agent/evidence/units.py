@@ -34,7 +34,7 @@ class Unit(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A number of a text with its unit, None for none; `text` is both as printed."""
+    """A number of a text with its unit, None if there is none; `text` is both as printed."""
 
     value: float
     unit: Unit | None
@@ -83,7 +83,7 @@ def _units() -> dict[str, Unit]:
 _UNITS = _units()
 _POWERS = frozenset("square cubic".split())
 _SYMBOLS = frozenset("m g l s t h w ms".split())
-"""Symbols that are no units after `in` or a comma, where they may be another word."""
+"""Symbols that are not units after `in` or a comma, where they may be another word."""
 _NO_UNIT_OF_A_FIELD = frozenset({"min", "day", "week", "month", "year", "share"})
 """Endings of a field's name that are rarely its unit: `length_min` is the minimum length."""
 _PARENTHESES = re.compile(r"[(\[]([^)\]]+)[)\]]")
@@ -168,12 +168,12 @@ def heading_unit(heading: str) -> Unit | None:
 
 
 def same_unit(a: Unit | None, b: Unit | None) -> bool:
-    """Tell whether two units may be the same; None is unknown and may be any."""
+    """Return whether two units may be the same; None is unknown and may be any."""
     return a is None or b is None or a == b
 
 
 def is_rounded(claimed: float, exact: float) -> bool:
-    """Tell whether a number is another one, rounded: 8 for 8.2, 72 for 72.18."""
+    """Return whether a number is another one, rounded: 8 for 8.2, 72 for 72.18."""
     if not claimed or not exact:
         return claimed == exact
     digits = len(f"{abs(claimed):.10g}".replace(".", "").strip("0"))

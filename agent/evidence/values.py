@@ -80,7 +80,7 @@ class ValueIndex:
         return tuple(missing)
 
     def _has_other_unit(self, figure: Figure) -> bool:
-        """Tell whether the number appears there only with other units: 412 km for 412 m."""
+        """Return whether the number appears there only with other units: 412 km for 412 m."""
         units = self._units.get(figure.value)
         if not units or any(same_unit(figure.unit, unit) for unit in units):
             return False
@@ -153,7 +153,7 @@ def underived(
 
 
 def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
-    """Return numbers of a claim where the quoted words have another number of the same thing.
+    """Return numbers of a claim where the quoted words have a different number of the same thing.
 
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
     `the third single`. With a judge that calls everything supported, and quotes the most similar
@@ -189,7 +189,7 @@ class _Count(NamedTuple):
     of: tuple[str, ...]
 
     def counts_same(self, other: _Count) -> bool:
-        """Tell whether the next word of one is among the next two of the other."""
+        """Return whether the next word of one is among the next two of the other."""
         pairs = ((self.of, other.of), (other.of, self.of))
         return any(a[:1] and a[0] in b[:2] for a, b in pairs)
 
@@ -208,7 +208,7 @@ def _counts(text: str) -> Iterator[_Count]:
 
 
 def cell_quantities(row: Passage) -> list[Quantity]:
-    """Return the numbers of a table row; their unit may stand in the column's name."""
+    """Return the numbers of a table row; their unit may be in the column's name."""
     return [
         quantity if quantity.unit else quantity._replace(unit=heading_unit(name))
         for name, cell in named_cells(row)
@@ -226,7 +226,7 @@ def _shares(text: str) -> Iterator[Quantity]:
 
 
 def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
-    """Tell whether each number of a value follows from the quoted ones; `sums` are of all."""
+    """Return whether each number of a value follows from the quoted ones; `sums` are of all."""
     pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
     reckoned = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}
     shares = {n for a, b in pairs if b for n in (100 * a / b, 100 * (b - a) / b)}
@@ -307,7 +307,7 @@ def _difference(
 
 
 def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
-    """Explain that the two places differ by a negation (`did not open`, `opened`), else empty."""
+    """Explain that two places differ by a negation (`did not open`, `opened`), or return ""."""
     for longer, shorter, how in ((own, other, "without"), (other, own, "with")):
         negations = [word for word in longer if is_negation(word.key)]
         rest = [
@@ -316,14 +316,14 @@ def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
             if not is_negation(word.key) and word.key not in _AUXILIARIES
         ]
         if len(negations) == 1 and rest == [stem(word.key) for word in shorter]:
-            return f"the page has the same sentence {how} “{negations[0].key}”"
+            return f"the page has this sentence {how} “{negations[0].key}”"
     return ""
 
 
 def _are_exclusive(
     at: int, own: Sequence[Token], other: Sequence[Token], words: Sequence[Token]
 ) -> bool:
-    """Tell whether two values cannot both be true: two figures or dates, or two complete names."""
+    """Return whether two values cannot both be true: two figures, dates or complete names."""
     if all(map(_is_figure_or_date, (*own, *other))):
         is_approximate = any(word.key in APPROXIMATORS for word in words[max(0, at - 2) : at])
         same_kinds = [w.kind for w in own] == [w.kind for w in other]
@@ -337,7 +337,7 @@ def _are_exclusive(
 
 
 def _is_rounded(mine: Token, theirs: Token) -> bool:
-    """Tell whether the claim's figure may be the page's rounded: 8 million for 8.2 million.
+    """Return whether the claim's figure may be the page's rounded: 8 million for 8.2 million.
 
     `1.250` may be 1250, as German writes it.
     """
@@ -350,7 +350,7 @@ def _is_rounded(mine: Token, theirs: Token) -> bool:
 def _appears_elsewhere(
     own: Sequence[Token], words: Sequence[Token], statement: Statement, index: StatementIndex
 ) -> bool:
-    """Tell whether another sentence of the passage has the value and half of the claim's words."""
+    """Return whether another sentence of the passage has the value and half the claim's words."""
     value = {word.key for word in own}
     if not value:
         return False

@@ -3,14 +3,14 @@
 *Literal* finds claims that appear there word for word. *Values* lists figures, dates and names that
 do not appear there, and reports a contradiction if the claim equals a sentence except for one value
 or negation. A *judge* (a model), if there is one, decides everything else. Its *supported* or
-*contradicted* counts only with words that it quotes from the passages and that bear on the claim.
+*contradicted* counts only with words that it quotes from the passages and that are about the claim.
 It may override value checks if the values follow from those words, but never an exact match.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from agent.evidence.facts import extract_facts
@@ -31,8 +31,12 @@ Judge = Callable[[str, Sequence[Passage]], Verdict | None]
 """Decides a claim that does not appear in the passages literally. Returns a verdict with a literal
 quote from one of them, or None if it does not decide."""
 
-NO_WORDS = "the judge called it {state}, and quoted no words of the passages"
-NOT_ABOUT_IT = "the judge called it {state} and quoted {words}, which is not about the claim"
+Rule = Callable[[str, StatementIndex], Verdict | None]
+RULES: Mapping[str, Rule] = {"literal": check_literal, "values": find_contradiction}
+"""The rules of code, by the layer that docs/verification.md describes; the first verdict counts."""
+
+NO_WORDS = "the judge called it {state}, but quoted nothing from the passages"
+NOT_ABOUT_IT = "the judge called it {state}, but quoted {words}, which is not about the claim"
 """Reasons where a judge's verdict does not count."""
 
 
@@ -66,9 +70,9 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
     """
     if not claim.strip() or not index.statements:
         return Verdict(VerdictState.UNDECIDED, reason="there is nothing to compare")
-    decided = check_literal(claim, index) or find_contradiction(claim, index)
-    if decided is not None:
-        return decided
+    for rule in RULES.values():
+        if (decided := rule(claim, index)) is not None:
+            return decided
     facts = extract_facts(claim)
     if not texts:
         texts = tuple(f"{passage.heading}\n{passage.text}" for passage in index.passages)
@@ -88,7 +92,7 @@ def not_found(missing: Sequence[str], where: str) -> str:
 
 
 def is_literal(verdict: Verdict) -> bool:
-    """Tell whether code found the claim word for word, which no judge may override."""
+    """Return whether code found the claim word for word, which no judge may override."""
     return verdict.state is VerdictState.SUPPORTED and verdict.decided_by == "code"
 
 
@@ -101,7 +105,7 @@ def with_judge(
 ) -> Verdict:
     """Combine code's verdict on a claim with a judge's, which counts only with quoted words.
 
-    `passages` are all that it may quote, as well as the `titles` of pages. The words must bear on
+    `passages` are all that it may quote, as well as the `titles` of pages. The words must be about
     the claim (`SentenceIndex.bears_on`). Without such words code's verdict stays, and the reason
     says so. Figures and dates that code did not find must follow from the words; names that were
     not found remain in `missing`.
@@ -111,10 +115,10 @@ def with_judge(
     found = find_quotes(judged, passages)
     in_titles = find_in_titles(judged, titles)
     quotes = tuple(dict.fromkeys((*(quote for quote, _ in found), *in_titles)))
-    if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was begun
+    if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was started
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
     if not counts(claim, judged, passages, titles):
-        if judged.state is verdict.state:  # code has words of the page for it
+        if judged.state is verdict.state:  # code has found words of the page for it
             return verdict
         reason = NOT_ABOUT_IT if quotes else NO_WORDS
         reason = reason.format(state=judged.state.value, words=_quoted(quotes))
@@ -149,7 +153,7 @@ def _with_values(
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
     if others := counted_otherwise(claim, _sentences_of(found) or judged.quotes):
         reason = (
-            f"{_quoted(others)}: the quoted words have another number: {_quoted(judged.quotes)}"
+            f"{_quoted(others)}: the quoted words have a different number: {_quoted(judged.quotes)}"
         )
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=others)
     return replace(judged, missing=tuple(v for v in verdict.missing if not quantities(v)))
@@ -162,9 +166,10 @@ def _quoted(quotes: Iterable[str]) -> str:
 def counts(
     claim: str, judged: Verdict, passages: Sequence[Passage], titles: Sequence[str] = ()
 ) -> bool:
-    """Tell whether a judge's verdict counts.
+    """Return whether a judge's verdict counts.
 
-    To support or contradict a claim it must quote words of the passages or titles that bear on it.
+    To support or contradict a claim it must quote words of the passages or titles that are about
+    it.
     """
     if judged.state not in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
         return True
@@ -210,7 +215,7 @@ def _values_of_other_rows(
 ) -> tuple[str, ...]:
     """Return the values of a claim that are only in table rows which are not quoted.
 
-    Each row is about one thing: what another row says is not said of it. Nothing is returned if no
+    Each row is about one thing: values of another row do not apply to it. Nothing is returned if no
     row is quoted.
     """
     rows = {passage.id for _, passage in found if passage.kind == "table"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -14,27 +16,102 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+
+class Content(StrEnum):
+    """What a format contains of a run."""
+
+    ANSWER = "answer"
+    """The answer with its verdicts and sources: readers must see doubts and disputes."""
+    SOURCES = "sources"
+    DATA = "data"
+    ARCHIVE = "archive"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An export format; docs/archive.md is generated from these (`python dev/formats.py`).
+
+    `render` is a `module:function` of this package, imported when needed: it turns a run's folder
+    into bytes. `about` and `read_by` are Markdown for the documentation.
+    """
+
+    render: str
+    content: Content
+    about: str
+    read_by: str = ""
+
+
+_READING = "the report for reading; the HTML is self-contained and has no scripts"
+_SOURCES = (
+    "the sources of the answer: `@article` or `@inproceedings` with DOI, volume and pages if the"
+    " source names its journal or conference, otherwise `@misc`; quotes of a paged document have"
+    " their page"
+)
 FORMATS = {
-    ".md": "report_markdown:render_markdown",
-    ".docx": "report_docx:render_docx",
-    ".html": "report_html:render_html",
-    ".pdf": "report_pdf:render_pdf",
-    ".json": "run_record:render_report",
-    ".jsonl": "run_record:render_journal",
-    ".bib": "bibliography:render_bibtex",
-    ".biblatex.bib": "bibliography:render_biblatex",
-    ".ris": "bibliography:render_ris",
-    ".csl.json": "bibliography:render_csl",
-    ".csv": "data_csv:render_csv",
-    ".xml": "junit:render_junit",
-    ".warc.gz": "web_archive:render_warc",
-    ".zip": "archive_writer:render_zip",
+    ".md": Format("report_markdown:render_markdown", Content.ANSWER, _READING),
+    ".html": Format("report_html:render_html", Content.ANSWER, _READING),
+    ".pdf": Format("report_pdf:render_pdf", Content.ANSWER, _READING),
+    ".docx": Format(
+        "report_docx:render_docx",
+        Content.ANSWER,
+        "the report as a Word document; extra `docx`",
+        "Word, LibreOffice",
+    ),
+    ".json": Format("run_record:render_report", Content.ANSWER, "the report"),
+    ".jsonl": Format(
+        "run_record:render_journal", Content.ANSWER, "the journal, one event per line"
+    ),
+    ".csv": Format(
+        "data_csv:render_csv",
+        Content.DATA,
+        "the data of `--schema`, one row per item, with the cited addresses; no text can run as a"
+        " formula",
+        "spreadsheets",
+    ),
+    ".bib": Format(
+        "bibliography:render_bibtex",
+        Content.SOURCES,
+        _SOURCES,
+        "LaTeX, Zotero, citation processors",
+    ),
+    ".ris": Format(
+        "bibliography:render_ris", Content.SOURCES, _SOURCES, "LaTeX, Zotero, citation processors"
+    ),
+    ".csl.json": Format(
+        "bibliography:render_csl", Content.SOURCES, _SOURCES, "LaTeX, Zotero, citation processors"
+    ),
+    ".biblatex.bib": Format(
+        "bibliography:render_biblatex",
+        Content.SOURCES,
+        "the same, web pages as `@online`, with separate fields for dates and addresses",
+        "biblatex",
+    ),
+    ".xml": Format(
+        "junit:render_junit",
+        Content.ANSWER,
+        "JUnit: one test case per sentence, which passes if the sentence is supported",
+        "CI",
+    ),
+    ".warc.gz": Format(
+        "web_archive:render_warc",
+        Content.ARCHIVE,
+        "the pages as they were read: HTTP responses with status and headers (no cookies) as"
+        " `response`, live pages and pictures as `resource`, texts as `conversion`, repeated"
+        " content as `revisit`",
+        "web archives",
+    ),
+    ".zip": Format(
+        "archive_writer:render_zip",
+        Content.ARCHIVE,
+        "everything; with `--sentence N` [the proof of one sentence](#the-proof-of-one-sentence)",
+        "`research show`, `export`, `verify`, `replay`, `diff`, `check`",
+    ),
 }
-"""File ending to `module:function`, imported when needed; it turns a run's folder into bytes."""
+"""Formats by file ending, in the order of the documentation."""
 
 
 def ending(path: Path) -> str:
-    """Return the ending that chooses the format: the longest known one, else the plain suffix."""
+    """Return the ending that chooses the format: the longest known one, or the plain suffix."""
     name = path.name.lower()
     known = [*FORMATS, *IN_EXTRAS["exports"], *(plugin.name for plugin in plugins("exports"))]
     matching = [end for end in known if name.endswith(end) and name != end]
@@ -46,12 +123,12 @@ def writer(path: Path) -> Callable[[Path], bytes]:
     end = ending(path)
     write: Callable[[Path], bytes] | None
     if end in FORMATS:
-        module, _, function = FORMATS[end].partition(":")
+        module, _, function = FORMATS[end].render.partition(":")
         write = getattr(import_module(f"agent.export.{module}"), function)
     else:
         write = find_plugin("exports", end)
     if write is None:
-        hint = f"There are {' '.join(FORMATS)}; {extras_hint('exports')}"
+        hint = f"Available: {' '.join(FORMATS)}; {extras_hint('exports')}"
         raise UsageError(f"{path.name}: no such format", hint=hint)
     return write
 

@@ -57,7 +57,7 @@ class Reference:
 
     @property
     def kind(self) -> str:
-        """`article` and `inproceedings` for works of a journal or conference, else `misc`."""
+        """`article` and `inproceedings` for works of a journal or conference, otherwise `misc`."""
         if not self.publication.venue:
             return "misc"
         return "inproceedings" if self.publication.in_proceedings else "article"
@@ -162,7 +162,7 @@ def _author(name: str) -> Author:
 
 
 def _is_family_name(words: str) -> bool:
-    """Tell whether all words but the last are particles, as in `van der Berg`."""
+    """Return whether all words but the last are particles, as in `van der Berg`."""
     return all(word.lower() in _PARTICLES for word in words.split()[:-1])
 
 

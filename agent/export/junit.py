@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One test case; it passed if `kind` is empty, else `kind` names the type of failure."""
+    """One test case; it passed if `kind` is empty, otherwise `kind` names the type of failure."""
 
     __test__ = False  # pytest would collect a class with this name
 

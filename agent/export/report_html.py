@@ -35,8 +35,8 @@ _STRIP: Final = 6
 """Sources shown above an answer; below it all are listed."""
 _CONTEXT_CHARS: Final = 320
 """Characters of the saved text shown before and after a quote."""
-_RESULT_CHARS: Final = 4_000
-_SUMMARY_CHARS: Final = 200
+_RESULT_CHARS: Final = 4_000  # of a tool result shown in a step
+_SUMMARY_CHARS: Final = 200  # of a summary line
 _PICTURES: Final = {".png": "png", ".jpg": "jpeg"}
 _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
@@ -51,7 +51,7 @@ def render_html(folder: Path) -> bytes:
     footer = {  # to find the run again, and to verify it
         "run": report.run,
         "asked": to_the_minute(record.events[0].at),
-        "model": usage.model,
+        "model": usage.model or "none",
         "model calls": f"{usage.model_calls:,}",
         "tokens": f"{usage.input_tokens:,} read, {usage.output_tokens:,} written",
         "cost": format_usd(usage.usd) or "none",
@@ -147,7 +147,7 @@ def _with_contents(body: str) -> str:
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
     """Yield the excerpts of a saved text that show all its quotes, overlapping ones joined.
 
-    Quotes are marked; one that does not stand in the text is shown alone.
+    Quotes are marked; one that is not in the text is shown alone.
     """
     # Reversed, so that a quote listed twice gets the id of its first number, as markers do.
     marks = {

@@ -28,10 +28,13 @@ def render_markdown(folder: Path) -> bytes:
     text = "\n\n".join(filter(None, _parts(record)))
     state = ", ".join([f"Status {report.badge}", *report_view.confidence_facts(report)])
     cost = format_usd(usage.usd) or "no known cost"
+    model = ""
+    if usage.model:
+        tokens = f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
+        model = f" with {usage.model}: {tokens}, {cost}"
     text += (
-        f"\n\n{state}. {report.steps} steps in "
-        f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
-        f"{usage.output_tokens} out, {cost}. Run `{report.run}`.\n"
+        f"\n\n{state}. {report.steps} steps in {report.elapsed_s:.1f} s{model}."
+        f" Run `{report.run}`.\n"
     )
     # Text of pages and models must not become an HTML tag, or an image that a viewer fetches.
     safe = clean(text).replace("<", "&lt;").replace("![", "!\\[")

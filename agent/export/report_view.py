@@ -288,7 +288,7 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
 
 
 def _is_denied(sentence: Sentence) -> bool:
-    """Tell whether a judge checked the cited source and did not find the sentence in it."""
+    """Return whether a judge checked the cited source and did not find the sentence in it."""
     undecided = sentence.verdict is VerdictState.UNDECIDED
     return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
 
@@ -350,7 +350,8 @@ def confidence_facts(report: Report) -> list[str]:
         return []
     value, parts = report.confidence, report.confidence_parts
     if value is None and all(s.verdict is VerdictState.DONE for s in report.claims):
-        return [f"{len(report.claims)} steps confirmed"]  # a rerun, which answers no question
+        count = len(report.claims)  # of a rerun, or of what the user asked to be done
+        return [f"{count} step{'s' * (count != 1)} confirmed"]
     weak = sum(sentence.weak for sentence in report.sentences)
     facts = [
         "confidence not rated" if value is None else f"confidence {value:.2f}",
@@ -377,7 +378,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
     facts = [
         f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
         f"{report.elapsed_s:.1f}{space}s",
-        usage.model if usage.model != "none" else "",
+        usage.model,
         format_usd(usage.usd),
     ]
     return [fact for fact in facts if fact]

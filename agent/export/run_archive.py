@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import Runs
 
-DIGEST_CHARS = 64
+DIGEST_CHARS = 64  # of a SHA-256 in hex
 MANIFEST: Final = "manifest-sha256.txt"
 _NAME = re.compile(
     r"(?P<run>[\w-]{1,80})/(manifest-sha256\.txt|report\.json|report\.html|journal\.jsonl|head\.(?:tsr|ots)"
@@ -34,14 +34,14 @@ _NAME = re.compile(
     re.ASCII,
 )
 """All names that an archive may hold; none leads out of the folder it is unpacked to."""
-MAX_FILES: Final = 10_000
+MAX_FILES: Final = 10_000  # entries of an archive
 MAX_BYTES: Final = 2 << 30
 """Unpacked size. A run reads 24 sources of at most 30 MB, so Urchin never writes a larger one."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_archive(name: str) -> bool:
-    """Tell whether a name is that of an archive, not of a run."""
+    """Return whether a name is that of an archive, not of a run."""
     return name.lower().endswith(".zip")
 
 
@@ -117,10 +117,10 @@ def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], requi
     for name in names:
         match = allowed.fullmatch(name)
         if match is None:
-            raise ArchiveDamaged(f"it is no archive of a run: it holds {name!r}")
+            raise ArchiveDamaged(f"it is not an archive of a run: it contains {name!r}")
         runs.add(match["run"])
     if len(runs) != 1:
-        raise ArchiveDamaged(f"it is no archive of a run: it holds {len(runs)!r}")
+        raise ArchiveDamaged(f"it is not an archive of a run: it contains {len(runs)!r}")
     if not any(name.endswith(f"/{required}") for name in names):
         raise ArchiveDamaged(f"it holds no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:
@@ -137,7 +137,7 @@ def digest(body: bytes) -> bytes:
 
 
 def is_sealed(path: Path) -> bool:
-    """Tell whether an archive is, byte for byte, as it was written."""
+    """Return whether an archive is, byte for byte, as it was written."""
     body = path.read_bytes()
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 

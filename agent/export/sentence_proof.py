@@ -141,7 +141,7 @@ def export_proof(
 def _add_source(
     record: FinishedRun, sentence: Sentence, source: ReportSource, files: dict[str, bytes]
 ) -> ProofSource | None:
-    """Add the files of a source; None if it is not on record."""
+    """Add the files of a source; None if it is not in the record."""
     row = record.source_on_record(source)
     if row is None:
         return None
@@ -190,7 +190,7 @@ def link_to_quote(url: str, quote: str) -> str:
 
 
 def is_proof(path: Path) -> bool:
-    """Tell whether a file is the proof of a sentence."""
+    """Return whether a file is the proof of a sentence."""
     try:
         with unpack(path, PROOF_FILE, PROOF):
             return True
@@ -213,7 +213,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     except (ArchiveDamaged, ValidationError, json.JSONDecodeError) as error:
         return VerifiedProof(path.name, None, (Flaw(path.name, str(error)),))
     if not is_sealed(path):
-        what = "it is not, byte for byte, the proof that was written: changed, or packed again"
+        what = "it differs from the proof that was written: it was changed or repacked"
         flaws.append(Flaw(path.name, what))
     flaws += [
         Flaw(source.text, f"does not hold the quote “{quote}”")

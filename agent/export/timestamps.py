@@ -84,5 +84,5 @@ def _head(folder: RunFolder) -> str:
     chain = check_chain(folder.journal)
     if chain.flaws:
         hint = f"`research verify {folder.id}` says what is wrong."
-        raise UsageError(f"the record of {folder.id} does not hold", hint=hint)
+        raise UsageError(f"the record of {folder.id} failed verification", hint=hint)
     return chain.head

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
 
-_EXCERPT_CHARS = 80
+_EXCERPT_CHARS = 80  # one line of a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def verify_archive(
     except ArchiveDamaged as error:
         return Verified(path.name, "", 0, 0, 0, 0, (Flaw(path.name, str(error)),))
     if not is_sealed(path):
-        what = "it is not, byte for byte, the archive that was written: changed, or packed again"
+        what = "it differs from the archive that was written: it was changed or repacked"
         flaws.append(Flaw(path.name, what))
     return replace(found, flaws=tuple(flaws))
 
@@ -130,7 +130,7 @@ def _check_sources(events: tuple[Event, ...]) -> Iterator[Flaw]:
             for row in event.data.get("results", ()):
                 text = result_text(row["title"], row["snippet"]).encode("utf-8", "surrogatepass")
                 if hashlib.sha256(text).hexdigest() != row["sha256"]:
-                    what = "its hash is not that of the search result's words"
+                    what = "its hash does not match the search result's text"
                     yield Flaw(f"S{row['n']}", what)
 
 
@@ -138,7 +138,7 @@ def _check_quotes(record: FinishedRun) -> Iterator[Flaw]:
     numbers = {source.n for source in record.report.sources}
     for sentence in record.report.sentences:
         for n in set(sentence.citations) - numbers:
-            what = f"{_excerpt(sentence.text)} cites [{n}], which is no source"
+            what = f"{_excerpt(sentence.text)} cites [{n}], which is not a source"
             yield Flaw("report.json", what)
     for source in record.report.sources:
         where = f"source [{source.n}] {source.url}"

@@ -88,7 +88,7 @@ def render_warc(folder: Path) -> bytes:
 
 
 def is_warc_of(folder: Path, body: bytes) -> bool:
-    """Tell whether a WARC holds exactly the pages of a run."""
+    """Return whether a WARC holds exactly the pages of a run."""
     try:
         return _contents(body) == _contents(render_warc(folder))
     except (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, EOFError, ValueError):

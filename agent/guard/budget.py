@@ -20,9 +20,9 @@ MAX_REPLY: Final = 8_000
 """Maximum number of tokens reserved for a reply: a report with sections needs fewer."""
 MIN_REPLY: Final = 200
 """Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
-CAUTION: Final = 1.5
+PROMPT_SAFETY: Final = 1.5
 """Factor on the estimated prompt: it is estimated by characters, but URLs and numbers need more."""
-MARGIN: Final = 1.1
+RATIO_SAFETY: Final = 1.1
 """Factor on the measured ratio of tokens: another text may need slightly more."""
 MIN_MEASURED: Final = 20
 """Minimum tokens of a reply for comparing its billed tokens with the estimate."""
@@ -169,7 +169,7 @@ class Budget:
         Raises `LimitReached` if the budget is too small even for a short reply.
         """
         root = list(self.chain())[-1]
-        expected = int((prompt + self.overhead) * max(CAUTION, root.prompt_factor))
+        expected = int((prompt + self.overhead) * max(PROMPT_SAFETY, root.prompt_factor))
         reservation = Reservation(self, expected, final=final)
         reservation.begin()
         return reservation
@@ -217,7 +217,7 @@ class Budget:
         """
         root = list(self.chain())[-1]
         billed = usage.input_tokens / max(1, prompt + self.overhead)
-        root.prompt_factor = max(root.prompt_factor, billed * MARGIN)
+        root.prompt_factor = max(root.prompt_factor, billed * RATIO_SAFETY)
         if reply >= MIN_MEASURED:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 

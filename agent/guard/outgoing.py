@@ -66,7 +66,7 @@ _DATES = re.compile(
 _PARTS = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _GAP = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
-"""Allowed characters between two words: more or other ones could be a code."""
+"""Allowed characters between two words: more or other ones could be an encoded message."""
 _WHERE = {
     Kind.FILE: "your file",
     Kind.CORPUS: "your folder",
@@ -133,7 +133,7 @@ class Outgoing:
         kept, withheld = list[str](), list[Withheld]()
         for piece in text.split():
             if redactor is not None and redactor.text(piece) != piece:
-                withheld.append(Withheld(piece, "it contains a secret of the environment"))
+                withheld.append(Withheld(piece, "it contains a secret from the environment"))
             elif why := self._why_withheld(_decoded(piece), kept):
                 withheld.append(Withheld(piece, why))
             else:
@@ -168,7 +168,7 @@ class Outgoing:
         return ""
 
     def _is_public(self, text: str) -> bool:
-        """Tell whether a string is in the question or a public text; numbers in any spacing."""
+        """Return whether a string is in the question or a public text; numbers in any spacing."""
         pattern = re.escape(text)
         if not any(map(str.isalpha, text)):
             pattern = r"[ .,\-/()]{0,2}".join(_compressed(text))
@@ -222,7 +222,7 @@ class Outgoing:
         if not read.private_for(site) or url in self._approved[site]:
             return ""
         if parsed is None or not parsed.host:
-            return "it is not the URL of a page"
+            return "it is not a page URL"
         link = read.link_to(url)
         if link is not None:
             sites = {site, link.site}
@@ -269,7 +269,7 @@ class Outgoing:
             return ""
         plain = _decoded(text)
         if _has_odd_signs(plain):
-            return "it contains characters that could be a code"
+            return "it contains characters that could be an encoded message"
         others = self._not_the_users(plain, site)
         shown = read.shown_stems(site) if others else set()
         for word in others:
@@ -298,7 +298,7 @@ class Outgoing:
         own = " ".join(self.provenance.texts_of(Kind.USER)).casefold().split()
         if not any(word.startswith(last.casefold()) for word in own):
             if len(last) > len(text):  # the word started in an earlier call
-                return "only words of the question can be typed key by key"
+                return "only words from the question can be typed key by key"
             if why := self.refusal(last, site):
                 return why
         self._typed[site] = last
@@ -390,7 +390,7 @@ def _identifiers(text: str) -> Iterator[str]:
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Tell whether a string looks like a key, token or encoding: it often changes character class.
+    """Return whether a string looks like a key, token or encoding: its character class changes.
 
     A capital before a lower-case letter is not a change, so camel-case names have few.
     """

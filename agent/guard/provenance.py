@@ -50,7 +50,7 @@ MAX_PUBLIC_CHARS = 20_000_000
 """Maximum number of characters of public text kept, for long-running servers. Dropping text makes
 checks stricter, never looser."""
 _BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
-"""Patterns before and after a URL: nothing that would be part of it."""
+"""Patterns before and after a URL: no characters that would be part of it."""
 _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
@@ -118,7 +118,7 @@ class Provenance:
         self.language = question_language(self.question) or "en"
         self.add(self.question, Kind.USER)
 
-    # What was read.
+    # Texts that were read.
 
     def add(
         self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
@@ -165,15 +165,15 @@ class Provenance:
             if kind is Kind.USER or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
-    # Who can read, who wrote.
+    # Readers and authors of texts.
 
     @property
     def untrusted(self) -> bool:
-        """Tell whether anything by others was read; even an empty page counts."""
+        """Return whether anything by others was read; even an empty page counts."""
         return any(kind in UNTRUSTED for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
-        """Tell whether anything private was read, other than from this site itself."""
+        """Return whether anything private was read, other than from this site itself."""
         return any(
             kind in PRIVATE
             and not self.is_shared(kind, site)
@@ -182,7 +182,7 @@ class Provenance:
         )
 
     def is_shared(self, kind: Kind, site: str) -> bool:
-        """Tell whether the user allows a kind of text to be sent to a site, a tool or the engines.
+        """Return whether the user allows a kind of text to go to a site, a tool or the engines.
 
         Earlier turns count as memory.
         """
@@ -193,12 +193,12 @@ class Provenance:
         return name in self.shared and chosen
 
     def names(self, site: str) -> bool:
-        """Tell whether the user named a site in the question or in a reply."""
+        """Return whether the user named a site in the question or in a reply."""
         users = self.texts_of(Kind.USER)
         return bool(site) and any(_stands_in(site, text.casefold(), inside=True) for text in users)
 
     def is_personal(self, url: str) -> bool:
-        """Tell whether a page in the browser may have content only for the logged-in user."""
+        """Return whether a page in the browser may have content only for the logged-in user."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
     # Words.
@@ -261,7 +261,7 @@ class Provenance:
         return None
 
     def has_seen_host(self, netloc: str) -> bool:
-        """Tell whether a host was named in a public text or the question, or linked anywhere."""
+        """Return whether a host was named in a public text or the question, or linked anywhere."""
         if netloc in self.named_hosts or netloc.partition(":")[0] in self.named_hosts:
             return True
         if any(address.partition("://")[2].startswith(f"{netloc}/") for address in self.links):
@@ -285,7 +285,7 @@ class Provenance:
 
 
 def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:
-    """Tell whether a URL is in a text, and not merely part of a longer URL.
+    """Return whether a URL is in a text, and not merely part of a longer URL.
 
     `inside`: a site may be part of a URL, before its path or after a subdomain.
     """

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 FOLDER: Final = "logins"
 KEYS: Final = "keys.json"
 MAX_NAME: Final = 60
-"""Characters of a name, which is part of a file's name."""
-_NONCE_BYTES: Final = 12
+"""Maximum length of a name in characters; it is part of a file name."""
+_NONCE_BYTES: Final = 12  # the nonce size that AES-GCM is specified for
 
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session. `expires` is when its last cookie does, 0 if the site did not say."""
+    """A saved session. `expires` is when its last cookie expires, 0 if the site did not say."""
 
     name: str
     origin: str
@@ -71,18 +71,19 @@ class SavedLogins:
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 
     def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
-        """Save the session of the site of `url`, of all that a browser stores.
+        """Save the session of the site of `url`, from all that a browser stores.
 
         Raises `UsageError` for an invalid name or address, and if nothing is stored for the site.
         """
         if not name.replace("-", "_").replace(".", "_").isidentifier():
-            raise UsageError(f"{name!r} is not a name", hint="Use letters, digits, - and _.")
+            raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
         if len(name) > MAX_NAME or not is_web_url(url):
             raise UsageError("a login needs a short name and an https address")
         own = of_site(state, url)
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
-                f"{origin(url)} stored no session", hint="Log in in the window before you go on."
+                f"{origin(url)} did not store a session",
+                hint="Log in in that window before you continue.",
             )
         key = self._keys.value(name) or base64.b64encode(secrets.token_bytes(32)).decode()
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -98,7 +99,7 @@ class SavedLogins:
         return self._row(name)
 
     def state(self, name: str) -> dict[str, Any]:
-        """Decrypt a session; raises `UsageError` if its key or file is missing or does not fit."""
+        """Decrypt a session; raises `UsageError` if its key or file is missing or wrong."""
         row, key = self.find(name), self._keys.value(name)
         hint = f"Save it again: research login {name} {row.origin}"
         if key is None:
@@ -111,10 +112,12 @@ class SavedLogins:
             )
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read the login {name!r}: {error}", hint=hint) from error
-        except Exception as error:  # the library's InvalidTag is no ValueError
+        except Exception as error:  # the library's InvalidTag is not a ValueError
             if type(error).__name__ != "InvalidTag":
                 raise
-            raise UsageError(f"the login {name!r} does not fit its key", hint=hint) from error
+            raise UsageError(
+                f"the login {name!r} cannot be decrypted with its key", hint=hint
+            ) from error
         return state
 
     def remove(self, name: str) -> bool:
@@ -142,9 +145,9 @@ class LoginsInUse:
         return joined([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:
-        """Save them as they are in the state of a browser, with the cookies renewed."""
+        """Save them from the state of a browser, with renewed cookies."""
         for name in self._names:
-            with suppress(UsageError):  # nothing is stored for the site any more: it logged out
+            with suppress(UsageError):  # the site no longer stores anything: it logged out
                 self._saved.put(name, self._saved.find(name).origin, state)
 
     def belongs(self, url: str) -> bool:
@@ -152,7 +155,7 @@ class LoginsInUse:
         return any(_belongs(host(url), own) for own in self._addresses)
 
     def without(self, state: dict[str, Any]) -> dict[str, Any]:
-        """A storage state without what belongs to their sites."""
+        """A storage state without the data of their sites."""
         return _select(state, lambda name: not any(_belongs(name, url) for url in self._addresses))
 
     @cached_property

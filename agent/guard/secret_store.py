@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE: Final = "secrets.json"
 TOTP: Final = "totp"
 MIN_KEY_BITS: Final = 80
-"""Bits of a key of one-time codes: many sites give 16 letters of base32."""
+"""Minimum bits of a key for one-time codes: many sites use 16 letters of base32."""
 
 
 class ValueStore:
@@ -130,7 +130,7 @@ def secret_name(text: str) -> str:
 
 
 def _one_time_code(key: str) -> str:
-    """The current code of a key; raises `UsageError` for one that is no key."""
+    """The current code of a key; raises `UsageError` for one that is not a key."""
     with from_extra("login"):
         import pyotp  # noqa: PLC0415 - an extra
 
@@ -151,7 +151,7 @@ def _one_time_code(key: str) -> str:
         return str(Codes(key.replace(" ", ""), **settings).now())
     except (ValueError, TypeError) as error:
         hint = "Copy the key that the site shows beside its QR code."
-        raise UsageError("this is no key of one-time codes", hint=hint) from error
+        raise UsageError("this is not a key for one-time codes", hint=hint) from error
 
 
 class SecretStore:
@@ -177,7 +177,7 @@ class SecretStore:
         if not name.strip() or not value:
             raise UsageError("a secret needs a name and a value")
         if totp:
-            _one_time_code(value)  # raises if it is no key
+            _one_time_code(value)  # raises if it is not a key
         kind = {"kind": TOTP} if totp else {}
         self._stored.put(name, value, origin=origin(url), **kind)
 

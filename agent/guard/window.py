@@ -182,13 +182,13 @@ def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
 
 
 def _is_page(message: Message) -> bool:
-    """Tell whether a message shows only the open page."""
+    """Return whether a message shows only the open page."""
     tools = [observation.tool for observation in message.observations]
     return bool(tools) and _PAGE_TOOLS.issuperset(tools)
 
 
 def _begins_with_page(message: Message) -> bool:
-    """Tell whether the first result of a message shows the open page."""
+    """Return whether the first result of a message shows the open page."""
     return bool(message.observations) and message.observations[0].tool in _PAGE_TOOLS
 
 

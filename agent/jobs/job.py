@@ -122,8 +122,8 @@ class Job(JobRequest):
     """A job as users and programs see it; times are UTC.
 
     `status` is the report's status, `badge` combines it with the verdicts, and `error` is the
-    reason for a failure or a missing report. `worker` is the current or last worker. `untold` lists
-    the targets that the notice did not reach. `report` is set only if it was requested.
+    reason for a failure or a missing report. `worker` is the current or last worker. `undelivered`
+    lists the targets that the notice did not reach. `report` is set only if it was requested.
     """
 
     state: State
@@ -138,7 +138,7 @@ class Job(JobRequest):
     usd: float = 0.0
     error: str = ""
     hint: str = ""
-    untold: tuple[str, ...] = ()
+    undelivered: tuple[str, ...] = ()
     report: dict[str, Any] | None = None
 
     @classmethod
@@ -168,7 +168,7 @@ class Job(JobRequest):
             expires=_utc(spec.expires * 1000) if spec.expires else None,
             worker=row.executor_id,
             error=attributes.get("reason") or error,
-            untold=tuple(attributes.get("told", ())),
+            undelivered=tuple(attributes.get("undelivered", ())),
         )
 
 

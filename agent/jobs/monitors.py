@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from agent.jobs.job import Job, JobSpec
     from agent.jobs.jobs import Jobs
 
-EVERY: Final = "every 15 minutes"
+DEFAULT_EVERY: Final = "every 15 minutes"
 """Default interval, from the reference engine, whose minimum is five minutes."""
-LEARN, LEARN_GAP_S = 3, 2.0
+DEFAULT_LEARN, LEARN_GAP_S = 3, 2.0
 """Number of reads to learn noise from, and the seconds between them."""
-_MAX_LEARN: Final = 20
+_MAX_LEARN: Final = 20  # reads; each takes two seconds
 CONDITION: Final = re.compile(r"\s*(<=|>=|<|>|=)\s*(-?[\d.]+)\s*|\s*(-?[\d.]+)\s*%\s*")
 
 
@@ -51,12 +51,12 @@ class Monitor(BaseModel):
     name: str
     target: str
     kind: MonitorKind
-    every: str = EVERY
+    every: str = DEFAULT_EVERY
     words: str = ""
     css: str = ""
     element: dict[str, str] = Field(default_factory=dict)
     when: str = ""
-    learn: int = Field(LEARN, ge=2, le=_MAX_LEARN)
+    learn: int = Field(DEFAULT_LEARN, ge=2, le=_MAX_LEARN)
     gap: float = LEARN_GAP_S
     options: dict[str, Any] = Field(default_factory=dict)
     created: datetime

@@ -39,14 +39,14 @@ class SharedPace(HostPace):
         return max(self._least, self.delays.get(host, 0.0))
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until `host` is free; raises DeadlineExceeded at once if that is after `until`."""
+        """Sleep until `host` is free; raises DeadlineExceeded immediately if `until` is earlier."""
         if not self._delay(host):
             return
         # One task polls for all of this process: otherwise all would wake up for one turn.
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
-                raise DeadlineExceeded(f"{host} asks to wait {rest:.0f} s")
+                raise DeadlineExceeded(f"{host} asks for a wait of {rest:.0f} s")
             if rest > 0:
                 await asyncio.sleep(max(rest, _POLL_S))
 

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
     from agent.jobs.jobs import Jobs
 
-REACHED: Final = {
+BUDGET_REASONS: Final = {
     "day": "the day's budget is spent",
     "month": "the month's budget is spent",
 }
 """Reasons for pausing the queue, by spent budget."""
-BEAT_S: Final = 5.0
-UPKEEP_S: Final = 1.0
+BEAT_S: Final = 5.0  # seconds between two heartbeats
+UPKEEP_S: Final = 1.0  # seconds between two rounds, times the number of workers
 POLLS_A_SECOND: Final = 200
 """Maximum polls per second of all workers together: a poll costs Postgres about 1 ms."""
 FENCE_S: Final = 0.6 * STALE_S
@@ -149,15 +149,15 @@ class WorkerUpkeep:
         self._spending.publish()
         settings = load_options({"data_dir": self._jobs.data_dir}, config=True)
         left, paused = remaining_budget(settings, self._spending), self._jobs.paused
-        reached = [REACHED[name] for name, usd in left.items() if usd <= 0]
+        reached = [BUDGET_REASONS[name] for name, usd in left.items() if usd <= 0]
         if reached and not paused:
             self._jobs.pause(reached[0])
-        elif paused in REACHED.values() and not reached:  # a pause by the user stays
+        elif paused in BUDGET_REASONS.values() and not reached:  # a pause by the user stays
             self._jobs.resume()
 
 
 def _is_free(path: Path) -> bool:
-    """Tell whether a worker's lock is free because its process has ended."""
+    """Return whether a worker's lock is free because its process has ended."""
     lock = FileLock(str(path), thread_local=False)
     try:
         lock.acquire(timeout=0)

@@ -50,7 +50,7 @@ HOST_DELAY_S: Final = 0.2
 """Minimum seconds between two requests to one host over all workers: five a second."""
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run is stalled: the reference engine's half hour."""
-_WATCH_S: Final = 1.0
+_WATCH_S: Final = 1.0  # seconds between two checks that the run makes progress
 _LASTING: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
@@ -299,7 +299,7 @@ async def _job(job: dict[str, Any]) -> dict[str, Any]:
     brief = {name: value for name, value in outcome.items() if name != "report"}
     attributes: dict[str, Any] = {"outcome": brief}
     if job["notify"] and not outcome["again"] and outcome["status"] not in _NO_NEWS:
-        attributes["told"] = await _notify(job, outcome)
+        attributes["undelivered"] = await _notify(job, outcome)
     await DBOS.update_workflow_attributes_async(DBOS.workflow_id, attributes, merge=True)
     if outcome["again"]:
         spec = JobSpec.model_validate(job)

@@ -52,7 +52,7 @@ CHALLENGE: Final = "challenge"
 PRIMARY: Final = "primary"
 """Following the citation of a secondary source; the first one `0/primary-1`."""
 MISSING: Final = "missing"
-"""What a draft leaves open; the first time `missing/1`."""
+"""The open points of a draft; the first time `missing/1`."""
 OUTLINE: Final = "outline"
 CLOSING: Final = "closing"
 """The text above and below the sections of a report."""
@@ -61,8 +61,6 @@ VALUES: Final = "values"
 REVIEW: Final = "review"
 """The objections of the answer review."""
 JUDGE: Final = "judge"
-MEND: Final = "mend"
-"""In older records: correcting a call; followed by the place of the call."""
 REPHRASE: Final = "rephrase"
 """Other queries for a search; followed by the place of the call."""
 CONDENSE: Final = "condense"
@@ -129,7 +127,7 @@ def _canonical(value: Any) -> str:
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
-    """Read the complete lines of a journal, and the part of a line that a crash left behind them.
+    """Read the complete lines of a journal, and a part of a line that a crash left at the end.
 
     Raises `JournalError` if the file cannot be read.
     """
@@ -143,7 +141,7 @@ def read_lines(path: Path) -> tuple[list[bytes], bytes]:
 def read_events(path: Path) -> Iterator[Event]:
     """Yield the events of a journal; an incomplete last line, left by a crash, is skipped.
 
-    Raises `JournalError` if the file cannot be read, or if a complete line is no event.
+    Raises `JournalError` if the file cannot be read, or if a complete line is not an event.
     """
     lines, _ = read_lines(path)
     for number, line in enumerate(lines, 1):
@@ -151,7 +149,7 @@ def read_events(path: Path) -> Iterator[Event]:
 
 
 def read_event(line: bytes, where: str) -> Event:
-    """Parse one line; raises `JournalError`, with `where` in it, if it is no event."""
+    """Parse one line; raises `JournalError`, with `where` in it, if it is not an event."""
     try:
         row = json.loads(line)
         version = row.pop("v")
@@ -163,10 +161,10 @@ def read_event(line: bytes, where: str) -> Event:
             and isinstance(event.data, dict)
             and all(isinstance(text, str) for text in texts)
         ):
-            raise TypeError("a field is of another kind")
+            raise TypeError("a field has the wrong type")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise JournalError(
-            f"{where} is no event: {error}",
+            f"{where} is not an event: {error}",
             hint="The record was changed or damaged; `research runs rm` removes it.",
         ) from error
     if version > SCHEMA_VERSION:
@@ -180,7 +178,7 @@ def read_event(line: bytes, where: str) -> Event:
 Listener = Callable[[Event], None]
 Clock = Callable[[], datetime]
 _LOCK_SECONDS: Final = 1.0
-"""Whoever looks whether a run is in progress holds its lock for a moment."""
+"""A process that checks whether a run is in progress holds its lock for a moment."""
 
 
 def utc_now() -> datetime:

@@ -1,7 +1,7 @@
 """Checking that a record is unchanged: the hash chain of its events, the hashes of its blobs.
 
 Each event has the hash of the one before, so that the last hash (the head) depends on all events.
-Whoever has a copy of the head, or a timestamp of it, can tell that a record was rewritten.
+With a copy of the head, or a timestamp of it, anyone can detect that a record was rewritten.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import shutil
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from browser.files import write_atomic
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime, timedelta
+    from typing import Any
 
     from filelock import FileLock
 
@@ -47,6 +49,18 @@ class RunFolder:
     def browser_state(self) -> Path:
         """Cookies and site storage while the run lasts: secrets, never exported."""
         return self.path / "browser-state.json"
+
+    def settings_with_paths(self, recorded: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings that the journal records, with the paths that it leaves out."""
+        try:
+            return {**recorded, **json.loads(self.paths.read_bytes())}
+        except FileNotFoundError:  # an archive, or an older run whose journal has the paths
+            return dict(recorded)
+
+    @property
+    def paths(self) -> Path:
+        """The settings that are paths on this machine, as JSON; never exported."""
+        return self.path / "paths.json"
 
     @property
     def signature(self) -> Path:
@@ -100,9 +114,9 @@ class RunFolder:
 
     def blob(self, digest: str) -> bytes:
         """Read a blob by its hash; raises `JournalError` if it does not exist."""
-        # A record may be somebody else's: a name that is no hash could lead out of the folder.
+        # A record may be somebody else's: a name that is not a hash could lead out of the folder.
         if len(digest) != 64 or digest.strip("0123456789abcdef"):
-            raise JournalError(f"{digest[:80]!r} names nothing that was kept with {self.id}")
+            raise JournalError(f"{digest[:80]!r} is not stored with {self.id}")
         try:
             return (self.path / "blobs" / digest).read_bytes()
         except OSError as error:

@@ -1,1 +1,1 @@
-"""The keyless model: rules that search, read, follow a hop, rank and quote."""
+"""The extractive model: code that searches, reads, follows a hop, ranks and quotes."""

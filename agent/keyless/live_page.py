@@ -1,4 +1,4 @@
-"""Rules for live pages: when to open one, and what to type and click there."""
+"""Live pages without a language model: when to open one, and what to type and click there."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class LiveControl:
 
     @property
     def is_button(self) -> bool:
-        """Tell whether it is a button whose label promises no effect on the outside world."""
+        """Return whether it is a button whose label suggests no effect on the outside world."""
         is_harmless = not _CONSEQUENTIAL & set(words(self.label))
         return is_harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
 
 
 def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
-    """Return the next call on a live page, or None if nothing promises an answer."""
+    """Return the next call on a live page, or None if no page seems likely to answer."""
     if not ranking.is_insufficient and _has_shown_answer(conversation, ranking):
         return None
     action = None
@@ -93,7 +93,7 @@ def _main_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def brought_text(observation: Observation) -> bool:
-    """Tell whether an action added text, not only controls; a new page always counts as text."""
+    """Return whether an action added text, not only controls; a new page always counts as text."""
     if observation.tool != "OPEN" and _navigated(observation):
         return True
     new = (line[1:] for line in observation.snapshot.split("\n") if line.startswith("+"))
@@ -105,7 +105,7 @@ def _navigated(observation: Observation) -> bool:
 
 
 def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
-    """Tell whether an action brought text on the question: then the page has given its answer."""
+    """Return whether an action brought text on the question: then the page has given its answer."""
     for observation in conversation.observations:
         if observation.tool in ("CLICK", "TYPE"):
             stems = content_words(" ".join(p.text for p in observation.passages))
@@ -117,7 +117,7 @@ def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
 def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Open the page that covers most of the question and has controls.
 
-    If nothing answers yet, a page with hardly any text will do too. Files are no live pages.
+    If nothing answers yet, a page with hardly any text may be opened too. Files are not live pages.
     """
     opened = set(conversation.parameter_values("OPEN", "url"))
     hits = [hit for o in conversation.results("WEB_SEARCH") for hit in o.results]
@@ -137,7 +137,7 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
 
 
 def _next_action(conversation: Conversation, ranking: Ranking) -> Call | None:
-    """Click the button that names most of the question, else search on the page."""
+    """Click the button that names most of the question, otherwise search on the page."""
     used = {ref for tool in ("CLICK", "TYPE") for ref in conversation.parameter_values(tool, "ref")}
     unused = [c for c in controls(conversation.observations) if c.ref not in used]
     buttons = [(ranking.coverage(content_words(c.label)), c) for c in unused if c.is_button]

@@ -1,10 +1,10 @@
-"""The model that needs no API key: it researches by rules and quotes the sentence that answers."""
+"""The model that needs no API key: code researches, and quotes the sentence that answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.evidence.confidence import ANSWER_BY_RULES_FROM, fit_probability
+from agent.evidence.confidence import MIN_EXTRACTIVE_CONFIDENCE, fit_probability
 from agent.evidence.passages import named_cells, split_row
 from agent.keyless.conversation import read_conversation
 from agent.keyless.question import MARKS, synthesis_task
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from agent.models.base import Task
     from agent.types import Message, Passage
 
-NEARLY = 2.5
+MAX_SCORE_GAP = 2.5
 """A runner-up in the same passage is quoted too if its score, of about 14, is at most this much
 lower. One in another passage helped 2 of 40 answers."""
-CLOSEST = 5
-"""Passages that are cited if none answers."""
+MAX_CLOSEST = 5
+"""Number of passages cited if none answers."""
 ANSWER_SENTENCES = 2
-"""Sentences that are quoted behind a question in a text, as its answer."""
+"""Number of sentences quoted after a question in a text, as its answer."""
 OPENING_SENTENCES = 2
-"""Sentences that are quoted of a page that is asked about as a whole."""
+"""Number of sentences quoted for a question about a page as a whole."""
 
 
 class ExtractiveModel:
@@ -53,22 +53,22 @@ class ExtractiveModel:
         if calls is None:
             text = final_answer(research)
             fit = _fit(research, text)
-            if fit and fit_probability(fit) < ANSWER_BY_RULES_FROM:
+            if fit and fit_probability(fit) < MIN_EXTRACTIVE_CONFIDENCE:
                 text = _not_found("", research.rankings)
             return ModelReply(text, model=self.name, fit=fit)
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
         return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Take no further tasks: it plans by rules and writes no prose of its own."""
+        """Take no further tasks: code plans, and it writes no prose of its own."""
         return False
 
     async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Nothing to close."""
 
 
 def final_answer(research: Research) -> str:
-    """Return the sentence that answers, with its citation; else NOT_FOUND and what is missing."""
+    """Return the sentence that answers, with its citation, or NOT_FOUND and what is missing."""
     conversation, ranking = research.conversation, research.ranking
     selection = str(conversation.page.get("selection") or "") if conversation.page else ""
     if research.is_about_page and (ranking.is_insufficient or selection):
@@ -110,14 +110,14 @@ def _fit(research: Research, text: str) -> Fit | None:
 def _quote_best(ranking: Ranking) -> str:
     """Quote the best sentence, and a second one if the first alone may not be enough.
 
-    The second is the one that leads to it, for a second hop; else a runner-up in the same passage
-    that is nearly as good.
+    The second is the one that leads to it, for a second hop; otherwise a runner-up in the same
+    passage that is nearly as good.
     """
     best, *others = (x for x in ranking.scored if x.candidate.is_quotable)
     quoted = [best.candidate]
     if best.bridge is not None:
         quoted.append(best.bridge)
-    elif others and others[0].score >= best.score - NEARLY:
+    elif others and others[0].score >= best.score - MAX_SCORE_GAP:
         second = others[0].candidate
         if second.passage.id == best.candidate.passage.id:
             quoted.append(second)
@@ -127,8 +127,8 @@ def _quote_best(ranking: Ranking) -> str:
 def _cite(candidate: Candidate, ranking: Ranking) -> str:
     """Format a sentence, or a row in words, with the id of its passage.
 
-    The list items or lines of code that it introduces follow it. A line that is no sentence follows
-    its heading in the same way.
+    The list items or lines of code that it introduces follow it. A line that is not a sentence
+    follows its heading in the same way.
     """
     if candidate.shown_heading:
         return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"
@@ -151,9 +151,9 @@ def _item(passage: Passage, text: str) -> str:
 def _in_words(candidate: Candidate, ranking: Ranking) -> str:
     """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
-    The row is named by the cells that the question mentions, else by its first. Of several columns
-    only those are included whose names the question mentions, if they have the wanted kind of
-    answer, else all.
+    The row is named by the cells that the question mentions, otherwise by its first. Of several
+    columns only those are included whose names the question mentions, if they have the wanted kind
+    of answer, otherwise all.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":
@@ -178,7 +178,7 @@ def _in_words(candidate: Candidate, ranking: Ranking) -> str:
 
 
 def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
-    """Quote the page in view: its selected sentences, else its first ones."""
+    """Quote the page in view: its selected sentences, otherwise its first ones."""
     selected = frozenset(content_words(selection))
     quotable = [c for c in candidates if c.is_quotable and c.passage.kind != "table"]
     in_selection = [c for c in quotable if selected and c.stems <= selected]
@@ -187,15 +187,15 @@ def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
 
 
 def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
-    """Say that nothing answers, and cite the passages that come closest, if any do.
+    """Report that nothing answers, and cite the passages that come closest, if any do.
 
-    `task` is what the question asks that takes a language model, such as "compare".
+    `task` is the part of the question that needs a language model, such as "compare".
     """
-    most = max(1, CLOSEST // len(rankings))
+    most = max(1, MAX_CLOSEST // len(rankings))
     closest = [candidate for ranking in rankings for candidate in ranking.closest(most)]
-    message = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
+    message = f"{NOT_FOUND} {f'Only a language model can {task}. ' if task else ''}"
     if not closest:
-        read = "No page that was read bears on the question."
+        read = "None of the pages that were read is relevant to the question."
         return message + (read if any(r.candidates for r in rankings) else "No page was read.")
 
     # Names of the question that none of these passages mentions.
@@ -208,5 +208,5 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
 
 
 def _without_bold(text: str) -> str:
-    """Remove Markdown's marks of bold type, which a cut sentence may have only one of."""
+    """Remove Markdown's marks of bold type; a cut sentence may have only one of a pair."""
     return text.replace("**", "").strip()

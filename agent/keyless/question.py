@@ -1,4 +1,4 @@
-"""Analyses a question: its names, its content words, and the kind of answer that it wants.
+"""Analyses a question: its names, its content words, and the kind of answer that it asks for.
 
 Kinds are recognised in English only; in other languages a question has just words and names, which
 are matched by the stems of its language.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question wants; THING if its words do not tell.
+    """The kind of answer that a question asks for; THING if its words do not say.
 
     WAY is how something is done: a sentence that introduces code or steps answers it.
     """
@@ -160,8 +160,8 @@ def analyse(text: str, language: str | None = None) -> Question:
 def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
     """Return the kind of answer, the noun asked for and a person's role, at most three words each.
 
-    The question word is the one at the start, alone or behind a preposition, else the last: further
-    in, `who`, `which` and `where` mostly begin relative clauses.
+    The question word is the one at the start, alone or behind a preposition, otherwise the last:
+    further in, `who`, `which` and `where` mostly begin relative clauses.
     """
     tokens = text.split()
     folded = [token.strip(MARKS).casefold() for token in tokens]
@@ -248,9 +248,9 @@ def split_urls(text: str) -> tuple[str, tuple[str, ...]]:
 def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
     """Analyse a follow-up question, with its pronoun replaced by what it refers to.
 
-    That is the page in view (`title`), else the name in the last of the `earlier` questions that
-    stands by itself, else its content words. "And Marrow Point Light?" asks the earlier question
-    about another name.
+    That is the page in view (`title`), otherwise the name in the last of the `earlier` questions
+    that stands by itself, otherwise its content words. "And Marrow Point Light?" asks the earlier
+    question about another name.
     """
     question = analyse(text)
     previous = next(
@@ -278,13 +278,13 @@ def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
 
 
 def _is_followup(text: str) -> bool:
-    """Tell whether a question needs the one before: it has a pronoun, or begins with "and"."""
+    """Return whether a question needs the one before: it has a pronoun, or begins with "and"."""
     tokens = {token.strip(MARKS).casefold() for token in text.split()}
     return text.casefold().startswith(_AND_WHAT) or bool(tokens & (PRONOUNS | _POSSESSIVES))
 
 
 def points_at_page(text: str) -> bool:
-    """Tell whether a question is about the page in view: "this page", "here", "the selection"."""
+    """Return whether a question is about the page in view: "this page", "here", "the selection"."""
     tokens = words(text)
     names_page = any(a in ("this", "the") and b in _PAGE_NOUNS for a, b in pairwise(tokens))
     return names_page or bool({"this", "here", "selected", "selection"} & set(tokens))
@@ -304,7 +304,7 @@ def synthesis_task(question: Question) -> str:
 
 
 def split_question(question: Question) -> tuple[Question, ...]:
-    """Split a question that asks several things into its parts; else it is its only part.
+    """Split a question that asks several things into its parts; otherwise it is its only part.
 
     Each part inherits the question's names and the words before it, to know where to look.
     """
@@ -333,7 +333,7 @@ def _split_conjoined(text: str) -> list[str]:
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()
         after_comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
-        asks = following in _QUESTION_WORDS - {"whose"}  # which rather goes on with a clause
+        asks = following in _QUESTION_WORDS - {"whose"}  # which rather continues with a clause
         if tokens[n].casefold() == "and" and (asks or after_comma):
             cuts.append(n)
     return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]

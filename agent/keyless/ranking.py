@@ -34,31 +34,32 @@ if TYPE_CHECKING:
 MAX_WORDS = 120
 """Maximum length of a sentence that can be quoted, in words; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
-"""Weight of a word of the question that stands beside a sentence, or in it in another form."""
+"""Weight of a word of the question that is beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `bench/keyless_weights.py` finds them on one closed web and
 counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
 place on the page and four more changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
-"""Share of the question that a bridge sentence must add to be quoted with the first one."""
+"""Minimum share of the question that a bridge sentence adds to be quoted with the first one."""
 BESIDE = 1
-"""Most words that are not the question's between a figure and the word that it belongs to."""
+"""Maximum number of other words between a figure and the word that it belongs to."""
 MAX_ITEMS, ADJOINING = 6, 4
-"""Most items quoted of a list, and most characters between passages that adjoin."""
+"""Maximum number of quoted list items, and of characters between adjoining passages."""
 CLEAR, SAME = 2.5, 0.8
-"""Largest margin that counts; share of words from which two sentences count as the same."""
+"""Maximum margin that counts; minimum share of words in common for two sentences to count as one.
+"""
 WRAPPED = 60
 """A line of at least this many characters that ends within a sentence was wrapped."""
 POOL = 40
-"""Best sentences among which bridges are looked for."""
+"""Number of best sentences that are tried as bridges."""
 MIN_COVERED, UNNAMED = 0.35, 0.15
-"""Share of the question's weight that an answer must cover, and what is added to it if the question
-names something and no page about that was read. Of sixteen features this one alone recognised
+"""Share of the question's weight that an answer must cover, and an addition if the question names
+something and no page about it was read. Of sixteen features this one alone recognised
 unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
 MIN_SENTENCES = 100
-"""Rarity is taken among at least so many sentences: of two, any word is in half."""
+"""Minimum number of sentences for measuring rarity: of two, any word is in half."""
 MIN_BEARING = MIN_COVERED / 2
-"""Share of the question's weight that a passage must cover to bear on the question."""
+"""Share of the question's weight that a passage must cover to be relevant to it."""
 IN_PASSAGE, FOUND = 2.0, 1.0
 """Weights of a passage's words and of its page's place among the results, each relative to the
 best, where passages are shown. On 40 unseen questions over 25 documents the first three hold 27
@@ -79,14 +80,14 @@ class Candidate:
     """A sentence or a table row that may be quoted, with the stems that it is matched by.
 
     page: URL of its page.
-    stems: its own content words, and those of a question that it stands under.
+    stems: its own content words, and those of a question above it.
     title: those of its page's title.
     context: those of its passage, of the heading above it, of its table's caption and first row,
         and of what changed on a live page together with it.
     heading_stems: those of the headings or column names above it.
     is_quotable: it ends like a sentence, or is a row of a table.
     following: the list items or lines of code that it introduces.
-    shown_heading: the heading that is quoted with it, as it is no sentence by itself.
+    shown_heading: the heading that is quoted with it, as it is not a sentence by itself.
     """
 
     text: str
@@ -102,7 +103,7 @@ class Candidate:
 
     @property
     def full_text(self) -> str:
-        """Its text, and what it introduces."""
+        """Its text, and the text that it introduces."""
         return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property
@@ -237,7 +238,7 @@ class Ranking:
         )
 
     def closest(self, limit: int) -> list[Candidate]:
-        """Return the best candidates of different passages that bear on the question, best first.
+        """Return the best candidates of different passages that are relevant, best first.
 
         They are shown, not quoted, so any line will do, also of code or a list, and the passage's
         other words and its page's place among the search results count too. The sentence of a
@@ -314,7 +315,7 @@ class Ranking:
         return best if best.covered >= x.covered + HOP_GAIN else x
 
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
-        """Tell whether `a` names the subject of `b`'s page, which the question does not name.
+        """Return whether `a` names the subject of `b`'s page, which the question does not name.
 
         "Born in Fredericton" names "Diocese of Fredericton" if the question asks for a diocese.
         """
@@ -472,7 +473,7 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
 
 
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if a text has something of the wanted kind that the question has not, else 0.
+    """Return 1 if a text has something of the wanted kind that the question has not, otherwise 0.
 
     0.5 if the question does not say what kind it wants. English only.
     """
@@ -511,7 +512,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
 
 
 def _value_near_term(text: str, question: Question) -> bool:
-    """Tell whether a date or amount stands near a word of the question; True for other kinds.
+    """Return whether a date or amount is near a word of the question; True for other kinds.
 
     Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
     but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
@@ -543,6 +544,6 @@ def _is_amount(word: str) -> bool:
 
 
 def _is_time(word: str) -> bool:
-    """Tell whether a word may be a time: three or more digits, a decade (`1990s`), a month."""
+    """Return whether a word may be a time: three or more digits, a decade (`1990s`), a month."""
     figures = word.removesuffix("s").removesuffix("bc").removesuffix("ad")
     return (figures.isdigit() and len(figures) >= 3) or is_month(word) or word == "century"

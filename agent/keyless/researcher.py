@@ -1,4 +1,4 @@
-"""Research by rules: decides what to search, read and follow next, until it is time to answer."""
+"""Research by code: decides what to search, read and follow next, until it is time to answer."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from agent.limits import Effort
     from agent.types import Message, Observation, Passage
 
-SURE = 0.65
-"""No second hop is made once an answer covers this share of the question."""
-LEADS = 4
-"""Best sentences whose names are searched for in a second hop."""
+COMPLETE_SHARE = 0.65
+"""Once an answer covers this share of the question, there is no second hop."""
+MAX_LEADS = 4
+"""Number of best sentences whose names are searched for in a second hop."""
 
 
 class Research:
@@ -71,13 +71,13 @@ class Research:
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether the best candidate and its page's title state every word of the question."""
+        """Whether the best candidate and its page's title state all words of the question."""
         best = None if self.ranking.is_insufficient else self.ranking.best
         return best is not None and not self.ranking.missing_words(best.candidate)
 
     @property
     def is_about_page(self) -> bool:
-        """Tell whether the question is about the page that the user is looking at."""
+        """Return whether the question is about the page that the user is looking at."""
         return self.conversation.page is not None and points_at_page(self.conversation.question)
 
     @property
@@ -169,7 +169,7 @@ class Researcher:
         ]
 
     def _first_searches(self, research: Research) -> list[Call]:
-        """Search for what the user approved, else for the question and for its content words.
+        """Search for what the user approved, otherwise for the question and for its content words.
 
         Not if a file, a URL of the question or the page in view already answers it.
         """
@@ -194,7 +194,7 @@ class Researcher:
         conversation, ranking = research.conversation, research.ranking
         searches = conversation.count_steps("WEB_SEARCH")
         best = None if ranking.is_insufficient else ranking.best
-        is_sure = best is not None and best.covered >= SURE
+        is_sure = best is not None and best.covered >= COMPLETE_SHARE
         is_live = any(o.tool in LIVE_TOOLS for o in conversation.latest)
         if not 0 < searches < self._effort.searches or is_sure or is_live:
             return []
@@ -250,7 +250,7 @@ def fuse_results(searches: Iterable[Observation]) -> dict[str, float]:
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:
     """Yield queries for a second hop: a name in the best sentences, with the words they lack."""
     known = frozenset(ranking.question.terms)
-    for x in ranking.scored[:LEADS]:
+    for x in ranking.scored[:MAX_LEADS]:
         missing = [word for word in ranking.missing_words(x.candidate) if content_words(word)]
         for name in find_names(x.candidate.text):
             if not name_stems(name) <= known and not name[0].isdigit():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 MIN_SAME_SHARE = 0.6
-"""Minimum share of a sentence's words in one of the corrected answer for both to be the same."""
+"""Minimum share of a sentence's words in a corrected one for both to count as the same."""
 NO_ANSWER = "it does not answer the question that was asked"
 _CITATION = re.compile(r"\[[^\]]*\]")
 

@@ -1,7 +1,7 @@
-"""Searches once for the contrary of each central claim of an answer, and reads what is found.
+"""Searches once for the contrary of each central claim of an answer, and reads the results.
 
-What those pages say is evidence like any other: a page that contradicts a claim makes a conflict,
-and one that agrees is a further origin. Each search is on record as `challenge`.
+They are evidence like any other: a page that contradicts a claim makes a conflict,
+and one that agrees is another origin. Each search is recorded as `challenge`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from agent.types import Passage, Sentence
 
 PAGES_READ: Final = 2
-"""Pages read of each search: the first results; a run reads few pages more in all."""
+"""Pages read per search: the first results, so that a run reads only a few more pages."""
 PASSAGES_JUDGED: Final = 3
-"""Passages of each of these pages that the judge sees of a claim."""
+"""Passages of each of these pages that the judge sees for a claim."""
 QUERY_CHARS: Final = 150
 """Maximum length of a query: engines cut longer ones."""
 
@@ -42,7 +42,7 @@ QUERY_CHARS: Final = 150
 async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: int) -> None:
     """Search for the contrary of the `most` claims nearest to the question; records the results.
 
-    A limit that is reached ends it; so does an error, which is noted on record.
+    A limit or an error ends it; an error is noted in the record.
     """
     evidence = judge.evidence
     checked = check_answer(answer, evidence, judge)
@@ -69,7 +69,7 @@ def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> l
 
 
 async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
-    """Ask the model for the queries; where it gives none, a claim without its values is one."""
+    """Ask the model for queries; if it gives none, the query is the claim without its values."""
     rows: object = []
     if takes(work.model, Task.CHALLENGE):
         listed = "\n".join(f"{n}. {inert(claim)}" for n, claim in enumerate(claims, 1))
@@ -85,7 +85,7 @@ async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
 
 
 def without_values(claim: str) -> str:
-    """Return a claim as a query, without its figures and dates: others are looked for."""
+    """Return a claim as a query, without its figures and dates: the search is for other ones."""
     facts = extract_facts(claim)
     values = [figure.quantity for figure in facts.figures] + [date.text for date in facts.dates]
     for value in sorted(values, key=len, reverse=True):
@@ -120,7 +120,7 @@ async def _challenge(
 async def _judge(
     judge: ClaimJudge, claim: str, pages: Sequence[Source], place: str
 ) -> dict[str, object]:
-    """Have the judge decide a claim on the pages; returns what contradicts it, {} for nothing."""
+    """Have the judge decide a claim on the pages; returns the contradiction, {} without one."""
     evidence = judge.evidence
     passages: list[Passage] = []
     for page in pages:

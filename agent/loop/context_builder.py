@@ -1,6 +1,6 @@
 """Builds the first messages of a loop: memory, the open page, files and the question.
 
-Each text is added to the run's provenance as well, which decides later what of it may be sent.
+Each text is added to the run's provenance as well, which decides later what may be sent.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ContextBuilder:
         if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
         layers = await self._load_layers(question)
-        # If there are too many entries to show all, they are measured by embeddings, if any.
+        # If there are too many entries to show, they are ranked by embeddings, if available.
         entries = candidates(layers)
         near: dict[str, float] = {}
         if len(entries) > SHOWN_WITHOUT_FILTER:
@@ -121,7 +121,7 @@ class ContextBuilder:
             text, observation = await self._read_file(web, path)
             captured.append(("file", text))
             observed.append(observation)
-        files = frozenset(map(_file_uri, self.context.files))
+        files = frozenset(map(web.reader.files.address, self.context.files)) if web else frozenset()
         for observation in observed:
             record_provenance(self.context.provenance, observation, files)
         self.captured = (*captured, *self.captured)
@@ -132,13 +132,13 @@ class ContextBuilder:
         if await asyncio.to_thread(path.is_dir):
             hint = f"Search its files with --corpus {path}."
             raise UsageError(f"{path} is a folder, not a file", hint=hint)
-        uri = _file_uri(path)
-        if web is None or not uri:
+        if web is None or not await asyncio.to_thread(path.is_file):
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
+        uri = web.reader.files.address(path)
         # The reader extracts the text of all kinds of documents, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_HANDED_OVER):
-            text = f"{inert(clean(path.name))}, {kind}: it can be handed over to a page (UPLOAD)"
+            text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
             return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
@@ -164,7 +164,7 @@ class ContextBuilder:
 
         Of the layers, only entries in `shown`, the text of the messages, are added. Memories are
         private even if their words come from the web, since the run that wrote them may have read
-        something private. The exception are facts of pages that a public run found.
+        something private. Facts that a public run found on pages are the exception.
         """
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):
@@ -193,7 +193,3 @@ class ContextBuilder:
 
 _HANDED_OVER = ("image/", "audio/", "video/")
 """Types of files without text to read; they can be uploaded."""
-
-
-def _file_uri(path: Path) -> str:
-    return path.resolve().as_uri() if path.is_file() else ""

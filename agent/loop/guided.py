@@ -3,8 +3,8 @@
 A model of a few billion parameters cannot drive a tool loop, but it finds an answer in passages. It
 is asked once, with few and short passages. Its answer is used only if code finds it there: its
 words in a passage, and the question's names and figures on the same page or in a passage that names
-this page. If the passages only say who or what is meant, the model names that; it is looked up, and
-the model is asked a second time (a second hop).
+this page. If the passages only identify who or what is meant, the model names it, code looks it
+up, and the model is asked again (a second hop).
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ MAX_SENTENCES: Final = 3
 """Sentences of each passage in the request. Four passages of three sentences hold the answer to
 164 of 200 questions, six passages to 165; in 155 cases it is in the first."""
 MAX_PASSAGES_CHARS: Final = 1_400
-"""Maximum length of all passages in characters, about 300 tokens; 1,800 have no more answers."""
+"""Maximum length of all passages in characters, about 300 tokens; 1,800 contain no more answers."""
 MAX_ANSWER_WORDS: Final = 25
 """Maximum number of words of the answer's sentence; a longer one is shortened."""
 MIN_COVERED: Final = 0.5
-"""Least share of the question's words on the page of the answer. Together with the question's names
-it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone: 124
-and 17)."""
+"""Minimum share of the question's words on the page of the answer. Together with the question's
+names it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone:
+124 and 17)."""
 MAX_REPLY_TOKENS: Final = 500
-"""Maximum number of tokens of a reply: a valid one has 150 at most, a model that rambles is
-stopped."""
+"""Maximum number of tokens of a reply: a valid one has at most 150; this stops a
+rambling model."""
 MAX_NAME_WORDS: Final = 6
 """Maximum number of words of a name that is looked up."""
 _WORD = re.compile(r"[^\W_]+")
-_REFUSED = f"{NOT_FOUND} The passages that were read do not hold the answer."
+_REFUSED = f"{NOT_FOUND} The passages that were read do not contain the answer."
 _LOOK_UP = "Looking up: "
 """Prefix of the reply that starts a second hop, before the name and the id of its passage."""
 
@@ -65,7 +65,7 @@ class Found(NamedTuple):
 
 
 class GuidedModel(ModelWrapper):
-    """A model that does the research by rules; the inner one only names the answer's words."""
+    """A model whose research is done by code; the inner model only picks the answer's words."""
 
     sees = False
     native = False
@@ -86,7 +86,7 @@ class GuidedModel(ModelWrapper):
         question = questions[-1] if questions else ""
         hop = _current_hop(messages)
 
-        # Search and read by rules; in a second hop only read, with no further searches.
+        # Code searches and reads; in a second hop it only reads.
         calls = self._researcher.next_calls(messages) or []
         if calls and (hop is None or calls[0].name == "READ"):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
@@ -137,7 +137,7 @@ class GuidedModel(ModelWrapper):
         return selected
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """False for all: it plans by rules and judges nothing."""
+        """False for all: code plans, and nothing is judged."""
         return False
 
 
@@ -166,7 +166,7 @@ def answer(
     if missing := missing_values(question, near):
         leading = next((p for p in passages if _leads(p, passage, question, near)), None)
         if leading is None:
-            return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
+            return f"{NOT_FOUND} No passage that was read mentions {', '.join(missing)}."
         near |= _stems(leading)
     stems = set(content_words(question))
     if len(stems & near) < MIN_COVERED * len(stems):
@@ -241,7 +241,7 @@ def _open_words(question: str, leading: Passage) -> str:
 
 
 def _locate(words: str, number: int, passages: Sequence[Passage]) -> Found | None:
-    """Find the passage with the answer's words, trying the named one first: models miscount.
+    """Find the passage with the answer's words, starting with the one named: models miscount.
 
     If no passage has the words together, a sentence with all of them is taken, in any form: small
     models leave words out ("bridge across the Tyne" of "a bridge was built across the Tyne") and

@@ -1,10 +1,10 @@
-"""The judge: a model decides about sentences that code left open, from the passages alone.
+"""The judge: a model decides the sentences that code could not, from the passages alone.
 
 One request judges all open sentences of an answer, and whether the answer answers the question; if
 no sentence is open, a short one asks only that. Passages of other pages that may disagree with the
 answer are shown with it. The judge does not see the conversation in
 which the answer was written. Its *supported* and *contradicted* need words of the passages
-that bear on the claim: without them it is asked once more.
+that are about the claim: without them it is asked once more.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _LINE = re.compile(
     r"(supported|done|attempted|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Number, verdict, and the rest of the line: many models give a reason beside the quote."""
+"""Number, verdict, and the rest of the line: many models add a reason to the quote."""
 _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 _DISPUTED = re.compile(
     r"^\W*disputed\W+[\"“](.+?)[\"”]\W+(S\d+¶\d+)\W+[\"“](.+)[\"”]", re.IGNORECASE | re.MULTILINE
 )
-"""Words of the answer, the passage that disagrees, and words of that."""
+"""Words of the answer, the passage that disagrees, and words of that passage."""
 _MARKER = re.compile(r"\s*\[S\d[^\]]*\]")
 CITED = re.compile(r"S\d+¶\d+")
 _JOINERS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
@@ -74,14 +74,14 @@ _STATES = {
 }
 
 _OTHERS = (
-    "Cited by the answer's other sentences: these tell who or what a claim speaks of, and count "
-    "for the answer."
+    "Cited by the answer's other sentences: they show who or what a claim is about, and count "
+    "towards the answer."
 )
 
 _RIVALS = "From pages that were read and that the answer does not cite:"
 
 Case = tuple[str, str]
-"""A claim, and the ids of the passages that it cites: with other passages it is another case."""
+"""A claim, and the ids of its cited passages: with other passages it is another case."""
 
 
 def _row(case: Case, verdict: Verdict) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class PluginJudge:
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
-    """Find the sentences that code leaves open, with the passages that they cite."""
+    """Find the sentences that code cannot decide, with the passages that they cite."""
     claims: dict[str, Sequence[Passage]] = {}
     # The third argument is the judge, asked about each open sentence: this one only collects them.
     check_answer(answer, evidence, claims.__setitem__)
@@ -170,7 +170,7 @@ class ClaimJudge:
     async def decide(
         self, claims: Claims, place: str, answer: str = "", *, asks_answer: bool = False
     ) -> bool:
-        """Decide claims in one request; those that are decided already are left out.
+        """Decide claims in one request; those already decided are skipped.
 
         False if the request failed, which is recorded: the claims stay undecided. `answer`
         is the text that the claims are from; `asks_answer` asks if it answers the question too.
@@ -268,7 +268,7 @@ class ClaimJudge:
 def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool = False) -> str:
     """Return the judge's system prompt.
 
-    It may also ask about what the run says that it did (`acts`), passages of other pages that may
+    It may also ask about the run's own actions (`acts`), passages of other pages that may
     disagree (`rivals`), and if the question is answered.
     """
     wanted = {"judge-acts": acts, "judge-rivals": rivals, "judge-answer": asks_answer}
@@ -277,7 +277,7 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
 
 
 def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
-    """Whether claims cite a page as it was after an act of the run."""
+    """Whether claims cite a page as it was after an action of the run."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
@@ -313,8 +313,8 @@ def judge_request(
 
     Claims are numbered from 1. Neighbours that cite the same sources share one block of passages,
     each with those before and after it, their headings and the page's title. A passage is shown
-    once; a claim names those that stand above it. The passages cited by the answer's other
-    sentences follow: they tell who or what a claim is about. Passages of other pages that may
+    once; a claim refers to those shown above it. The passages cited by the answer's other
+    sentences follow: they show who or what a claim is about. Passages of other pages that may
     disagree (`rivals`) come last.
     """
     parts = []
@@ -426,7 +426,7 @@ def _read_answers(reply: str) -> Answers | None:
 def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[dict[str, Any]]:
     """Read which passages disagree with an answer, as rows for the record.
 
-    What does not quote both the answer and one of the passages is left out.
+    Lines that do not quote both the answer and a passage are skipped.
     """
     shown = {passage.id: passage for passage in rivals}
     rows: list[dict[str, Any]] = []
@@ -444,7 +444,7 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
 def _needs_words(
     verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
 ) -> bool:
-    """Whether there is no verdict, or one whose words do not bear on the claim."""
+    """Whether there is no verdict, or one whose words are not about the claim."""
     if verdict is None or (verdict.state is VerdictState.DONE and not verdict.quotes):
         return True
     sources = [evidence.source(n) for n in _source_numbers(cited)]
@@ -456,7 +456,7 @@ def _needs_words(
 def _words_note(
     decided: Mapping[Case, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
 ) -> str:
-    """Write the note that asks for the words which a judge did not quote; "" for none."""
+    """Write the note that asks for the words which a judge did not quote; "" if there is none."""
     numbers = [
         str(number)
         for number, (claim, cited) in enumerate(claims.items(), 1)
@@ -475,7 +475,7 @@ def _quoted(quotes: Iterable[str]) -> str:
 def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     """Split the rest of a judge's line into its quotations and its remark.
 
-    Returns the quotations that a text has, as the text has them. A quotation may itself have
+    Returns the quotations that occur in a text, as written there. A quotation may itself have
     quotation marks, so the longest one from each mark on counts.
     """
     marks = [i for i, character in enumerate(rest) if character in '"“”„']
@@ -496,7 +496,7 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     remark = "; ".join(p for p in stripped if p and not _JOINERS.issuperset(p.lower().split()))
     words = remark.split()
     if len(words) < 2:
-        return quotes, ""  # a single word is no reason
+        return quotes, ""  # a single word is not a reason
     cut = " …" if len(words) > _MAX_REASON_WORDS else ""
     return quotes, " ".join(words[:_MAX_REASON_WORDS]) + cut
 

@@ -1,7 +1,7 @@
 """The agent loop: query the model, execute the tools it calls, show it the results, repeat.
 
 `Loop.run` takes steps until the model answers or a limit is reached. A reply that neither calls a
-tool nor is acceptable as an answer is sent back with a note that says what is wrong with it.
+tool nor is acceptable as an answer is sent back with a note that says what is wrong.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 
 
 MAX_FORMS_SHOWN: Final = 2
-"""How often the form of a call is shown; a model that fails a third time will not learn it."""
+"""How often the form of a call is shown; a model that fails a third time cannot use it."""
 MAX_NUDGES: Final = 2
 """How often an answer without evidence is refused: first a note, then guided mode."""
 NUDGED: Final = "nudged"
 """The name of a nudge in the journal."""
 MAX_CUTS: Final = 3
-"""How often a conversation is cut for one request: a quarter fits a small model."""
+"""How often a conversation is cut for one request: a quarter of it fits a small model."""
 BEYOND_PLAN: Final = 2
 """Number of steps beyond the budget of a plan before a note; the reference engine's."""
 MAX_REPLY_CHARS: Final = 60_000
@@ -103,11 +103,11 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._client = ModelClient(self.model, self.system, self.budget, self.record)
-        if not takes(self.model, Task.FOLLOW_NOTES):  # a model driven by rules reads no notes
+        if not takes(self.model, Task.FOLLOW_NOTES):  # a model driven by code reads no notes
             self.guard = None
 
     async def run(self, messages: list[Message]) -> LoopResult:
-        """Take steps until the model answers; at a limit it must answer from what it knows.
+        """Take steps until the model answers; at a limit it must answer from what it has read.
 
         `messages` ends with the question; the conversation is appended to it. Raises `ModelError`.
         """
@@ -213,7 +213,7 @@ class Loop:
         return self._nudge(reply)
 
     def _nudge(self, reply: Reply) -> str:
-        """Return a note for a model that ends before it has read anything; "" for none.
+        """Return a note for a model that ends before it has read anything; "" if there is none.
 
         A model that searched and gives up is asked to read. One that called no tool is asked to
         call one; if it fails again, guided mode starts.
@@ -221,7 +221,7 @@ class Loop:
         observed = [o for message in self.messages for o in message.observations]
         only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
         if (
-            self.place != MAIN  # a subtask may rest on what earlier ones found
+            self.place != MAIN  # a subtask may use what earlier ones found
             or self._nudges >= MAX_NUDGES
             or (observed and not (only_searched and gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
@@ -234,7 +234,7 @@ class Loop:
         elif self._nudges == 0:
             note = NUDGE.format(call=CALL)
         else:
-            # What came with the question (files, memory, earlier turns) may have answered it.
+            # The context of the question (files, memory, earlier turns) may contain the answer.
             if self._has_context(reply) or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
@@ -243,7 +243,7 @@ class Loop:
         return note
 
     def _has_context(self, reply: Reply) -> bool:
-        """Whether a reply without a call may rest on what came with the question."""
+        """Whether the context of the question may be enough for a reply without a call."""
         handed = self.messages[: self._question + 1]
         if any(_CITATION in message.content for message in handed):
             return bool(reply.text) and not reply.broken and not gives_up(reply.text)
@@ -289,9 +289,9 @@ class Loop:
         question = self.messages[self._question].content
         request = f"The question:\n{question}\n\n<steps>\n{text}\n</steps>"
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
-        failure = "old steps were cut, not summed up"
+        failure = "old steps were cut without a summary"
         messages = [Message("user", request)]
-        # The step's own timeout holds for this request too.
+        # The step's own timeout applies to this request too.
         reply = await client.try_ask(place, messages, failure, seconds=None)
         if reply and (notes := inert(reply.text).strip()):
             self.window.put_notes(notes, steps, self.messages)
@@ -302,7 +302,7 @@ class Loop:
             return await self._client.ask(place, fitted, self.messages, final=final)
         except ModelContext as error:
             limit, failure = error.tokens, error
-        # To the window that the endpoint names; then, since its count is not ours, by half.
+        # To the window that the endpoint names; then by half, since it counts differently.
         for number in range(1, MAX_CUTS + 1):
             before = sum(len(message.content) for message in fitted)
             fitted = self.window.narrow(fitted, self._question, tokens(self.system), limit)
@@ -317,7 +317,7 @@ class Loop:
         raise failure
 
     async def _wrap_up(self, limit: str) -> str:
-        """Ask for an answer from what is known; "" if the budget does not even allow that."""
+        """Ask for an answer from what was read; "" if the budget does not even allow that."""
         self.messages.append(Message("user", WRAP_UP.format(limit=limit)))
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=False)):

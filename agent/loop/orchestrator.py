@@ -135,7 +135,7 @@ class Orchestrator:
             return await self._write_sections(question, plan.sections)
         if not by_rules:
             self._add_to_question(plan.note())
-        else:  # a model driven by rules reads no notes
+        else:  # a model driven by code reads no notes
             self.messages[-1] = replace(self.messages[-1], searches=plan.searches)
         answer = await self._loop.run(self.messages)
         if self.as_report and by_rules:
@@ -208,7 +208,7 @@ class Orchestrator:
         return LoopResult(without_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Ask the model what its draft leaves open, and research that, `effort.rounds` times."""
+        """Ask the model what its draft leaves open, and research it, `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
             if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
@@ -224,7 +224,7 @@ class Orchestrator:
         return answer
 
     async def _report(self, question: str) -> LoopResult:
-        """Write a report: the sections in parallel, then the summary and the end around them."""
+        """Write a report: the sections in parallel, then the summary and the conclusion."""
         if not takes(self.model, Task.OUTLINE):
             await self._loop.run(self.messages)
             return await self._loop.follow_up(sections.BY_RULES)
@@ -300,7 +300,7 @@ class Orchestrator:
                 running.append(asyncio.create_task(run(number, subtask)))
             results = await asyncio.gather(*running)
             return [replace(result, text=self.join_loops(result.text)) for result in results]
-        finally:  # if one raises, the others must not go on spending
+        finally:  # if one raises, the others must not keep spending
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
@@ -333,7 +333,7 @@ class Orchestrator:
         running = [asyncio.create_task(corrected(place)) for place in notes]
         try:
             await asyncio.gather(*running)
-        finally:  # if one raises, the others must not go on spending
+        finally:  # if one raises, the others must not keep spending
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets) - before
@@ -354,7 +354,7 @@ class Orchestrator:
     async def _ask_once(
         self, place: str, system: str, messages: list[Message], *, final: bool = False
     ) -> str | None:
-        """Send one request; None if it fails, which is noted on record.
+        """Send one request; None if it fails, which is noted in the record.
 
         The `final` request, which makes the answer, may use the reserve of time and money.
         """

@@ -18,7 +18,7 @@ MIN_SUBTASKS, MAX_SUBTASKS = 2, 4
 MAX_CONCURRENT: Final = 4
 """Maximum number of loops that run at once, the maximum of subtasks: more would wait for the same
 sites."""
-MAX_PLAN_STEPS: Final = 6
+MAX_PLAN_STEPS: Final = 6  # steps of a plan, the reference engine's
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a planned step, in characters."""
 MAX_POINT_CHARS: Final = 300

@@ -1,6 +1,6 @@
 """The plan that the user edits and approves before a run searches (`--plan`).
 
-A plan is shown as Markdown, so that any editor will do: a search is a list item; a section of a
+A plan is shown as Markdown, so that any editor works: a search is a list item; a section of a
 report is a heading, what to find out for it, and its searches.
 """
 
@@ -46,12 +46,12 @@ class ResearchPlan:
 
     @classmethod
     def by_rules(cls, question: str) -> ResearchPlan:
-        """Return the searches that the rules would begin with."""
+        """Return the searches that the extractive model would begin with."""
         return cls(tuple(first_searches(question)))
 
     @classmethod
     def from_reply(cls, reply: str, max_sections: int) -> ResearchPlan:
-        """Read a model's proposal; whatever it lacks is empty."""
+        """Read a model's proposal; missing parts are empty."""
         fields = loose_object(reply)
         rows = fields.get("sections")
         rows = rows if isinstance(rows, list) and max_sections else []
@@ -64,7 +64,7 @@ class ResearchPlan:
 
     @classmethod
     def from_text(cls, text: str) -> ResearchPlan:
-        """Read the plan that the user edited; a line that is no list item is a search too."""
+        """Read the plan that the user edited; a line that is not a list item is a search too."""
         searches, sections = list[str](), list[Section]()
         for line in filter(None, map(str.strip, text.splitlines())):
             heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
@@ -103,7 +103,7 @@ class PlanApproval:
     """Gets a plan approved: by the user, or from the record of a run that is continued.
 
     `edit` shows the user a plan, None if nobody can be asked; `user` can be asked one question in
-    a run. `note` gets the user's own words. `answered` and `approved` are what is on record, None
+    a run. `note` gets the user's own words. `answered` and `approved` are what is recorded, None
     if nothing is; an empty `approved` means that the user stopped the run.
     """
 
@@ -115,7 +115,7 @@ class PlanApproval:
     approved: str | None = None
 
     async def clarify(self, question: str) -> str:
-        """Ask the user what they meant; empty if they do not say, or cannot be asked."""
+        """Ask the user what they meant; empty if they do not answer, or cannot be asked."""
         if self.answered is None and self.user is not None:
             self.answered = " ".join((await self.user.ask(question)).split())
             self.record("plan.clarified", PROPOSAL, question=question, answer=self.answered)

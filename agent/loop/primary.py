@@ -1,7 +1,7 @@
 """Follows a citation once: a page that cites another source for a claim is a secondary source.
 
-A claim is secondary if each page that supports it links to another site in the very sentence that
-does. The first such address is read; if it supports the claim, it is the primary source.
+A claim is secondary if each page that supports it links to another site in the same
+sentence. The first such address is read; if it supports the claim, it is the primary source.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ async def follow_citations(
 ) -> None:
     """Follow the citation of each of the `most` central claims; records the results.
 
-    `read_page` reads a page anew, from the cache: its links are not in the saved text.
+    `read_page` reads a page again, from the cache: its links are not in the saved text.
     """
     checked = check_answer(answer, judge.evidence, judge)
     pages: dict[str, Page] = {}
@@ -110,7 +110,7 @@ async def _follow(work: Orchestrator, judge: ClaimJudge, claim: str, url: str, p
 
 
 async def _support(judge: ClaimJudge, claim: str, source: Source, place: str) -> dict[str, Any]:
-    """Return the words of a page that support a claim, {} if code and judge find none."""
+    """Return the words of a page that support a claim, {} if neither code nor judge finds any."""
     passages = judge.evidence.search(claim, PASSAGES_JUDGED, source.n)
     if not passages:
         return {}

@@ -52,7 +52,7 @@ NOTES: Final[dict[Repetition, str]] = {
 
 
 class _FruitlessCall(NamedTuple):
-    """A call that brought nothing new; `target` is the page or query that it is about."""
+    """A call without a new result; `target` is the page or query that it is about."""
 
     name: str
     param: str
@@ -70,9 +70,9 @@ class RepetitionGuard:
     _noted: set[Repetition] = field(default_factory=set)
 
     def check_calls(self, results: Sequence[Observation]) -> Repetition | None:
-        """Count the calls of a step; returns what the model gets a note on, if anything.
+        """Count the calls of a step; returns what to tell the model, if anything.
 
-        Raises `LimitReached` if it had that note before.
+        Raises `LimitReached` if it got that note before.
         """
         self._thoughts = 0
         # All calls are counted, including those after the first repetition.
@@ -132,6 +132,6 @@ class RepetitionGuard:
 
 
 def _target_of(call: ToolCall) -> str:
-    """Return the page or query that a call is about, else its parameter; normalised."""
+    """Return the page or query that a call is about, otherwise its parameter; normalised."""
     target = str(call.fields.get("url") or call.fields.get("query") or call.param)
     return " ".join(target.lower().split()).rstrip("/")

@@ -1,7 +1,7 @@
 """Reports in sections: the outline, the task of each section, and joining them into one text.
 
 Sections are joined as they were written: their citations name passages of the run, so they stay
-valid. The model adds the summary above them, and what is contested or not known below.
+valid. The model adds the summary above them, and what is disputed or unknown below them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUMMARY, CONTESTED = "Summary", "What is contested"
 BY_RULES: Final = "[Report: write what was read on the question as a report.]"
-"""The request for a report to the keyless model, which has an outline of its own."""
+"""The request for a report to the extractive model, which has its own outline."""
 FAILED: Final = "Failed: "
 """Prefix of the text of a part that an error ended."""
 MIN_SECTIONS: Final = 2

@@ -1,6 +1,6 @@
-"""Filling in a JSON Schema from the passages of a run, by the model or by rules.
+"""Filling in a JSON Schema from the passages of a run, by the model or by code.
 
-Rules find numbers, dates, choices and names in the sentences about a field. Booleans, lists and
+Code finds numbers, dates, choices and names in the sentences about a field. Booleans, lists and
 free texts need a language model.
 """
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_PER_FIELD = 4
-"""Number of passages searched for a field: one has the value, the others show what could be
-mistaken for it."""
+"""Number of passages searched for a field: one has the value, the others show
+similar values."""
 MAX_PASSAGES_CHARS = 24_000
 """Maximum length of the passages in the request in characters, about 6,000 tokens."""
 RULE_PASSAGES = 8

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
-Target = Annotated[str, Field(description="A ref from a snapshot, or a selector; so in all tools.")]
+Target = Annotated[
+    str, Field(description="A ref from a snapshot, or a selector, as in every tool.")
+]
 """Described once: each tool's description is sent with every request of a client's model."""
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]

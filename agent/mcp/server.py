@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True)
-MAX_CLAIMS: Final = 50
+MAX_CLAIMS: Final = 50  # per call
 SNIPPET_CHARS: Final = 300
 """Maximum length of a memory in a list, in characters."""
 

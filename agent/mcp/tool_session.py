@@ -119,8 +119,8 @@ def _agreed(answer: ElicitResult) -> bool:
 class ToolSession(ToolCalls):
     """Calls our tools for clients; one per server."""
 
-    def __init__(self, options: Options, stack: AsyncExitStack) -> None:
-        super().__init__(options, stack)
+    def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
+        super().__init__(live, stack)
         self.background: set[asyncio.Future[Any]] = set()  # runs with unfinished post-run tasks
 
     def approval(self, ctx: Context[Any, Any]) -> Callable[[str], Awaitable[bool]] | None:
@@ -158,10 +158,10 @@ class ToolSession(ToolCalls):
 
 
 @asynccontextmanager
-async def open_session(options: Options) -> AsyncIterator[ToolSession]:
+async def open_session(live: Callable[[], Options]) -> AsyncIterator[ToolSession]:
     """Open the shared state; closes the browser and everything else after the block."""
     async with AsyncExitStack() as stack:
-        session = ToolSession(options, stack)
+        session = ToolSession(live, stack)
         stack.callback(session.context.close)
         yield session
         for job in (

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 PATH: Final = "/mcp"
 
 
-async def serve_stdio(options: Options, make: ServerMaker) -> None:
+async def serve_stdio(live: Callable[[], Options], make: ServerMaker) -> None:
     """Serve one client over stdio until it closes the streams."""
-    async with open_session(options) as session:
+    async with open_session(live) as session:
         try:
             await make(session).run_stdio_async()
         except BaseExceptionGroup:  # anyio raises it for cancelled tasks, among others
@@ -37,7 +37,12 @@ async def serve_stdio(options: Options, make: ServerMaker) -> None:
 
 
 async def serve_http(
-    options: Options, make: ServerMaker, *, port: int, token: str, ready: Callable[[str], None]
+    live: Callable[[], Options],
+    make: ServerMaker,
+    *,
+    port: int,
+    token: str,
+    ready: Callable[[str], None],
 ) -> None:
     """Serve on loopback with a token; `ready` gets the address. Port 0 chooses a free one.
 
@@ -49,7 +54,7 @@ async def serve_http(
         security = TransportSecuritySettings(
             allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
         )
-        async with open_session(options) as session:
+        async with open_session(live) as session:
             app = make(session).streamable_http_app(
                 streamable_http_path=PATH, transport_security=security, host=HOST
             )

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 START_SECONDS: Final = 30.0
 """Timeout to start and connect: `npx` downloads a package when it is first used."""
 MAX_FAILURES: Final = 3
-REST_SECONDS: Final = 30.0
+COOLDOWN_SECONDS: Final = 30.0
 """After `MAX_FAILURES` in a row a server is not called for this many seconds, then tried once."""
 MAX_TOOLS: Final = 128
 MAX_DEFINITION_BYTES: Final = 65_536
@@ -142,7 +142,7 @@ class Connection:
                 raise ToolError(
                     f"{self.server.name} failed {self._failures} times in a row; "
                     f"it can be called again in {remaining:.0f} s",
-                    hint="Go on without it.",
+                    hint="Continue without it.",
                 )
             ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
             self._end = asyncio.Event()
@@ -213,7 +213,7 @@ class Connection:
             self._count_failure()  # the call's timeout
             raise
         except (ValidationError, RuntimeError) as error:  # what the SDK raises for a bad answer
-            raise ToolError(f"{name} gave what is no answer: {shown_line(error)}") from error
+            raise ToolError(f"{name} sent an invalid answer: {shown_line(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
                 raise ToolError(f"{name}: {shown_line(error)}") from error
@@ -227,14 +227,14 @@ class Connection:
             # The end of the server's stderr often says what went wrong.
             self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LINE))
             last = shown_line(self._log.read().decode("utf-8", "replace"))
-            hint = f"Go on without it.{f' Its last words: {last}' if last else ''}"
+            hint = f"Continue without it.{f' Its last words: {last}' if last else ''}"
             message = f"{name} was lost while {action}" if action else f"cannot connect to {name}"
             raise ToolError(f"{message} ({reason})", hint=hint) from error
 
     def _count_failure(self) -> None:
         self._failures += 1
         if self._failures >= MAX_FAILURES:
-            self._blocked_until = time.monotonic() + REST_SECONDS
+            self._blocked_until = time.monotonic() + COOLDOWN_SECONDS
 
 
 def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.AsyncClient:
@@ -252,7 +252,9 @@ def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.As
 async def _limit_response(response: httpx2.Response) -> None:
     """Make a response fail if it is too long for a message, or compressed: that could hide more."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise httpx2.DecodingError("the server packs its answers, unasked")
+        raise httpx2.DecodingError(
+            "the server compresses its answers although this was not requested"
+        )
     if "text/event-stream" not in response.headers.get("content-type", ""):
         response.stream = _LimitedStream(response.stream)
 

@@ -56,10 +56,10 @@ MAX_NAME: Final = 64
 """Characters of a function's name that model providers accept."""
 MAX_FIELD: Final = 100
 """Characters of a parameter's description."""
-MAX_FIELDS: Final = 30
-MAX_CHOICES: Final = 20
-DEEPEST: Final = 4
-MAX_PICTURES: Final = 2
+MAX_FIELDS: Final = 30  # parameters per tool that the model sees
+MAX_CHOICES: Final = 20  # values of an enumeration that the model sees
+DEEPEST: Final = 4  # levels of nested objects that the model sees
+MAX_PICTURES: Final = 2  # per result; each costs some 1,500 tokens
 PICTURES: Final = ("image/jpeg", "image/png")
 """Image types that every model with vision accepts."""
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
@@ -278,7 +278,7 @@ async def open_servers(
         if connect or server.allowed() is not None:
             opened.append(server)
         else:
-            reason = "was never reached: `research mcp test` reaches it"
+            reason = "was never connected: run `research mcp test`"
             found.diagnostics.append(f"{server.server.name} {reason}")
             await server.connection.close()
     try:
@@ -306,7 +306,9 @@ def _tool_result(
     text = clean("\n\n".join(_texts(result))).strip()
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     if result.is_error:
-        raise ToolError(f"{server.name}: {shown_line(text) or 'it failed, and does not say why'}")
+        raise ToolError(
+            f"{server.name}: {shown_line(text) or 'it failed without an error message'}"
+        )
     pictures = _pictures(result) if context.vision else ()
     data: dict[str, Any] = {"server": server.site}
     if not text:
@@ -325,7 +327,7 @@ def _tool_result(
 
 
 def _texts(result: CallToolResult) -> Iterable[str]:
-    """Yield the texts of a result, and a short description of each part that is no text."""
+    """Yield the texts of a result, and a short description of each part that is not text."""
     for part in result.content:
         if isinstance(part, TextContent):
             yield part.text

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Hit
 
 HALF_LIFE = 30 * 86_400.0  # seconds in which an unused link loses half its strength
-FAINT = 0.15  # weaker links are deleted
+MIN_STRENGTH = 0.15  # weaker links are deleted
 REINFORCEMENT = 0.1
-FULL = 0.9  # stronger links do not grow
-FOLLOWED = 0.3  # a search does not follow weaker links
-STARTS = 5  # best hits whose links are followed
-WINDOW = 30  # newest memories that a new one is compared with; the reference engine's
-NEAREST = 5  # links that a new memory gets at most; the reference engine's
-SIMILAR = 0.5  # shared words, as a share of the smaller memory's words
+MAX_STRENGTH = 0.9  # stronger links do not grow
+MIN_FOLLOWED_STRENGTH = 0.3  # a search does not follow weaker links
+MAX_STARTS = 5  # best hits whose links are followed
+COMPARED_MEMORIES = 30  # newest memories that a new one is compared with; the reference engine's
+MAX_NEW_LINKS = 5  # links that a new memory gets at most; the reference engine's
+MIN_SIMILARITY = 0.5  # shared words, as a share of the smaller memory's words
 MIN_SHARED = 0.25
-PASSED_ON = 0.6  # share of a hit's score that a link of full strength passes on
+PASSED_SHARE = 0.6  # share of a hit's score that a link of full strength passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _TOUCHING = (
     sa.select(links)
@@ -88,7 +88,7 @@ def linked(row: Mapping[str, Any]) -> Linked:
 def links_of(new: Linked, others: Iterable[Linked]) -> list[MemoryLink]:
     """Return the strongest links of a memory to others that share words with it."""
     found = filter(None, (_link_between(new, other) for other in others if other.id != new.id))
-    return sorted(found, key=lambda link: -link.strength)[:NEAREST]
+    return sorted(found, key=lambda link: -link.strength)[:MAX_NEW_LINKS]
 
 
 def _link_between(new: Linked, other: Linked) -> MemoryLink | None:
@@ -101,7 +101,7 @@ def _link_between(new: Linked, other: Linked) -> MemoryLink | None:
     elif new.session == other.session and abs(new.id - other.id) == 1:
         kind = LinkKind.SEQUENTIAL
     else:
-        kind = LinkKind.SIMILAR if shared >= SIMILAR else LinkKind.RELATED
+        kind = LinkKind.SIMILAR if shared >= MIN_SIMILARITY else LinkKind.RELATED
     return MemoryLink(new.id, other.id, kind, round(min(1.0, shared), 2))
 
 
@@ -124,12 +124,12 @@ class Links:
         newest = sa.select(*memories.c["id", "kind", "run", "session", "terms"]).where(
             own, memories.c.state == "active", memories.c.terms != ""
         )
-        before = connection.execute(newest.order_by(memories.c.id.desc()).limit(WINDOW))
+        before = connection.execute(newest.order_by(memories.c.id.desc()).limit(COMPARED_MEMORIES))
         window = [Linked(*row) for row in before][::-1]
         new: list[MemoryLink] = []
         for row in rows:
             if row.terms:
-                new += links_of(row, window[-WINDOW:])
+                new += links_of(row, window[-COMPARED_MEMORIES:])
                 window.append(row)
         if new:  # a memory that is being written has no links yet
             connection.execute(links.insert(), [_columns(link) for link in new])
@@ -139,9 +139,11 @@ class Links:
         grown, proven = links.c.strength + REINFORCEMENT, {"proven": True, "touched": time.time()}
         with self._store.write() as connection:
             for one, other in combinations(sorted(id_ for id_ in set(ids) if id_ in self._ids), 2):
-                _write(connection, MemoryLink(one, other, LinkKind.RELATED, FOLLOWED))
+                _write(connection, MemoryLink(one, other, LinkKind.RELATED, MIN_FOLLOWED_STRENGTH))
                 link = links.update().where(_is_link(one, other))
-                connection.execute(link.where(links.c.strength <= FULL).values(strength=grown))
+                connection.execute(
+                    link.where(links.c.strength <= MAX_STRENGTH).values(strength=grown)
+                )
                 connection.execute(link, proven)
 
     def touching(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
@@ -155,14 +157,14 @@ class Links:
         self, connection: sa.Connection, found: Sequence[tuple[float, int]]
     ) -> dict[int, float]:
         """Score the memories that proven links of the best hits (score, id) lead to, by id."""
-        starts = {id_: score for score, id_ in found[:STARTS]}
+        starts = {id_: score for score, id_ in found[:MAX_STARTS]}
         known = {id_ for _, id_ in found}
         reached: dict[int, float] = {}
         for link in self.touching(connection, list(starts)) if starts else ():
             for near, far in ((link.one, link.other), (link.other, link.one)):
-                followed = link.proven and link.strength >= FOLLOWED
+                followed = link.proven and link.strength >= MIN_FOLLOWED_STRENGTH
                 if followed and near in starts and far not in known:
-                    score = PASSED_ON * link.strength * starts[near]
+                    score = PASSED_SHARE * link.strength * starts[near]
                     reached[far] = max(score, reached.get(far, 0.0))
         return reached
 
@@ -183,7 +185,7 @@ class Links:
             for row in connection.execute(sa.select(links).where(self._own)).all():
                 strength = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
                 link = _is_link(row.one, row.other)
-                if strength < FAINT:
+                if strength < MIN_STRENGTH:
                     connection.execute(links.delete().where(link))
                     deleted += 1
                 elif row.strength - strength > 0.01:
@@ -221,7 +223,7 @@ def _is_link(one: int, other: int) -> sa.ColumnElement[bool]:
     return sa.and_(links.c.one == one, links.c.other == other)
 
 
-_LABEL = 60  # characters of a memory in a graph
+_MAX_LABEL_CHARS = 60  # characters of a memory in a graph
 _ATTRIBUTES = {
     "label": ("node", "string"),
     "kind": ("node", "string"),
@@ -279,4 +281,4 @@ class Graph:
 def _label(hit: Hit) -> str:
     """Return the beginning of a memory, without characters that XML does not allow."""
     text = one_line(f"[{hit.kind}] {hit.text}")
-    return shorten("".join(char for char in text if char.isprintable()), _LABEL)
+    return shorten("".join(char for char in text if char.isprintable()), _MAX_LABEL_CHARS)

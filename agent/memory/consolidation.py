@@ -1,8 +1,8 @@
 """Consolidation: links new memories, archives repeated ones, and derives insights.
 
 It never edits a memory's text, and only archives. It stops at its deadline, and continues from
-there the next time. Insights are derived by rules; a model may word them better, and its wording
-stays as long as their evidence does.
+there the next time. Insights are derived by rules; a model may word them better and recommend what
+to do, and its words stay as long as their evidence does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from agent.memory import kinds
 from agent.memory.associations import Linked, LinkKind, MemoryLink, links_of
 from agent.memory.entries import RUNS, Entries, MemoryDraft, details
+from agent.memory.kinds import InsightType
 from agent.memory.memory_types import Consolidated, Origin
 from agent.memory.terms import content_key
 from browser.text.words import words
@@ -27,20 +28,20 @@ if TYPE_CHECKING:
     MemoryTerms = tuple[Any, frozenset[str]]
     """The row of a memory, and its index terms."""
 
-DUE = 6 * 3_600.0  # seconds from one consolidation to the next
-SECONDS = 2.0  # default time limit
-BATCH = 500  # memories that one consolidation processes
-NEAR = 5  # nearest memories that one may be linked to
+INTERVAL_SECONDS = 6 * 3_600.0  # seconds from one consolidation to the next
+DEFAULT_SECONDS = 2.0  # default time limit
+MAX_MEMORIES = 500  # memories that one consolidation processes
+MAX_LINKS = 5  # nearest memories that one may be linked to
 INSIGHT_DAYS = 90  # an insight that is not renewed for so long is archived
 # The reference engine's values for clusters.
-ALIKE = 0.4  # shared words, as a share of the larger memory's words
+MIN_CLUSTER_SHARE = 0.4  # shared words, as a share of the larger memory's words
 SUBJECT_WORDS = 5
 COMMON_SHARE = 0.3  # a word in more than this share of the memories names no subject
-COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
+MIN_COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
 # Confidence of insights, the reference engine's: .4 and .1 for each run, of a summary .5.
 MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
-EVIDENCE = 12  # newest memories of an insight that a model is shown
-LENGTH = 300  # characters of an insight
+MAX_EVIDENCE = 12  # newest memories of an insight that a model is shown
+MAX_INSIGHT_CHARS = 300  # characters of an insight
 _LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
 """Kinds that no insight is derived from."""
 _STATE = "dream"
@@ -57,21 +58,21 @@ class Unworded:
 
 
 def due(entries: Entries) -> bool:
-    """Tell whether `DUE` has passed since the last consolidation and since the run before this.
+    """Return whether the interval has passed since the last consolidation and the run before this.
 
     Asked at the end of a run. A user who asks one question after another should not wait for it.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
-    return time.time() - max(last, before) >= DUE and bool(entries.after(seen, 1))
+    return time.time() - max(last, before) >= INTERVAL_SECONDS and bool(entries.after(seen, 1))
 
 
-def consolidate(entries: Entries, seconds: float = SECONDS) -> Consolidated:
+def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolidated:
     """Consolidate for at most so many seconds; returns what was done."""
     deadline = time.monotonic() + seconds
     now, (_, seen) = time.time(), _last(entries)
     faded = entries.links.fade(now)
-    rows = entries.after(seen, BATCH)
+    rows = entries.after(seen, MAX_MEMORIES)
     repeated = _repeated(rows)
     entries.archive(repeated)
     rest = [row for row in rows if row.id not in repeated]
@@ -110,7 +111,7 @@ def _repeated(rows: Sequence[Any]) -> set[int]:
 
 def _links_of(entries: Entries, row: Any) -> list[MemoryLink]:
     """Return links from a memory to similar ones, however old."""
-    hits = entries.search(row.text, NEAR + 1, associations=False)
+    hits = entries.search(row.text, MAX_LINKS + 1, associations=False)
     others = entries.by_ids(hit.id for hit in hits)
     return links_of(_linked(row), map(_linked, others))
 
@@ -125,14 +126,16 @@ def _terms(row: Any) -> frozenset[str]:
 
 def _draw_insights(entries: Entries) -> int:
     """Derive insights from the newest memories, each saved under its subject; returns how many."""
-    rows = [row for row in entries.all(newest=2 * BATCH) if row.kind not in _LEFT_OUT][-BATCH:]
+    rows = [row for row in entries.all(newest=2 * MAX_MEMORIES) if row.kind not in _LEFT_OUT][
+        -MAX_MEMORIES:
+    ]
     known = {row.key: row for row in entries.all(kinds.INSIGHT)}
     drafts = []
     for cluster in _clusters([(row, _terms(row)) for row in rows]):
         draft = _insight_of(cluster, known)
         if draft is not None:
             drafts.append(draft)
-            pairs = combinations([row.id for row, _ in cluster[:NEAR]], 2)
+            pairs = combinations([row.id for row, _ in cluster[:MAX_LINKS]], 2)
             entries.links.write(MemoryLink(*pair, LinkKind.RELATED, 0.5) for pair in pairs)
     entries.put(*drafts)
     return len(drafts)
@@ -144,14 +147,14 @@ def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
     Words that very many memories share do not distinguish subjects.
     """
     counts = Counter(word for _, own in memories for word in own)
-    most = max(COMMON, COMMON_SHARE * len(memories))
+    most = max(MIN_COMMON, COMMON_SHARE * len(memories))
     common = {word for word, count in counts.items() if count > most}
     groups: list[list[MemoryTerms]] = []
     for row, terms in memories:
         own = terms - common
         for group in groups:
             seed = group[0][1]
-            if len(own & seed) / max(1, len(own), len(seed)) > ALIKE:
+            if len(own & seed) / max(1, len(own), len(seed)) > MIN_CLUSTER_SHARE:
                 group.append((row, own))
                 break
         else:
@@ -163,21 +166,20 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
     """Derive an insight from a cluster by the reference engine's rules, or None.
 
     It replaces an earlier one of the same subject, but keeps a model's wording if the evidence is
-    the same. "Several memories concern …" helps no run, so it is not searchable until a model has
-    worded it. The confidence grows with the number of runs that it rests on.
+    the same. The confidence grows with the number of runs that it rests on.
     """
     rows = [row for row, _ in cluster]
     answered = sum(row.kind == kinds.OUTCOME for row in rows)
     failed = sum(row.kind == kinds.ERROR for row in rows)
     about = _subject(cluster)
     if failed >= 2 and failed > answered:
-        type_, confidence = "correction", _confidence(failed)
+        type_, confidence = InsightType.CORRECTION, _confidence(failed)
         text = f"Questions about {about} were not answered {failed} times: ask differently."
     elif answered >= 3:
-        type_, confidence = "pattern", _confidence(answered)
+        type_, confidence = InsightType.PATTERN, _confidence(answered)
         text = f"Questions about {about} were answered {answered} times."
     elif len(rows) >= 4:
-        type_, confidence = "summary", SUMMARY_CONFIDENCE
+        type_, confidence = InsightType.SUMMARY, SUMMARY_CONFIDENCE
         text = f"Several memories concern {about}."
     else:
         return None
@@ -188,9 +190,7 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
     if noted.get("worded") and noted["evidence"] == value["evidence"]:
         text, value["worded"] = known[key].text, True
     origin = Origin(trusted=all(row.trusted for row in rows))
-    packed = json.dumps(value)
-    searched = None if "worded" in value or type_ == "correction" else ""
-    return MemoryDraft(text, kinds.INSIGHT, key, packed, origin=origin, searched=searched)
+    return MemoryDraft(text, kinds.INSIGHT, key, json.dumps(value), origin=origin)
 
 
 def _confidence(runs: int) -> float:
@@ -226,15 +226,28 @@ def unworded(entries: Entries) -> list[Unworded]:
     for row in reversed(entries.all(kinds.INSIGHT)):
         value = details(row)
         if value and not value.get("worded"):
-            rows = entries.by_ids(value["evidence"][-EVIDENCE:])
+            rows = entries.by_ids(value["evidence"][-MAX_EVIDENCE:])
             found.append(Unworded(row.key, row.text, tuple(other.text for other in rows)))
     return found
 
 
-def reword(entries: Entries, key: str, text: str) -> None:
-    """Replace the wording of an insight; the former one goes into its history."""
+def reword(entries: Entries, key: str, text: str, recommendation: str = "") -> None:
+    """Replace the wording of an insight; the former one goes into its history.
+
+    A model's recommendation becomes an insight of its own, of the same evidence and confidence.
+    """
     row = entries.get(kinds.INSIGHT, key)
-    if row is not None and details(row):
-        value = json.dumps({**details(row), "worded": True})
-        cut, origin = " ".join(text.split())[:LENGTH], Origin(trusted=row.trusted)
-        entries.put(MemoryDraft(cut, kinds.INSIGHT, key, value, origin=origin))
+    if row is None or not details(row):
+        return
+    value, origin = {**details(row), "worded": True}, Origin(trusted=row.trusted)
+    entries.put(_insight(key, text, value, origin))
+    if recommendation:
+        about = key.partition(": ")[2]
+        value["type"] = InsightType.RECOMMENDATION
+        key = f"{InsightType.RECOMMENDATION}: {about}"
+        entries.put(_insight(key, recommendation, value, origin))
+
+
+def _insight(key: str, text: str, value: Mapping[str, Any], origin: Origin) -> MemoryDraft:
+    cut = " ".join(text.split())[:MAX_INSIGHT_CHARS]
+    return MemoryDraft(cut, kinds.INSIGHT, key, json.dumps(value), origin=origin)

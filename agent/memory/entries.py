@@ -29,7 +29,7 @@ from agent.memory.database import (
     restated,
     rows_by_id,
 )
-from agent.memory.kinds import NAMED, STANDALONE, UNSEARCHED
+from agent.memory.kinds import BARE, INSIGHT, NAMED, STANDALONE, UNSEARCHED
 from agent.memory.memory_types import Hit, Origin
 from agent.memory.search import WordSearch, find, index_memories, unindex_memories
 from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, traits
@@ -46,6 +46,7 @@ SHARED = "shared"
 RUNS = "runs"
 """The note that says when the last two runs ended."""
 SESSION_GAP = 3_600.0  # seconds of silence after which a conversation is another one
+MAX_BARE = 20  # bare insights that a search looks past: they take no other memory's place
 EMBEDDING_SECONDS = 3.0  # that a search spends on what is new; consolidation does the rest
 _TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
 _TAKE_IDS = (
@@ -84,7 +85,7 @@ class Previous(NamedTuple):
 
 
 def pack(value: Any) -> tuple[str, str | None]:
-    """Split a value into the text that is indexed, and its JSON if it is no plain string."""
+    """Split a value into the text that is indexed, and its JSON if it is not a plain string."""
     # NUL and lone surrogates cannot be stored as text, but their JSON escapes can.
     if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
         return value, None
@@ -113,7 +114,11 @@ def details(row: Any) -> dict[str, Any]:
 def hit_of(row: Any, score: float = 0.0) -> Hit:
     """Convert a row to the hit of a search."""
     at, origin = datetime.fromtimestamp(row.at, UTC), Origin(row.run, row.url, row.trusted)
-    return Hit(row.id, row.key, row.text, row.kind, round(score, 4), at, row.source, origin)
+    hit = Hit(row.id, row.key, row.text, row.kind, round(score, 4), at, row.source, origin)
+    if row.kind != INSIGHT or not (value := details(row)):
+        return hit
+    bare = value["type"] in BARE and not value.get("worded")
+    return replace(hit, confidence=value["confidence"], bare=bare)
 
 
 class Entries:
@@ -255,7 +260,7 @@ class Entries:
             last = connection.execute(last_id).scalar_one()
             words = WordSearch(connection, self._first + 1, last, kinds)
             links = self.links if associations else None
-            found = find(words, text, self.vectors, links)[:limit]
+            found = find(words, text, self.vectors, links)[: limit + MAX_BARE]
             rows = rows_by_id(connection, [id_ for _, id_ in found])
         # Another process may have deleted some meanwhile.
         hits = [hit_of(rows[id_], score) for score, id_ in found if id_ in rows]
@@ -263,7 +268,7 @@ class Entries:
         if other is not None:
             theirs = other.search(text, limit, kinds, associations=associations)
             hits += [replace(hit, shared=True) for hit in theirs]
-        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+        return sorted(hits, key=lambda hit: (hit.bare, -hit.score))[:limit]
 
     def _named(self, kind: str, key: str | None) -> sa.Select[Any]:
         named = sa.and_(memories.c.key == key, memories.c.kind == kind)

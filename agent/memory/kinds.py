@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +37,20 @@ PLAYBOOK = "playbook"
 INSIGHT = "insight"
 """What consolidation concluded from several memories."""
 
+
+class InsightType(StrEnum):
+    """The types of insights, as in the reference engine; a model makes recommendations."""
+
+    CORRECTION = "correction"
+    PATTERN = "pattern"
+    SUMMARY = "summary"
+    RECOMMENDATION = "recommendation"
+
+
+BARE = frozenset({InsightType.PATTERN, InsightType.SUMMARY})
+"""Insights that are mere counts until a model has worded them."""
+
+
 NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
 """Kinds whose key is a name that people search by."""
 STANDALONE = NAMED | {INSIGHT}
@@ -48,19 +63,33 @@ WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "o
 """Weights of kinds in a search, as in the reference engine; a user's words weigh like a fact."""
 OTHER_WEIGHT = 0.5
 
-BASES: dict[str, frozenset[str]] = {
-    "domain": frozenset({FACT, SOURCE, PAGE, NOTE}),
-    "body": frozenset({SOURCE, PLAYBOOK, "tool", "site"}),
-    "soul": frozenset({REMEMBERED, INSIGHT, "identity", "constraint"}),
-    "heart": frozenset({SUMMARY, TURN}),
-    "episodic": frozenset({SUMMARY, TURN, OUTCOME, ERROR}),
-    "mind": frozenset({PLAYBOOK, OUTCOME, ERROR}),
+DOMAIN, BODY, SOUL, HEART, EPISODIC, MIND = "domain", "body", "soul", "heart", "episodic", "mind"
+_CONTAINED = {
+    DOMAIN: {FACT, SOURCE, PAGE, NOTE},
+    BODY: {SOURCE, PLAYBOOK, "tool", "site"},
+    SOUL: {REMEMBERED, INSIGHT, "identity", "constraint"},
+    HEART: {SUMMARY, TURN},
+    EPISODIC: {SUMMARY, TURN, OUTCOME, ERROR},
+    MIND: {PLAYBOOK, OUTCOME, ERROR},
 }
-"""Knowledge bases: each is a view of some kinds in the one store."""
+BASES = {name: frozenset({name, *contained}) for name, contained in _CONTAINED.items()}
+"""Knowledge bases by role, under the reference's names: expertise, tools and environment, identity
+and constraints, sessions, what happened, methods. Each is a view of some kinds in the one store,
+and of the memories that were added to it by name."""
 KNOWN = UNSEARCHED.union(*BASES.values())
 """All kinds that the engine writes or a knowledge base contains."""
 
 
+def named_kind(name: str) -> str:
+    """Return a kind by its name; a knowledge base may be written in any case: `Soul`, `soul`."""
+    return name.lower() if name.lower() in BASES else name
+
+
+def is_known(name: str) -> bool:
+    """Tell whether the engine writes memories of this kind, or a knowledge base has this name."""
+    return named_kind(name) in KNOWN
+
+
 def expand(names: Iterable[str]) -> frozenset[str]:
     """Replace names of knowledge bases by the kinds that they contain."""
-    return frozenset().union(*(BASES.get(name, frozenset({name})) for name in names))
+    return frozenset().union(*(BASES.get(named_kind(name), frozenset({name})) for name in names))

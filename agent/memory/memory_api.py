@@ -17,7 +17,7 @@ from agent.memory.conversations import SavedConversation
 from agent.memory.database import Store, conversations, memories, seals, stamps, state, turns
 from agent.memory.embedders import make_embedder
 from agent.memory.entries import SHARED, Entries, MemoryDraft, hit_of, unpack, value_draft
-from agent.memory.kinds import expand
+from agent.memory.kinds import expand, named_kind
 from agent.memory.layers import SHOWN_WITHOUT_FILTER, relevant
 from agent.memory.memory_types import Layers, Origin, ReservedKey, Untrusted
 from agent.memory.vectors import Vectors
@@ -96,10 +96,11 @@ class Memory:
         *,
         origin: Origin | None = None,
     ) -> int:
-        """Write a memory, searchable at once; returns its id.
+        """Write a memory, searchable immediately; returns its id.
 
         `at` is when it happened (a naive time is UTC), `source` where: memories with the same
-        source, or close in time, form a session. With kind `memory` it does what `remember` does.
+        source, or close in time, form a session. `kind` may be a knowledge base (`Domain`, `Body`,
+        `Soul`, `Heart`, `Episodic`, `Mind`). With kind `memory` it does what `remember` does.
         """
         if kind == kinds.REMEMBERED:
             return self.remember(key or "", text, origin=origin)
@@ -107,7 +108,7 @@ class Memory:
             at = datetime.fromisoformat(at)
         if isinstance(at, datetime):
             at = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-        origin = origin or Origin()
+        origin, kind = origin or Origin(), named_kind(kind)
         draft = MemoryDraft(well_formed(text), kind, key, at=at, source=source, origin=origin)
         return self.entries.add([draft])[0]
 
@@ -195,8 +196,8 @@ class Memory:
     ) -> list[Hit]:
         """Find memories by words, names and dates, best first.
 
-        `kinds` are kinds of memories or knowledge bases (`domain`, `body`, `soul`, `heart`,
-        `episodic`, `mind`). A memory with every word of the query scores about 1. The namespace
+        `kinds` are kinds of memories or knowledge bases (`Domain`, `Body`, `Soul`, `Heart`,
+        `Episodic`, `Mind`). A memory with every word of the query scores about 1. The namespace
         `shared` is searched too.
         """
         wanted = None if kinds is None else expand(kinds)
@@ -208,8 +209,8 @@ class Memory:
         return {} if vectors is None else vectors.near(question, texts)
 
     def newest(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
-        """List the newest memories, oldest of them first."""
-        return [hit_of(row) for row in self.entries.all(*kinds or (), newest=limit)]
+        """List the newest memories of these kinds or knowledge bases, oldest of them first."""
+        return [hit_of(row) for row in self.entries.all(*sorted(expand(kinds or ())), newest=limit)]
 
     def get(self, memory: int) -> Hit | None:
         """Read a memory of this namespace, or of the shared one, by its id."""

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class ReservedKey(UsageError):
-    """The key belongs to the engine itself, or is no key at all."""
+    """The key belongs to the engine itself, or is not a key at all."""
 
-    hint = "Choose a key that begins neither with `_` nor with `session_`."
+    hint = "Choose a key that does not begin with `_` or `session_`."
 
 
 class BadImport(UsageError):
@@ -43,7 +43,7 @@ class MemoryUnavailable(ResearchError):
 class EmbeddingFailed(ResearchError):
     """An embedder could not embed: no key, no network, no model."""
 
-    hint = "Searching goes on by words alone."
+    hint = "Searching continues by words alone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,9 @@ class Origin:
 class Hit:
     """A memory that a search found; higher scores are better, `at` is when it happened (UTC).
 
-    `shared` means that it is in the namespace that all others read.
+    `shared` means that it is in the namespace that all others read. An insight has the confidence
+    with which it was derived, between 0 and 1. A `bare` one is a count that no model has worded
+    yet: it comes after all other hits, and no run is given it.
     """
 
     id: int
@@ -75,6 +77,8 @@ class Hit:
     source: str | None = None
     origin: Origin = field(default_factory=Origin)
     shared: bool = False
+    confidence: float | None = None
+    bare: bool = False
 
 
 class Untrusted(str):

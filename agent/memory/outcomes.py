@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 USES, USES_KEPT = "uses", 1_000
 """The note that counts how memories were used, and the most memories in it (the last given)."""
-ANSWER = 400  # characters of the answer in an outcome
-MESSAGE = 200  # characters of an error's message
-PAGES = 5  # most pages that a fact names
-GOOD_FOR = 5  # most questions that a source lists
-MIN_PLAYBOOK = 2  # fewest steps of a playbook; a single search is no method
-ALIKE = 10  # similar facts and outcomes that are compared with a new finding
+MAX_ANSWER_CHARS = 400  # characters of the answer in an outcome
+MAX_MESSAGE_CHARS = 200  # characters of an error's message
+MAX_PAGES = 5  # pages that a fact names
+MAX_QUESTIONS = 5  # questions that a source lists
+MIN_PLAYBOOK = 2  # steps of a playbook; a single search is not a method
+COMPARED_FINDINGS = 10  # similar facts and outcomes that are compared with a new finding
 # "It took 3 hours" has two words besides its number and may be about anything.
-SUBJECT = 3  # fewest words besides numbers of a fact that another one can replace
-SEARCHED = 24  # memories that are considered for a question
-RELEVANT = 0.45  # least score: about the share of the question's words, by weight
-REPEATED = 0.9  # a text repeats others if they have this share of its words
+MIN_SUBJECT_WORDS = 3  # words besides numbers of a fact that another one can replace
+MAX_CANDIDATES = 24  # memories that are considered for a question
+MIN_SCORE = 0.45  # about the share of the question's words, by weight
+MIN_REPEATED_SHARE = 0.9  # a text repeats others if they have this share of its words
 _UNANSWERED = frozenset({"failed", "not_found"})
 # The most hits of some kinds that a run is given.
 MAX_OF_KIND = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
@@ -75,7 +75,7 @@ def record_run(
     drafts, question = list(facts.values()), question_key(report.question)
     if report.status in _UNANSWERED:
         # The unsupported text of the answer is not saved.
-        reason = report.error.message[:MESSAGE] if report.error else "no answer was found"
+        reason = report.error.message[:MAX_MESSAGE_CHARS] if report.error else "no answer was found"
         text = f"{report.question} → {report.status}: {reason}"
         drafts.append(_draft(report, kinds.ERROR, question, text, searched=report.question))
     elif verified:
@@ -122,11 +122,11 @@ def _fact(
     pages += [source for source in before if source["url"] not in urls]
     if first.title and not set(index_terms(first.title)) & set(index_terms(text)):
         text = f"{first.title}: {text}"
-    return _draft(report, kinds.FACT, key, text, {"sources": pages[:PAGES]}, url=first.url)
+    return _draft(report, kinds.FACT, key, text, {"sources": pages[:MAX_PAGES]}, url=first.url)
 
 
 def _outcome(report: Report, verified: Sequence[Sentence], facts: Sequence[str]) -> MemoryDraft:
-    answer = " ".join(without_citations(sentence.text) for sentence in verified)[:ANSWER]
+    answer = " ".join(without_citations(sentence.text) for sentence in verified)[:MAX_ANSWER_CHARS]
     text = f"{report.question} → {report.status}: {answer}"
     key, searched = question_key(report.question), f"{report.question} {answer}"
     return _draft(report, kinds.OUTCOME, key, text, {"facts": facts}, searched=searched)
@@ -134,7 +134,7 @@ def _outcome(report: Report, verified: Sequence[Sentence], facts: Sequence[str])
 
 def _source(entries: Entries, report: Report, source: ReportSource) -> MemoryDraft:
     before = details(entries.get(kinds.SOURCE, source.url)).get("good_for", [])
-    good_for = [*(q for q in before if q != report.question), report.question][-GOOD_FOR:]
+    good_for = [*(q for q in before if q != report.question), report.question][-MAX_QUESTIONS:]
     name = source.title or source.url
     text = f"{name} — good for: {'; '.join(good_for)}"
     value = {"good_for": good_for, "sha256": source.sha256, "fetched_at": source.fetched_at}
@@ -179,14 +179,14 @@ def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> Non
 
 
 def _similar(entries: Entries, text: str, kind: str) -> list[Any]:
-    hits = entries.search(text, ALIKE, [kind], associations=False)
+    hits = entries.search(text, COMPARED_FINDINGS, [kind], associations=False)
     return entries.by_ids(hit.id for hit in hits)
 
 
 def _replaces(new: str, old: str) -> bool:
     """Tell two findings that say the same of the same but for one number."""
     (subject, numbers), (other, others) = _split_numbers(new), _split_numbers(old)
-    if subject != other or len(subject) < SUBJECT or len(numbers) != len(others):
+    if subject != other or len(subject) < MIN_SUBJECT_WORDS or len(numbers) != len(others):
         return False
     return sum((Counter(numbers) - Counter(others)).values()) == 1
 
@@ -222,8 +222,9 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
     known = set(shown)
     hits = [
         hit
-        for hit in entries.search(question, SEARCHED, shared=True)
-        if hit.score >= RELEVANT * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
+        for hit in entries.search(question, MAX_CANDIDATES, shared=True)
+        if not hit.bare
+        and hit.score >= MIN_SCORE * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
         and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in known)
     ]
     return tuple(distinct(hits)[:most])
@@ -243,7 +244,9 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
         answer = hit.text.partition(" → ")[2].partition(": ")[2] if outcome else ""
         words = frozenset(index_terms(answer or hit.text))
         others = [*seen, frozenset().union(*seen)] if outcome else seen
-        repeated = any(words and len(words & other) >= REPEATED * len(words) for other in others)
+        repeated = any(
+            words and len(words & other) >= MIN_REPEATED_SHARE * len(words) for other in others
+        )
         if hit.kind == kinds.SOURCE:  # a kept fact names its page already
             repeated = any(o.kind == kinds.FACT and o.origin.url == hit.origin.url for o in kept)
         if not repeated and counts[hit.kind] < MAX_OF_KIND.get(hit.kind, len(hits)):

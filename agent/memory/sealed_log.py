@@ -1,7 +1,8 @@
 """The sealed log: milestones, decisions and incidents in a chain of hashes.
 
 Each entry's hash covers its content and the previous hash, so that no entry can be changed, removed
-or inserted without breaking all later ones. Whoever notes the head elsewhere can also tell that the
+or inserted without breaking all later ones. Anyone who keeps the head elsewhere can also detect
+that the
 log was not truncated or rewritten from the start.
 """
 
@@ -190,7 +191,7 @@ class SealedLog:
 
 
 def category_of(report: Report) -> str | None:
-    """Return a run's category by its words: incident, milestone, decision; None for none."""
+    """Return a run's category by its words: incident, milestone, decision, or None."""
     failed = report.status in ("failed", "not_found")
     result = report.error.message if failed and report.error else report.answer
     found = set(words(f"{report.question} {result}"))

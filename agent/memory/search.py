@@ -1,6 +1,6 @@
 """Searches the memories of a namespace by words, by meaning and by associations.
 
-Rare words bring candidates, which are scored together with their neighbours: an answer often stands
+Rare words bring candidates, which are scored together with their neighbours: an answer often is
 next to the words of the question. Bonuses are relative to the best score by words alone; they were
 tuned on long conversations, leaving one out at a time, and the optimum is flat. The cost is bounded
 for a store of any size: words that occur too often bring no candidates, but count for those that
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
     Found = list[tuple[float, int]]
     """Scores and ids of memories, best first."""
 
-COMMON = 1_000  # a word in at least so many memories brings no candidates of its own
-OCCURRENCES = 600  # most occurrences of all words that are read
-CANDIDATES = 60  # most candidates whose windows are read
-PROMISING = 0.35  # share of the best candidate's words that a candidate must have
+MIN_COMMON = 1_000  # a word in at least so many memories brings no candidates of its own
+MAX_OCCURRENCES = 600  # occurrences of all words that are read
+MAX_CANDIDATES = 60  # candidates whose windows are read
+MIN_CANDIDATE_SHARE = 0.35  # share of the best candidate's words that a candidate must have
 MIN_CANDIDATES = 30  # with fewer candidates, combinations of common words are looked up too
-TOGETHER = 100  # most memories for each combination of common words
+MAX_PER_COMBINATION = 100  # memories for each combination of common words
 BACKGROUND = 100  # virtual memories without the word, so that IDF works in small stores
 
 # Share of a memory's words that counts for its neighbours, by their distance in the session.
 # The one that follows gets most: answers follow questions.
-WINDOW = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.2), (-2, 0.2))
-SESSION = 0.06  # share that counts for every memory of the session
-SESSION_CAP = 6  # most occurrences that count so: a very long session has no single topic
+NEIGHBOUR_WEIGHTS = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.2), (-2, 0.2))
+SESSION_WEIGHT = 0.06  # share that counts for every memory of the session
+MAX_SESSION_COUNT = 6  # occurrences that count so: a very long session has no single topic
 SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, as windows even lengths out
 # Each bonus pays on the long conversations: without it recall@10 or MRR is lower by so many points.
-PAIR = 0.4  # two words of the question stand together: .4
+PAIR_BONUS = 0.4  # two words of the question are together: .4
 SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
@@ -58,14 +58,14 @@ REPLY_BONUS = 0.08  # it follows a question, which it may answer: 1.0
 LENGTH_BONUS = 0.15  # for a text of `FULL_LENGTH` words; "Great!" answers nothing: .3
 FULL_LENGTH = 20
 
-REORDERED = 100  # hits by words that are reordered by meaning
+MAX_REORDERED = 100  # hits by words that are reordered by meaning
 # Spread of cosines relative to that of scores by words; both are brought to one scale first.
-WEIGHT = 0.5
+MEANING_WEIGHT = 0.5
 MIN_SPREAD = 0.1  # of the mean score: where words do not distinguish, the vectors decide
-ALONE = 0.05  # spread of scores where no word matches: an order, but no claim of relevance
+MEANING_ONLY_WEIGHT = 0.05  # spread of scores if no word matches: an order, no sign of relevance
 
 # (hours, bonus), as in the reference engine; only for memories with a word of the question.
-RECENCY = ((24, 0.15), (72, 0.05))
+RECENCY_BONUSES = ((24, 0.15), (72, 0.05))
 
 _HOLDING_SQLITE = (
     "SELECT rowid AS id FROM memory_index WHERE memory_index MATCH %s AND rowid BETWEEN %s AND %s"
@@ -101,7 +101,7 @@ def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -
 
 
 def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
-    """Remove memories from the index; FTS5 must be told the terms that were added."""
+    """Remove memories from the index; FTS5 must receive the terms that were added."""
     values = [(id_, terms) for id_, terms in rows if terms]
     if values and connection.dialect.name == "sqlite":
         delete = "INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', ?, ?)"
@@ -155,12 +155,12 @@ class WordSearch:
         idf = {term: self._idf(*reach[term]) for term in known}
         mass = sum(idf.values()) + (len(query.terms) - len(known)) * self._idf(0, self.first)
         candidates = [*self._candidates(known, reach, idf), *also]
-        rows = self.memories({id_ + by for id_ in candidates for by, _ in WINDOW})
+        rows = self.memories({id_ + by for id_ in candidates for by, _ in NEIGHBOUR_WEIGHTS})
         ranked = rank(query, rows, idf, [name for name in names if name in reach], mass, also)
         return [(score, row) for score, row in ranked if self.wants(row)]
 
     def wants(self, row: IndexedMemory) -> bool:
-        """Tell whether a memory is of a wanted kind."""
+        """Return whether a memory is of a wanted kind."""
         return self._kinds is None or row.kind in self._kinds
 
     def memories(self, ids: Iterable[int]) -> list[IndexedMemory]:
@@ -169,18 +169,18 @@ class WordSearch:
         return [IndexedMemory._make(row) for row in rows]
 
     def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Count the memories with each term, up to `COMMON`; returns (count, last counted id).
+        """Count the memories with each term, up to `MIN_COMMON`; returns (count, last counted id).
 
         Terms that occur nowhere are left out.
         """
         counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
-        rows = self._of_each(terms, counting, cap=COMMON)
+        rows = self._of_each(terms, counting, cap=MIN_COMMON)
         return {terms[number]: (count, last) for number, count, last in rows if count}
 
     def _idf(self, count: int, last: int) -> float:
         size = self.last - self.first + 1
         found = float(count)
-        if count >= COMMON:  # counting stopped there: extrapolate with the same density
+        if count >= MIN_COMMON:  # counting stopped there: extrapolate with the same density
             found *= size / max(1, last - self.first + 1)
         return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
 
@@ -189,10 +189,10 @@ class WordSearch:
     ) -> list[int]:
         """List the most promising memories; `terms` are those of the question, rarest first."""
         rare: list[str] = []
-        budget = OCCURRENCES
+        budget = MAX_OCCURRENCES
         for term in terms:
             budget -= reach[term][0]
-            if reach[term][0] >= COMMON or (rare and budget < 0):
+            if reach[term][0] >= MIN_COMMON or (rare and budget < 0):
                 break
             rare.append(term)
         scores: dict[int, float] = defaultdict(float)
@@ -204,13 +204,13 @@ class WordSearch:
                 if len(scores) >= MIN_CANDIDATES:
                     break
                 holding, values = self._holding(terms[:count])
-                newest = f"{holding} ORDER BY id DESC LIMIT {TOGETHER}"
+                newest = f"{holding} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
                 together = sum(idf[term] for term in terms[:count])
                 for (id_,) in self._execute(newest, values):
                     scores[id_] = max(scores[id_], together)
-        floor = PROMISING * max(scores.values(), default=0.0)
+        floor = MIN_CANDIDATE_SHARE * max(scores.values(), default=0.0)
         able = [(score, id_) for id_, score in scores.items() if score >= floor]
-        return [id_ for _, id_ in heapq.nlargest(CANDIDATES, able)]
+        return [id_ for _, id_ in heapq.nlargest(MAX_CANDIDATES, able)]
 
     def _of_each(self, terms: Sequence[str], template: str, **constants: int) -> Sequence[Any]:
         """Run a query template for each term, in one UNION statement."""
@@ -253,7 +253,7 @@ def rank(
 ) -> Scored:
     """Score candidates, best first; one with every word of the question scores about 1.
 
-    `names` are the speaker terms of people whom the question names. `mass` is the weight of all
+    `names` are the speaker terms of people named in the question. `mass` is the weight of all
     words of the question, including those that no memory has. `also` are scored even without a
     matching word.
     """
@@ -261,7 +261,7 @@ def rank(
     weights = dict(idf)
     for one, other in query.pairs:
         if one in idf and other in idf:
-            weights[f"{one} {other}"] = PAIR * (idf[one] + idf[other]) / 2
+            weights[f"{one} {other}"] = PAIR_BONUS * (idf[one] + idf[other]) / 2
     words = _by_words(rows, weights)
     best = max(words.values(), default=0.0) or 1.0
     words |= {id_: 0.0 for id_ in also if id_ in rows and id_ not in words}
@@ -284,14 +284,16 @@ def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -
         if not terms:
             continue
         pools[row.session].update(terms)
-        for distance, share in WINDOW:
+        for distance, share in NEIGHBOUR_WEIGHTS:
             near = rows.get(id_ + distance)
             if near is not None and near.session == row.session:
                 amounts = spread.setdefault(near.id, {})
                 for term in terms:
                     amounts[term] = amounts.get(term, 0.0) + share
     pooled = {
-        session: [(term, SESSION * min(count, SESSION_CAP)) for term, count in pool.items()]
+        session: [
+            (term, SESSION_WEIGHT * min(count, MAX_SESSION_COUNT)) for term, count in pool.items()
+        ]
         for session, pool in pools.items()
     }
     scores = {}
@@ -331,15 +333,20 @@ def _reorder(
 
     A memory counts with its neighbours, since what is said beside it says what it is about.
     """
-    head = [*found[:REORDERED], *(pair for pair in found[REORDERED:] if pair[1] in set(near))]
-    rows = rows_by_id(connection, sorted({id_ - by for _, id_ in head for by, _ in WINDOW}))
+    head = [
+        *found[:MAX_REORDERED],
+        *(pair for pair in found[MAX_REORDERED:] if pair[1] in set(near)),
+    ]
+    rows = rows_by_id(
+        connection, sorted({id_ - by for _, id_ in head for by, _ in NEIGHBOUR_WEIGHTS})
+    )
     rows = {id_: row for id_, row in rows.items() if row.state == "active"}
     head = [pair for pair in head if pair[1] in rows]
     # Of each hit: itself, and the shares that it takes of those beside it in its session.
     windows = [
         [
             (share, rows[id_ - by])
-            for by, share in WINDOW
+            for by, share in NEIGHBOUR_WEIGHTS
             if id_ - by in rows and rows[id_ - by].session == rows[id_].session
         ]
         for _, id_ in head
@@ -356,10 +363,12 @@ def _join(found: Found, cosines: Sequence[float]) -> Found:
     if len(found) < 2:
         return found
     scores = [score for score, _ in found]
-    spread = max(statistics.pstdev(scores), MIN_SPREAD * statistics.mean(scores)) or ALONE
+    spread = (
+        max(statistics.pstdev(scores), MIN_SPREAD * statistics.mean(scores)) or MEANING_ONLY_WEIGHT
+    )
     scale, mean = spread / (statistics.pstdev(cosines) or 1.0), statistics.mean(cosines)
     summed = [
-        (score + WEIGHT * scale * (near - mean), id_)
+        (score + MEANING_WEIGHT * scale * (near - mean), id_)
         for (score, id_), near in zip(found, cosines, strict=True)
     ]
     return [(max(0.0, s), id_) for s, id_ in sorted(summed, key=lambda pair: (-pair[0], pair[1]))]
@@ -373,5 +382,5 @@ def _weigh(score: float, row: IndexedMemory) -> float:
     if score <= 0:
         return 0.0
     hours = (time.time() - row.at) / 3_600
-    recency = next((bonus for limit, bonus in RECENCY if 0 <= hours < limit), 0.0)
+    recency = next((bonus for limit, bonus in RECENCY_BONUSES if 0 <= hours < limit), 0.0)
     return score * WEIGHTS.get(row.kind, OTHER_WEIGHT) + recency * min(1.0, score)

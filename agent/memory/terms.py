@@ -79,7 +79,7 @@ def memory_terms(text: str) -> list[str]:
 
 
 def has_speaker(text: str) -> bool:
-    """Tell whether a text begins with a name and a colon."""
+    """Return whether a text begins with a name and a colon."""
     return _SPEAKER.match(text) is not None
 
 

@@ -40,10 +40,12 @@ if TYPE_CHECKING:
 
 Vector = Sequence[float]
 
-INPUT = 2_000  # characters of a text that are embedded, as in the reference engine
-QUESTIONS = 100  # question vectors cached in this process; the store keeps no trace of questions
-NEAREST = 50  # candidates that meaning alone brings
-BATCH = 64  # memories embedded before the deadline is checked again
+MAX_INPUT_CHARS = 2_000  # characters of a text that are embedded, as in the reference engine
+MAX_CACHED_QUESTIONS = (
+    100  # question vectors cached in this process; the store keeps no trace of questions
+)
+MAX_NEAREST = 50  # candidates that meaning alone brings
+BATCH_SIZE = 64  # memories embedded before the deadline is checked again
 
 
 class Embedder(Protocol):
@@ -59,8 +61,8 @@ class Embedder(Protocol):
 class Vectors:
     """The vectors of one model for the texts and memories of a store.
 
-    Memories are searchable by words at once; their vectors follow. New memories are recognised by
-    their ids, which only grow; the table `restated` lists those whose text changed.
+    Memories are searchable by words immediately; their vectors follow. New memories are recognised
+    by their ids, which only grow; the table `restated` lists those whose text changed.
     """
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
@@ -69,12 +71,12 @@ class Vectors:
         self._index: CodeIndex | PgVectorIndex = CodeIndex(embedder.name)
         if not store.sqlite and _has_pgvector(store):
             self._index = PgVectorIndex(store, embedder.name)
-        self.question = lru_cache(QUESTIONS)(self._question)
+        self.question = lru_cache(MAX_CACHED_QUESTIONS)(self._question)
         """Returns the vector of a question; None if the model fails."""
 
     def _question(self, text: str) -> Vector | None:
         try:
-            return self._embedder.embed([text[:INPUT]])[0]
+            return self._embedder.embed([text[:MAX_INPUT_CHARS]])[0]
         except EmbeddingFailed:
             return None  # the search uses words alone
 
@@ -88,7 +90,9 @@ class Vectors:
             known: dict[str, Vector] = {
                 row.digest: array("f", row.vector) for row in connection.execute(query)
             }
-        missing = {name: text[:INPUT] for text, name in names.items() if name not in known}
+        missing = {
+            name: text[:MAX_INPUT_CHARS] for text, name in names.items() if name not in known
+        }
         if missing:
             try:
                 new = self._embedder.embed(list(missing.values()))
@@ -115,7 +119,7 @@ class Vectors:
         self, connection: sa.Connection, query: Vector, first: int, last: int
     ) -> Sequence[int]:
         """List the ids from `first` to `last` of the memories nearest to a question."""
-        return self._index.nearest(connection, query, first, last, NEAREST)
+        return self._index.nearest(connection, query, first, last, MAX_NEAREST)
 
     def cosines(
         self, query: Vector, windows: Sequence[Sequence[tuple[float, Any]]]
@@ -152,10 +156,10 @@ class Vectors:
                 return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
-        """List searchable memories to embed: those whose text changed, else the new ones."""
+        """List searchable memories to embed: those whose text changed, otherwise the new ones."""
         last = first + (1 << NAMESPACE_SHIFT) - 1
         query = sa.select(memories).where(memories.c.state == "active", memories.c.terms != "")
-        query = query.order_by(memories.c.id).limit(BATCH)
+        query = query.order_by(memories.c.id).limit(BATCH_SIZE)
         again = sa.select(restated.c.memory).where(restated.c.memory.between(first, last))
         with self._store.read() as connection:
             rows = connection.execute(query.where(memories.c.id.in_(again))).all()
@@ -165,7 +169,7 @@ class Vectors:
 
 def digest(text: str) -> str:
     """Hash the part of a text that is embedded."""
-    return hashlib.sha256(text[:INPUT].encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(text[:MAX_INPUT_CHARS].encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def meaning(kind: str, key: str | None, text: str) -> str:
@@ -247,8 +251,8 @@ def _number(code: bytes) -> int:
     return int.from_bytes(code)
 
 
-OLDEST = (0, 8)  # the first that goes on scanning where a namespace takes little of the index
-INDEXED = 2_000  # dimensions at most; longer vectors are compared one by one
+MIN_PGVECTOR = (0, 8)  # the first that keeps scanning where a namespace takes little of the index
+MAX_INDEXED_DIMENSIONS = 2_000  # dimensions at most; longer vectors are compared one by one
 _CREATE = """
 CREATE TABLE IF NOT EXISTS vectors (
     model text NOT NULL,
@@ -265,11 +269,11 @@ _HAS_SOME = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
 
 
 def _has_pgvector(store: Store) -> bool:
-    """Tell whether this Postgres has a pgvector that is new enough, or lets us switch it on."""
+    """Return whether this Postgres has a pgvector that is new enough, or lets us switch it on."""
     known = sa.text("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     with store.read() as connection:
         version = connection.scalar(known)
-        if version is None or tuple(map(int, version.split(".")[:2])) < OLDEST:
+        if version is None or tuple(map(int, version.split(".")[:2])) < MIN_PGVECTOR:
             return False
         try:
             connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector")
@@ -282,7 +286,7 @@ class PgVectorIndex:
     """An index of pgvector."""
 
     def __init__(self, store: Store, model: str) -> None:
-        # The name stands inside statements that take no parameters: a hash is safe there.
+        # The name is inside statements that take no parameters: a hash is safe there.
         self._model = hashlib.sha256(model.encode()).hexdigest()[:16]
         with store.write() as connection:
             connection.exec_driver_sql(_CREATE)
@@ -291,7 +295,7 @@ class PgVectorIndex:
         """Keep the vectors of memories by id; the first of a model creates its index."""
         length = len(rows[0][1])
         new = connection.scalar(_HAS_SOME, {"model": self._model}) is None
-        if new and length <= INDEXED:
+        if new and length <= MAX_INDEXED_DIMENSIONS:
             connection.exec_driver_sql(
                 f"CREATE INDEX IF NOT EXISTS vectors_{self._model} ON vectors "
                 f"USING hnsw ((CAST(embedding AS vector({length}))) vector_cosine_ops) "

@@ -125,7 +125,7 @@ def _page(title: str, rows: Sequence[Any]) -> str:
 
 
 def _fits_heading(key: str) -> bool:
-    """Tell whether a key survives being written as a heading and parsed again."""
+    """Return whether a key survives being written as a heading and parsed again."""
     return "\n" not in key and key == key.strip()
 
 

@@ -1,8 +1,8 @@
-"""What an endpoint takes, learned from its refusals: each is adapted to once, and remembered.
+"""What an endpoint accepts, learned from its refusals: each is handled once, and remembered.
 
-A row of `ADAPTATIONS` is one thing that a request may have and an endpoint refuse. What was learned
-holds for the run and, in the data folder by endpoint and model, for later ones (a week: servers are
-started anew with other settings).
+A row of `ADAPTATIONS` is a part of a request that an endpoint may refuse. The result applies
+to the run and, stored in the data folder by endpoint and model, to later ones (a week: servers are
+started again with other settings).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 MAX_AGE: Final = 7 * 24 * 3600.0
-"""Seconds for which what was learned of an endpoint is believed."""
+"""Seconds for which the remembered abilities of an endpoint are trusted."""
 _REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
 """Statuses of refusals; llama.cpp reports errors of its chat templates as 500."""
 
@@ -48,7 +48,7 @@ class ModelRequest:
 
 @dataclass(slots=True)
 class Abilities:
-    """What an endpoint takes; `context` is its window in tokens where it named that."""
+    """The abilities of an endpoint; `context` is its window in tokens if it named one."""
 
     newer_limit: bool = False
     stream_usage: bool = True
@@ -61,7 +61,7 @@ class Abilities:
 
 
 class Adaptation(NamedTuple):
-    """The ability that is switched over if the error has the words and the request the part."""
+    """The ability that changes if the error has the words and the request has the part."""
 
     ability: str
     words: re.Pattern[str]
@@ -87,7 +87,7 @@ ADAPTATIONS = tuple(
 
 
 def adapt(abilities: Abilities, failure: Failure, request: ModelRequest, tried: set[str]) -> bool:
-    """Learn from a refusal what the endpoint does not take; False if it refused something else."""
+    """Learn from a refusal what the endpoint does not accept; False for any other reason."""
     for ability, words, is_sent in ADAPTATIONS:
         taken = getattr(abilities, ability)
         refusable = ability not in tried and (taken or ability == "newer_limit")
@@ -104,7 +104,7 @@ def adapt(abilities: Abilities, failure: Failure, request: ModelRequest, tried: 
 
 
 def recall(endpoint: Endpoint) -> Abilities:
-    """Return what is remembered of an endpoint."""
+    """Return the remembered abilities of an endpoint."""
     # OpenAI itself wants the newer name of the bound on a reply, which few servers know.
     abilities = Abilities(newer_limit="api.openai.com" in endpoint.base_url)
     row = _read(endpoint.learned).get(_key(endpoint), {})
@@ -115,7 +115,7 @@ def recall(endpoint: Endpoint) -> Abilities:
 
 
 def remember(endpoint: Endpoint, abilities: Abilities) -> None:
-    """Keep what was learned of an endpoint for later runs."""
+    """Store the abilities of an endpoint for later runs."""
     if endpoint.learned is not None:
         rows = _read(endpoint.learned) | {_key(endpoint): {"at": time.time(), **asdict(abilities)}}
         with suppress(OSError):  # the next run learns it again

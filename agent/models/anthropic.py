@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 MAX_REPLY = 8_192
-"""Most tokens of a reply, which the API requires. A report in sections is well below it."""
+"""Maximum number of tokens of a reply, which the API requires. A long report is well below it."""
 MAX_REPLY_OLD = 4_096
 """The maximum of the models called claude-3-…"""
 Block = dict[str, Any]
@@ -139,7 +139,7 @@ def _read_message(message: Any) -> Completion:
     if isinstance(message, str):
         raise ErrorInReply(message, ANOTHER_API)
     if not isinstance(blocks, list):
-        raise ValueError("there is no content in it")
+        raise ValueError("it has no content")
     usage = message.usage
     # The API's `input_tokens` exclude those read from and written to the cache; ours do not.
     cached = usage.cache_read_input_tokens or 0

@@ -1,4 +1,4 @@
-"""The language models that can be used at once: by key, from Ollama, from a downloaded file."""
+"""The language models that are ready to use: by key, from Ollama, from a downloaded file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OLLAMA_SECONDS: Final = 1.0
-"""Ollama is on this machine: it answers at once, or not at all."""
+"""Ollama is on this machine: it answers immediately, or not at all."""
 
 
 def ollama_models(environ: Mapping[str, str]) -> list[str]:
@@ -29,7 +29,7 @@ def ollama_models(environ: Mapping[str, str]) -> list[str]:
 
 
 def ready_models(data: Path, environ: Mapping[str, str]) -> list[str]:
-    """Return the names of the models that need no more than being chosen."""
+    """Return the names of the models that are ready to use."""
     keyed = [
         f"{provider.prefix}/{provider.default}"
         for provider in PROVIDERS

@@ -2,8 +2,8 @@
 
 Only the protocol `Model` is required. Further abilities are found by optional attributes: `takes`
 (only some tasks), `sees` (images), `native` (function calling, see `SystemPrompt`), `streams`
-(`reply` accepts a listener), `reply_as` (replies by a JSON Schema) and `start_guided_mode` (rules
-do the search, see `agent.loop.guided`).
+(`reply` accepts a listener), `reply_as` (replies by a JSON Schema) and `start_guided_mode` (code
+does the search, see `agent.loop.guided`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Usage:
 class ModelReply:
     """The text of a reply, its usage, and the name of the model that answered.
 
-    `fit` says how well the quoted sentence fits the question; only the keyless model sets it. `cut`
+    `fit` says how well the quoted sentence fits the question; only the extractive model sets it.
+    `cut`
     says that the reply was cut off at its length limit.
     """
 
@@ -46,7 +47,7 @@ class ModelReply:
 
 
 class Task(StrEnum):
-    """What a model can be asked beside the question itself."""
+    """Requests to a model besides the question itself."""
 
     PLAN = "plan"
     OUTLINE = "outline"
@@ -63,7 +64,7 @@ class Task(StrEnum):
     REPHRASE = "rephrase"
     """Other queries where a search found little."""
     NUDGE = "nudge"
-    """Not a call: whether it can be asked to go on after an answer without any evidence."""
+    """Not a call: whether it can be asked to continue after an answer without any evidence."""
     FOLLOW_NOTES = "heed"
     """Not a call: whether it understands notes, such as those about repeated calls."""
 
@@ -152,7 +153,7 @@ def uses_native_tools(model: object) -> bool:
 
 
 def start_guided_mode(model: Model) -> bool:
-    """Let rules drive the loop for a model (`agent.loop.guided`); False if it has no such mode."""
+    """Let code drive the loop for a model (`agent.loop.guided`); False if it has no such mode."""
     start = getattr(model, "start_guided_mode", None)
     if start is not None:
         start()
@@ -212,12 +213,12 @@ class TextStream:
 
 
 class CallBudget(Protocol):
-    """The budget of one call: its highest price is reserved before each attempt."""
+    """The budget of one call: its maximum price is reserved before each attempt."""
 
     def begin(self) -> int | None:
-        """Reserve the price of an attempt; returns the bound on its reply, None for none.
+        """Reserve the price of an attempt; returns the bound on its reply, None if there is none.
 
-        The bound is in tokens. Raises `LimitReached` where the attempt cannot be paid for.
+        The bound is in tokens. Raises `LimitReached` if the budget is too small for the attempt.
         """
 
     def failed(self, *, billed: bool) -> None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 UNREACHED = 0
 """The status of a call without an answer, or with only a part of one."""
 ANOTHER_API = 1
-"""The status of an answer that is no reply of a model: a web page, or JSON of another kind."""
+"""The status of an answer that is not a reply of a model: a web page, or JSON of another kind."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 _MESSAGE_CHARS = 200
 """Characters of a provider's message that are passed on."""
@@ -95,7 +95,7 @@ class Transient(Temporary):
 
 
 class ErrorInReply(Exception):
-    """A reply with the status 200 that is an error, or none at all; `body` is what came."""
+    """A reply with the status 200 that is an error, or not a reply; `body` is its content."""
 
     def __init__(self, body: Any, status: int = UNREACHED) -> None:
         super().__init__(str(body))
@@ -115,7 +115,7 @@ class Failure:
         """Return the exception to raise: `Transient` if a retry may succeed."""
         final = self._final_error(endpoint)
         if isinstance(final, ModelUnavailable):
-            # Without an answer nobody knows whether the provider did the work.
+            # Without an answer it is unknown whether the provider did the work.
             return Transient(final, self.retry_after, billed=self.status == UNREACHED)
         return final
 

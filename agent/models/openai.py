@@ -95,7 +95,7 @@ class OpenAIModel(ChatCompletionsModel):
         await self._client.close()
 
     async def _create(self, form: Row) -> Any:
-        if not self._model:  # the first that the endpoint lists
+        if not self._model:  # the first one that the endpoint lists
             listed = await self._client.models.list()
             if not listed.data:
                 raise UsageError(
@@ -176,7 +176,7 @@ class CompletionReader:
         """Return the whole reply; raises `ValueError` if the stream ended too early."""
         text = "".join(self._text)
         whole = [loose_json(arguments) is not None for _, arguments in self._calls.values()]
-        # Some endpoints name no end: then a text or a call must look like a whole one.
+        # Some endpoints do not mark the end: then a text or a call must look complete.
         looks_whole = all(whole) if whole else text.rstrip()[-1:] in _ENDS
         if not (self.ended or self._usage or ((text or whole) and looks_whole)):
             raise ValueError("the stream broke off")

@@ -70,7 +70,7 @@ PROVIDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where and how a model is asked.
+    """The address and the protocol of a model.
 
     `name` is our name of the model, `model` the provider's, empty for the first that it lists.
     `sees` says that it is sent images (a refusal is learned), `native` that it is offered tools as
@@ -118,8 +118,8 @@ def default_model(environ: Mapping[str, str]) -> str | None:
 def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
     """Return the endpoint of a remote model; raises `UsageError` for an unknown provider.
 
-    With a `base_url`, a provider's prefix still chooses the protocol; a name without a known prefix
-    is asked in OpenAI's.
+    With a `base_url`, a provider's prefix still chooses the protocol; a name without a
+    known prefix uses OpenAI's.
     """
     prefix, _, model = name.partition("/")
     by_prefix = {provider.prefix: provider for provider in PROVIDERS}
@@ -174,10 +174,12 @@ def find_endpoint(
     environ: Mapping[str, str],
     options: Options | None = None,
 ) -> Endpoint | None:
-    """Return the endpoint of a model; None for keyless, scripted and plug-in models.
+    """Return the endpoint of a model; None for the extractive, scripted and plug-in models.
 
-    Without a name it is the first model at `base_url`, else the default of a provider whose key is
-    set, else the keyless one. `options` override the abilities that the name suggests. Raises
+    Without a name it is the first model at `base_url`, otherwise the default of a provider whose
+    key is set, otherwise the extractive one. `options` override the abilities that the name
+    suggests.
+    Raises
     `UsageError` for an unknown name.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
@@ -210,7 +212,7 @@ def is_small(model: str) -> bool:
 
 
 def import_in_background(module: str) -> None:
-    """Import what takes long (a client half a second, prices a fifth) before it is needed."""
+    """Import slow modules (a client takes half a second, prices a fifth) before they are needed."""
 
     def load() -> None:
         with suppress(UsageError):  # reported when the model is made

@@ -159,13 +159,13 @@ class RemoteModel(ABC):
     async def _complete(self, request: ModelRequest, stream: TextStream | None) -> Completion:
         """Make one request, adapted to what the endpoint takes.
 
-        Raises `Transient` if a retry may succeed, else a `ResearchError`.
+        Raises `Transient` if a retry may succeed, otherwise a `ResearchError`.
         """
         tried: set[str] = set()
         while True:
             if self.calls_left is not None:
                 if self.calls_left <= 0:
-                    raise ModelError("the number of requests that may be made is used up")
+                    raise ModelError("the maximum number of requests has been made")
                 self.calls_left -= 1
             try:
                 return await self._call(self._adapted(request), stream)
@@ -259,7 +259,7 @@ def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict
 
 
 async def is_whole_reply(stream: Any) -> bool:
-    """Whether an endpoint that was asked to stream returned the whole reply at once instead.
+    """Whether an endpoint that should stream returned the whole reply instead.
 
     Raises `ErrorInReply` for a web page.
     """

@@ -1,4 +1,4 @@
-"""Fallbacks: several models, of which the next one answers when one fails."""
+"""Fallbacks: several models; if one fails, the next one answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model, ModelReply, OnText, Task
     from agent.types import Message
 
-REST_SECONDS = 30.0
+COOLDOWN_SECONDS = 30.0
 """Seconds for which a provider that was down after all retries is skipped."""
 
 
@@ -69,9 +69,9 @@ class Router:
                 raise
             except (ModelError, UsageError) as error:
                 # An outage may be over soon; a refused key or an empty account stays so; a filtered
-                # or cut reply says nothing of the next.
+                # or cut reply says nothing about the next.
                 if isinstance(error, ModelUnavailable):
-                    self._rests_until[n] = self._clock() + REST_SECONDS
+                    self._rests_until[n] = self._clock() + COOLDOWN_SECONDS
                 elif not isinstance(error, ModelFiltered | ModelCut):
                     self._rests_until[n] = float("inf")
                 self._note(f"{model.name} failed: {error}")
@@ -83,7 +83,7 @@ class Router:
         model = self._models[n]
         if not isinstance(model, Endpoint):
             return model
-        async with self._opening:  # subtasks ask side by side: it is opened once
+        async with self._opening:  # subtasks ask concurrently: it is opened once
             now = self._models[n]
             if isinstance(now, Endpoint):
                 now = self._models[n] = await self._open_endpoint(now)

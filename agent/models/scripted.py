@@ -66,7 +66,7 @@ class ScriptedModel:
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""
-        # A resumed run has made some rounds before: it goes on at the line of its last one.
+        # A resumed run has made some rounds before: it continues at the line of its last one.
         self._next = max(self._next, _count_rounds(messages))
         if self._next >= len(self._replies):
             raise ModelUnavailable(
@@ -121,13 +121,13 @@ def _line(line: str, number: int, name: str) -> ScriptedReply:
         return ScriptedReply(str(value["reply"]), value.get("expect"), task)
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{name}:{number} is no reply: {error}",
+            f"{name}:{number} is not a reply: {error}",
             hint='Write a JSON string, or {"reply": "…", "expect": "regex"}.',
         ) from error
 
 
 def _fill(reply: str, message: str) -> str:
-    """Replace the placeholders of a reply; one that matches nothing stays as it is."""
+    """Replace the placeholders of a reply; one that matches nothing is not changed."""
     passages = list(dict.fromkeys(_PASSAGE.findall(message)))
 
     def replacement(match: re.Match[str]) -> str:

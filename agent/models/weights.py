@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from pathlib import Path
 
-_SECONDS_WITHOUT_BYTES: Final = 60.0
-_CHUNK: Final = 1 << 20
+_SECONDS_WITHOUT_BYTES: Final = 60.0  # then the download fails and can be resumed
+_CHUNK: Final = 1 << 20  # bytes read at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A model file: where it is, how large (bytes; 0 if unknown), and its SHA-256 in hex."""
+    """A model file: its address, its size in bytes (0 if unknown), and its SHA-256 in hex."""
 
     name: str
     url: str
     size: int
     sha256: str
     measured: str = ""
-    """What was measured of it: docs/benchmarks.md."""
+    """Its measured results: docs/benchmarks.md."""
 
     @property
     def file(self) -> str:
@@ -104,7 +104,7 @@ async def pull(
 
 
 def _read_part(part: Path) -> tuple[int, _Hash]:
-    """The size of what was downloaded before, and its hash."""
+    """The size and the hash of the part that was downloaded before."""
     done, digest = 0, sha256()
     with suppress(FileNotFoundError), part.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -121,7 +121,7 @@ async def _download(
     digest: _Hash,
     progress: Callable[[int, int], None],
 ) -> _Hash:
-    """Append to `part` what follows its `done` bytes; return the hash of it all."""
+    """Append the rest to `part`, after its `done` bytes; return the hash of the whole file."""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
         async with (

@@ -23,7 +23,7 @@ _NAMES: Any = {None: _ATOM}  # the stubs have no default namespace
 _E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
 _MAX_ENTRIES = 200
 """Maximum number of entries: feed readers poll before so many new ones are added."""
-_WAIT_S = 10.0
+_WAIT_S = 10.0  # seconds for another process to release the feed
 
 
 def add_entry(path: Path, notice: Notice) -> None:

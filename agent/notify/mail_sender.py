@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PASSWORD = "SMTP_PASSWORD"  # noqa: S105 - the variable's name
 _PORTS = {"smtp": 587, "smtps": 465}
 _FORM = "Use the form smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
-_TIMEOUT_S = 30.0
+_TIMEOUT_S = 30.0  # seconds per answer of the mail server
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class _Connection(smtplib.SMTP):
 
 
 def is_local(host: str, *kinds: AddressKind) -> bool:
-    """Tell whether a host is this machine, or has an address of one of `kinds`."""
+    """Return whether a host is this machine, or has an address of one of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

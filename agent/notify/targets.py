@@ -53,7 +53,7 @@ _HOOK_S = 15.0
 _FORMS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
 _DESKTOP_CHARS = 400
 """Maximum length of the text in characters; desktops cut longer ones."""
-_DESKTOP_S = 10.0
+_DESKTOP_S = 10.0  # seconds for the desktop's notification command
 _MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 
 

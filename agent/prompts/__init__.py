@@ -149,7 +149,7 @@ class Guides:
         }
 
     def after(self, results: Sequence[Observation]) -> str:
-        """Return the help for these results that was not given yet; "" for none."""
+        """Return the help for these results that was not given yet; "" if there is none."""
         successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_APPLIES[name], successful))]
         texts = [self._remaining.pop(name) for name in names]
@@ -174,5 +174,5 @@ _APPLIES: dict[str, Callable[[Observation], bool]] = {
 
 
 def _names_passages(web: str) -> bool:
-    """Tell whether a line begins with the id of a passage: `S3¶12`."""
+    """Return whether a line begins with the id of a passage: `S3¶12`."""
     return any(line[:1] == "S" and "¶" in line.partition(" ")[0] for line in web.splitlines())

@@ -79,7 +79,7 @@ def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     description = " ".join(str(fields.get("description") or "").split())
     broken = ""
     if not name or not description:
-        broken = "its front matter has no name, or no description"
+        broken = "its front matter lacks a name or a description"
     if len(name) > MAX_NAME_CHARS or len(description) > MAX_DESCRIPTION_CHARS:
         broken = f"name or description is longer than {MAX_NAME_CHARS} or {MAX_DESCRIPTION_CHARS}"
     return Skill(name or path.parent.name, description, path.parent, owner, broken)
@@ -102,7 +102,7 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
     try:
         fields = YAML(typ="safe", pure=True).load(head)
     except YAMLError as error:
-        raise UsageError(f"its front matter is no YAML: {error}") from error
+        raise UsageError(f"its front matter is not valid YAML: {error}") from error
     return fields if isinstance(fields, dict) else {}, body.partition("\n")[2]
 
 

@@ -43,7 +43,7 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
 class Form(NamedTuple):
     """A form of calls: its name, its beginning and end as patterns, how its arguments are written.
 
-    A row whose form is inside another one comes first. Text with such a form is no answer.
+    A row whose form is inside another one comes first. Text with such a form is not an answer.
     """
 
     name: str

@@ -12,7 +12,7 @@ _FENCE = re.compile(r"```(?:json)?\s*")
 
 
 def loose_json(text: str) -> Any | None:
-    """Parse a text as JSON, else the object from its first to its last brace; None if neither."""
+    """Parse a text as JSON, or the object from its first to its last brace; None if neither."""
     plain = js.trim(_FENCE.sub("", text))
     start, end = plain.find("{"), plain.rfind("}")
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
@@ -44,4 +44,4 @@ def repair_object(text: str) -> dict[str, Any] | None:
 
 def _refuse_constant(name: str) -> Any:
     """Refuse `NaN` and `Infinity`, which Python's parser accepts by default."""
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

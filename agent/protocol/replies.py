@@ -68,7 +68,8 @@ _ROLE_TURN = re.compile(
 _LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“", "`": "ˋ", "{": "｛"}
 _STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
 _QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-# In a parameter that is no JSON (`5" screen`), a quote must close on its line, before the next tag.
+# In a parameter that is not JSON (`5" screen`), a quote must close on its line, before the next
+# tag.
 _QUOTED_BARE = re.compile(rf'"(?:(?!{_TOOL_OPEN})[^"\n])*+"')
 _PLACEHOLDER = "NAME"
 

@@ -1,1 +1,1 @@
-"""Runs: wiring one together, answering its question, resuming and replaying it, jobs after it."""
+"""Runs: setting one up, answering its question, resuming and replaying it, post-run tasks."""

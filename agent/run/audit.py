@@ -55,7 +55,7 @@ async def audit(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Audit a draft; `flags` are those of `research`, of which `service` replaces `SERVICES`.
+    """Audit a draft; `flags` are those of `research`; `service` replaces addresses of `SERVICES`.
 
     Raises `UsageError` for a draft that cannot be read or cites nothing that can be looked up.
     """
@@ -96,14 +96,14 @@ class Audit(Run):
         references = await checker.check_all(self._draft.references)
         text = self._draft.with_addresses(checker.places)
 
-        # Check each sentence by code, then ask the judge about what that leaves open.
+        # Check each sentence by code, then ask the judge about those that remain undecided.
         model = await self._model.open_judge(stack)
         if model is None:
             model = await self._model.open(stack, lambda why: services.write("note", text=why))
         judge = ClaimJudge(evidence, services.budget, services.record, model)
         checked = await asyncio.to_thread(check_answer, text, evidence)
         if judge.can_judge:
-            # If the cited page could not be read, there is nothing to judge by.
+            # If the cited page could not be read, there is no evidence to judge by.
             unread = _unread_sentences(checked)
             claims = await asyncio.to_thread(open_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
@@ -131,8 +131,8 @@ class Audit(Run):
     ) -> dict[str, Verdict]:
         """Find, for sentences that their own pages do not support, another page that does.
 
-        Returns the verdicts by sentence. Code decides where the words stand on the nearest page,
-        else the judge.
+        Returns the verdicts by sentence. Code decides if the nearest page has the
+        words, otherwise the judge.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
@@ -166,7 +166,7 @@ class Audit(Run):
 
 
 def _unread_sentences(checked: CheckedAnswer) -> set[str]:
-    """Return the sentences whose cited pages could all not be read."""
+    """Return the sentences of whose cited pages none could be read."""
     unread = {text for text, _ in checked.unread_citations}
     return unread - {sentence.text for sentence in checked.sentences if sentence.citations}
 
@@ -217,7 +217,7 @@ def _with_other_pages(
 
 
 def _paragraphs_of(claims: Iterable[str], text: str) -> str:
-    """Return the paragraphs of a draft that hold claims, each with its heading.
+    """Return the paragraphs of a draft that contain claims, each with its heading.
 
     The judge needs them to know what “he” and “it” mean.
     """

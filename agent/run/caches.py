@@ -1,4 +1,4 @@
-"""The caches of the process that hold what was made of pages."""
+"""Caches of the process for parsed pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selects the passages that bear on a question, for a report without an answer."""
+"""Selects the passages that are relevant to the question, for a report without an answer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MAX_CLOSEST: Final = 5
 MAX_SENTENCES, MAX_CHARS = 3, 500
 """Maximum number of sentences and characters of each."""
 MIN_SHARE: Final = 0.25
-"""Share of the question's words in a passage, its headings and title, above which it bears on the
-question."""
+"""Share of the question's words in a passage, its headings and title, above which it
+is relevant."""
 
 
 def add_closest(report: Report, text: str, evidence: Evidence) -> None:
-    """Add the passages that bear on the question: those that `text` cites, then the nearest."""
+    """Add the passages that are relevant to the question: those `text` cites, then the nearest."""
     question, sources = report.question, SourceList(report.sources)
     wanted = frozenset(content_words(question))
     nearest = evidence.search(question, 2 * MAX_CLOSEST) if wanted else []

@@ -45,7 +45,7 @@ Skill = dict[str, Any]
 Thumb = Literal["up", "down"]
 
 BEGUN: Final = "job.begun"
-"""Recorded first by jobs that are not idempotent: when repeated, they check how far they got."""
+"""Recorded first by jobs that are not idempotent, so that a repeated job knows what is done."""
 DONE: Final = "job.done"
 COUNTER: Final = "_convCount"
 """Key of the number of answered questions, as in the reference engine."""
@@ -90,7 +90,7 @@ _PRAISE = re.compile(
     r"\b(?:thanks?|perfect|great|exactly|nice|awesome|good job|love it|nailed it)\b", re.ASCII
 )
 _ABOUT_SOMETHING = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
-"""Removed before looking for complaints: asking what is wrong with something is none."""
+"""Removed before looking for complaints: asking what is wrong with something is not a complaint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ class FinishedTurn:
     """A conversation that ends with the new question and its answer.
 
     `messages` is the length of the model's conversation without the answer; `given_skills` are the
-    skills in its prompt; `tainted` says that the run read the web, so that the answer may hold its
-    words. `tools` names the successful tools in order; `verified` says that every sentence was
+    skills in its prompt; `tainted` says that the run read the web, so that the answer may contain
+    its words. `tools` names the successful tools in order; `verified` says that every sentence was
     supported, so that skills may be proposed.
     """
 
@@ -127,7 +127,7 @@ class JobProgress:
 
 
 def job_place(name: str) -> str:
-    """Return the place of a job on record."""
+    """Return the place of a job in the record."""
     return f"{AFTER}/{name}"
 
 
@@ -136,7 +136,7 @@ class ConversationJobs:
     """Does the jobs of one turn.
 
     `now_ms` is the clock, in milliseconds. Without `ask` only the jobs that need no language model
-    are done. `progress` says what an earlier process did.
+    are done. `progress` lists what an earlier process did.
     """
 
     memory: Memory
@@ -228,7 +228,7 @@ class ConversationJobs:
         await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
 
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
-        """Condense the turns behind the watermark that are too old to be shown themselves.
+        """Condense the turns after the watermark that are too old to be shown in full.
 
         Without a model, or if it fails, they are cut, and only the newest text is kept.
         """
@@ -311,7 +311,7 @@ class ConversationJobs:
 
 
 def answered_count(memory: Memory) -> int:
-    """Return how many questions were answered; 0 if the stored counter is no number."""
+    """Return how many questions were answered; 0 if the stored counter is not a number."""
     counted = js.to_string(memory.values(kinds.INTERNAL).get(COUNTER, "0"))
     return int(counted) if counted.isascii() and counted.isdigit() else 0
 
@@ -355,7 +355,7 @@ def _rescored(skill: Skill, delta: int, counter: str) -> Skill:
 
 
 def _rounded(number: float) -> int:
-    """Round half up, as scores always were; `round` rounds half to even."""
+    """Round half up, as scores always have been; `round` rounds half to even."""
     return math.floor(number + 0.5)
 
 
@@ -369,7 +369,7 @@ def _is_useless(skill: Skill, now_ms: int) -> bool:
 
 
 def _own_turns(history: Sequence[Turn]) -> list[Turn]:
-    """Return what the user wrote: an answer may have words of a page."""
+    """Return what the user wrote; answers may contain words from a page."""
     return [turn for turn in history if turn.role == "user"]
 
 
@@ -378,7 +378,10 @@ def _line(text: Any, max_chars: int) -> str:
 
 
 async def word_insights(memory: Memory, model: Model) -> int:
-    """Have a model rephrase the newest insights; returns how many. Raises `ModelError`."""
+    """Have a model rephrase the newest insights, and recommend what to do; returns how many.
+
+    Raises `ModelError`.
+    """
     from agent.memory.consolidation import reword, unworded  # noqa: PLC0415 - loads a database
 
     done = 0
@@ -386,8 +389,11 @@ async def word_insights(memory: Memory, model: Model) -> int:
         lines = "\n".join(f"- {inert(text)}" for text in insight.evidence)
         request = f"<memories>\n{lines}\n</memories>\n\nThe rule: {inert(insight.text)}"
         reply = await model.reply(prompt("insight"), [Message("user", request)])
-        text = inert(reply.text).strip()
-        if text and text.rstrip(".").upper() != "NONE":
-            reword(memory.entries, insight.key, text)
+        fields = loose_object(reply.text)
+        text, advice = (
+            inert(str(fields.get(name) or "")).strip() for name in ("insight", "recommendation")
+        )
+        if text:
+            reword(memory.entries, insight.key, text, advice)
             done += 1
     return done

@@ -1,8 +1,8 @@
 """The draft of an audit: reading its text and references, and looking the references up.
 
 A draft is Markdown, HTML, Word, PDF or another document that the reader reads, with links,
-footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file holds references
-alone. Crossref is asked about DOIs, then doi.org, since other agencies register DOIs too; the
+footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file has only
+references. Crossref is asked about DOIs, then doi.org, since other agencies register DOIs too; the
 Wayback Machine is asked for copies of dead pages.
 """
 
@@ -44,13 +44,13 @@ READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING: Final = ".,;:!?'\"*_"
-"""Characters after an address that belong to the sentence."""
+"""Characters after an address that belong to the sentence, not to the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
 _KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _BULLETS: Final = ("- ", "* ", "+ ", "• ")
 _LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
 _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
-"""Brackets that hold links alone: their words are titles, not words of the sentence."""
+"""Brackets that contain only links: their words are titles, not part of the sentence."""
 # `[1]`, `[^1]`, `[1, 3–5]`.
 _NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
 # `[words][key]`, and `[key][]`.
@@ -136,7 +136,7 @@ def _markdown(path: Path) -> str:
     if path.suffix.lower() in (".md", ".markdown"):
         return _text(path)
     try:
-        body, place = path.read_bytes(), path.resolve().as_uri()
+        body, place = path.read_bytes(), f"file:///{quote(path.name)}"
         if sniff(body, "", place) == "html":
             return _whole_page(body, place)
         document = extract_body(body, "", place)
@@ -146,7 +146,7 @@ def _markdown(path: Path) -> str:
 
 
 def _whole_page(body: bytes, place: str) -> str:
-    """Convert an HTML draft to Markdown, without dropping what is around the article."""
+    """Convert an HTML draft to Markdown, including everything around the article."""
     root = parse_html(body)
     strip_hidden(root)
     for link in root.iter("a"):
@@ -210,9 +210,9 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
 
 
 def _find_last_list(lines: Sequence[str]) -> int:
-    """Find where the list at the end of a text begins: after the last heading, or its last lines.
+    """Find where the list at the end of a text begins: after the last heading or at the end.
 
-    Returns the number of its first line; that of all lines if there is no list.
+    Returns the number of its first line, or the number of lines if there is no list.
     """
     headings = [number for number, line in enumerate(lines, 1) if line_kind(line) == "heading"]
     if headings:
@@ -275,8 +275,8 @@ SERVICES: Final = {
     "doi": "https://doi.org",
     "archive": "https://archive.org",
 }
-"""The services that are asked about references, with their addresses."""
-CONCURRENT_CHECKS: Final = 6
+"""The services that look up references, with their addresses."""
+CONCURRENT_CHECKS: Final = 6  # references looked up at once; each host has its own delay
 MIN_SAME_TITLE_SHARE: Final = 0.5
 """Minimum share of the shorter title's words in the other one for both to count as the same."""
 _RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
@@ -407,7 +407,7 @@ class ReferenceChecker:
 async def find_archived(
     web: Web, archive: str, url: str, at: datetime | None = None
 ) -> tuple[str, str]:
-    """Ask the Wayback Machine for its copy of a page, the one nearest to a time.
+    """Ask the Wayback Machine for the copy of a page nearest to a time.
 
     Returns its address, empty if there is none, and why it could not be asked.
     """
@@ -453,7 +453,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     """Describe how the cited authors differ from the family names of a work; empty if they agree.
 
     BibTeX lists the authors. Free text is wrong if it begins with a name (`Brask, H.`) and has none
-    of the work's authors; a reference that is only an address or a title says nothing of them.
+    of the work's authors; a reference with only an address or a title says nothing about them.
     """
     known = [" ".join(words(name)) for name in names]
     if not known:
@@ -473,12 +473,12 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
 
 
 def _same_title(cited: str, title: str) -> bool:
-    """Whether a reference has a title in it; true if one of the two is too short to tell."""
+    """Whether a reference contains a title; true if one of the two is too short to decide."""
     cited_words, title_words = (set(content_words(_URL.sub(" ", t))) for t in (cited, title))
     shorter = min(len(cited_words), len(title_words))
     return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter
 
 
 def comparable(url: str) -> str:
-    """Remove what sites change freely in an address: scheme, `www.`, last slash, fragment."""
+    """Remove the parts of an address that sites vary: scheme, `www.`, last slash, fragment."""
     return normalize(url).partition("://")[2].removeprefix("www.").rstrip("/")

@@ -1,4 +1,4 @@
-"""An earlier report, to be checked again: of a run, an archive, or a report saved as JSON."""
+"""An earlier report to recheck: of a run, in an archive, or saved as JSON."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import ValidationError
 
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.export.run_archive import is_archive, open_run
 from agent.export.run_record import FinishedRun
 from agent.run.record import RunRecord
+from agent.run.settings import local_files
 from agent.types import Report, VerdictState
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Source
     from agent.journal.runs import Runs
     from agent.types import ReportSource, Sentence
+    from browser.net.local_files import LocalFiles
     from browser.types import Page
 
 _PAGES: Final = frozenset({"http", "browser", "file"})
@@ -29,22 +32,23 @@ _PAGES: Final = frozenset({"http", "browser", "file"})
 
 @dataclass(frozen=True, slots=True)
 class EarlierReport:
-    """A report that is checked again, with its record where that is at hand.
+    """A report that is checked again, with its record where that is available.
 
-    `is_own` says that the run was made on this machine, so that its files may be read again.
+    `files` are those that the user named for it, which may be read again; None if it was not made
+    on this machine.
     """
 
     name: str
     report: Report
     record: RunRecord | None = None
-    is_own: bool = False
+    files: LocalFiles | None = None
 
     def saved(self, source: ReportSource) -> Source | None:
-        """Return a source as it was read then, None if its text was not saved."""
+        """Return a source as it was read at the time; None if its text was not saved."""
         return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
 
     def saved_page(self, source: ReportSource) -> Page | None:
-        """Return the page of a source as it was read then, None if it was not saved."""
+        """Return the page of a source as it was read at the time; None if it was not saved."""
         return self.record.page(source.url, source.sha256) if self.record else None
 
 
@@ -62,17 +66,23 @@ def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
             raise UsageError(f"cannot read {path}: {error.strerror}") from error
         except ValidationError as error:
             hint = "`research audit FILE` checks other documents."
-            raise UsageError(f"{path.name} is no report of a run", hint=hint) from error
+            raise UsageError(f"{path.name} is not the report of a run", hint=hint) from error
         yield EarlierReport(path.name, report)
         return
     with open_run(name, runs) as folder:
         finished = FinishedRun.read(folder.path)
         record = RunRecord(folder, finished.events)
-        yield EarlierReport(folder.id, finished.report, record, is_own=not is_archive(name))
+        files = None if is_archive(name) else _files_of(record)
+        yield EarlierReport(folder.id, finished.report, record, files)
+
+
+def _files_of(record: RunRecord) -> LocalFiles:
+    options = record.options
+    return local_files(load_options({name: options.get(name) for name in ("corpus", "file")}))
 
 
 def quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
-    """Return the pages whose words support a sentence of a report."""
+    """Return the pages whose quotes support a sentence of a report."""
     if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
         return []
     cited = [source for source in report.sources if source.n in sentence.citations]

@@ -1,4 +1,4 @@
-"""Where the elements of a snapshot stand, and how well two such places agree.
+"""The positions of a snapshot's elements, and how well two of them agree.
 
 A rerun finds an element by its role and name; where several have the same, by its row.
 """
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MIN_OWN_PARTS: Final = 0.5
-"""More than this share (0 to 1) of the cells or words that only an element's row had identifies the
-row: of two words both, so that a namesake is another row."""
+"""A row is recognised by more than this share (0 to 1) of the cells or words that only it had: of
+two
+words both, so that a person with the same first name is another row."""
 _REF_AT = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _BARE_REF = re.compile(r"\b(?:f\d+)?e\d+\b")
 _ROLE = re.compile(r"\s*\w+: ")
@@ -25,9 +26,9 @@ _ROLE = re.compile(r"\s*\w+: ")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an element stood: its line without refs, the line above it, and the heading.
+    """The position of an element: its line without refs, the line above it, and the heading.
 
-    `name` is the element as its line shows it, `number` how many of that name stood before it.
+    `name` is the element as its line shows it, `number` how many of that name came before it.
     `own_parts` are the cells or words that no other row, or element of that name, had in its line
     (or, with `parts_above`, above it); `others` is the number of other elements of that name.
     """
@@ -59,7 +60,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
 
 
 def distinguished(ref: str, places: Mapping[str, Place]) -> Place:
-    """Return a place with what no other row, and no other element of its name, had in its line."""
+    """Return a place with the parts of its line that no other row or element of its name had."""
     place = places[ref]
     others = [one for key, one in places.items() if key != ref and one.name == place.name]
     rows = [one for one in places.values() if _is_row(place) and _is_row(one)]
@@ -99,7 +100,7 @@ def without_marks(line: str) -> str:
 
 
 def share_of_own_parts(then: Place, now: Place | None) -> float:
-    """Return the share (0 to 1) of a place's own parts that stand where it now is."""
+    """Return the share (0 to 1) of a place's own parts that are at its new position."""
     if now is None:
         return 0.0
     there = _words_above(now) if then.parts_above else frozenset(words(now.line))
@@ -107,7 +108,7 @@ def share_of_own_parts(then: Place, now: Place | None) -> float:
 
 
 def nearness(then: Place, now: Place | None) -> tuple[float, ...]:
-    """Rate a place by its lines, its heading, and its number among elements of the same name."""
+    """Rate a match by its lines, its heading, and its number among elements of the same name."""
     if now is None:
         return (0.0,)
     pairs = ((then.line, now.line), (then.above, now.above), (then.heading, now.heading))

@@ -44,7 +44,7 @@ def _valid_patterns(values: tuple[str, ...]) -> tuple[str, ...]:
         try:
             re.compile(value)
         except re.error as error:
-            raise ValueError(f"{value!r} is no regular expression: {error}") from error
+            raise ValueError(f"{value!r} is not a valid regular expression: {error}") from error
     return values
 
 
@@ -176,7 +176,7 @@ def read_suite(path: Path) -> Suite:
     except YAMLError as error:
         raise UsageError(f"{path} is not valid YAML: {error}") from error
     except TypeError as error:
-        raise UsageError(f"{path} holds no checks", hint=_HINT) from error
+        raise UsageError(f"{path} contains no checks", hint=_HINT) from error
     except ValidationError as error:
         first = error.errors()[0]
         raise _error_at(path, rows, first["loc"], first["msg"]) from error

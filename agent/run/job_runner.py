@@ -1,4 +1,4 @@
-"""The background jobs of a run: claimed before its end is recorded, done after its answer.
+"""The post-run tasks: claimed before the run's end is recorded, done after its answer.
 
 What a run writes into memory is computed from its events alone, so that another process can finish
 the jobs of a run that was killed after its answer. Each run with unfinished jobs is an empty file
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 FACTS: Final = "facts"
-"""The job that writes the findings of a run into memory, by its name on record."""
+"""The job that writes the findings of a run into memory, by its name in the record."""
 DAY_LOG: Final = "day-log"
 """The job that writes a run into the day's log of a wiki."""
 SETTLED: Final = "run.settled"
@@ -57,7 +57,7 @@ FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
 """Maximum number of killed runs whose jobs a run does; the next run does the others."""
 ONLY_HERE: Final = ""
-"""The name of a memory object passed by a caller: no other process can open it."""
+"""The name for a memory object passed by a caller, which no other process can open."""
 
 
 class UnfinishedRuns:
@@ -98,7 +98,7 @@ class JobNotes:
 
     `messages` is the length of the final conversation, `used` the ids of the memories in its
     prompt, `memory` the name of the memory to write to, `asks` whether a language model is needed.
-    `wiki` is the folder of the wiki whose day's log is written, empty for none.
+    `wiki` is the folder of the wiki whose day's log is written, empty if there is none.
     """
 
     messages: int
@@ -164,7 +164,7 @@ class BackgroundJobs:
     async def claim(
         cls, services: RunServices, builder: ContextBuilder, work: Orchestrator
     ) -> BackgroundJobs | None:
-        """Claim the jobs before the end is on record; None without a memory.
+        """Claim the jobs before the end is recorded; None without a memory.
 
         If marking the run as unfinished fails (a full disk), a note is recorded: the jobs are
         still done, but they are lost if this process is killed before.
@@ -187,7 +187,9 @@ class BackgroundJobs:
                 claim = UnfinishedRuns(options.data).claim
                 lock = await asyncio.to_thread(claim, services.folder.id)
         except OSError as error:
-            text = f"what follows the answer was not marked, a kill would lose it: {error}"
+            text = (
+                f"the post-run tasks are not recorded, and lost if the process is killed: {error}"
+            )
             services.write("note", text=text)
         runner = JobRunner(context.memory, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)
@@ -246,7 +248,9 @@ class JobRunner:
         lock = UnfinishedRuns(data).claim(record.folder.id)
         if lock is None:
             hint = "Its answer stands: `research show` shows it."
-            raise UsageError(f"another process is still at it: {record.folder.id}", hint=hint)
+            raise UsageError(
+                f"another process is still working on it: {record.folder.id}", hint=hint
+            )
         try:
             await self._finish_claimed(record, lock, on_event)
         finally:
@@ -282,7 +286,7 @@ class JobRunner:
     async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
         """Save the findings of a run and do its jobs, except those done according to the record.
 
-        False if they need a language model, and there is none or no money for it.
+        False if they need a language model and there is none, or no budget for it.
         """
         report, progress, builder = pending.report, pending.progress, pending.builder
         # Jobs without a model.
@@ -330,7 +334,7 @@ class JobRunner:
 
 
 def can_ask(model: Model, budget: Budget) -> bool:
-    """Whether the model does background jobs, and money is left for it."""
+    """Whether the model does post-run tasks, and the budget allows it."""
     affordable = budget.max_usd is None or budget.spent_usd < budget.max_usd
     return takes(model, Task.BACKGROUND) and affordable
 
@@ -391,7 +395,7 @@ async def save_turns(
 ) -> None:
     """Append question and answer to the conversation in memory.
 
-    A run that failed has no `report`; its question is saved all the same. A `resumed` run may have
+    A run that failed has no `report`; its question is saved anyway. A `resumed` run may have
     saved its turns before it was killed: those are not saved twice.
     """
     if context.memory is None:

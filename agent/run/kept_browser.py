@@ -1,9 +1,9 @@
-"""A browser session that is kept between commands: a process of the user that answers on a socket.
+"""A browser session kept between commands: a process of the user that listens on a socket.
 
 `python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
 listens on a socket in FOLDER, which only the user can reach. A request is one line of JSON,
-`{"tool": …, "arguments": {…}}`; so is the answer, `{"text": …, "failed": …}`. It ends when it is
-asked to, or after IDLE_MINUTES without a request.
+`{"tool": …, "arguments": {…}}`; so is the answer, `{"text": …, "failed": …}`. It ends
+on request, or after IDLE_MINUTES without one.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ SOCKET: Final = "socket"
 LOG: Final = "log"
 CLOSE: Final = "CLOSE"
 """The request that ends the session."""
-IDLE_MINUTES: Final = 30
-START_SECONDS: Final = 30.0
+IDLE_MINUTES: Final = 30  # without a request, then the session ends
+START_SECONDS: Final = 30.0  # for Python and the browser to start
 CALL_SECONDS: Final = 120.0
 """Seconds that a command waits for its answer; a tool's own limit is shorter."""
-_POLL_SECONDS: Final = 0.05
+_POLL_SECONDS: Final = 0.05  # between two looks for the socket
 MAX_LINE: Final = 32_000_000
 """Bytes of a request or an answer."""
 
@@ -47,7 +47,7 @@ MAX_LINE: Final = 32_000_000
 def session_folder(data: Path, name: str) -> Path:
     """The folder of a session, made for the user alone; raises `UsageError` for a bad name."""
     if not name.replace("-", "").replace("_", "").isalnum():
-        raise UsageError(f"{name!r} is not a name", hint="Use letters, digits, - and _.")
+        raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
     return private_folder(private_folder(private_folder(data) / "browser") / name)
 
 
@@ -79,7 +79,7 @@ def _connected(folder: Path) -> socket.socket | None:
     try:
         with chdir(folder):  # systems take only some 100 characters of a socket's path
             connection.connect(SOCKET)
-    except OSError:  # no socket, or nobody listens any more
+    except OSError:  # no socket, or no process listens any more
         connection.close()
         return None
     return connection
@@ -114,7 +114,7 @@ def start(folder: Path, options: Mapping[str, Any]) -> None:
 
 
 async def serve(folder: Path, options: Mapping[str, Any]) -> None:
-    """Answer requests until one asks for the end, or none came for IDLE_MINUTES."""
+    """Answer requests until one ends the session, or none arrives for IDLE_MINUTES."""
     from agent.run.tool_calls import ToolCalls  # noqa: PLC0415 - the client needs none of it
 
     if sys.platform == "win32":
@@ -122,10 +122,11 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
             "a browser session needs sockets of the user, which Python does not have on Windows",
             hint="Use `research mcp` there.",
         )
+    settings = load_options(dict(options), config=True)  # of this session, as it was started
     used = asyncio.Event()
     ended = asyncio.Event()
     async with AsyncExitStack() as stack:
-        calls = ToolCalls(load_options(dict(options), config=True), stack)
+        calls = ToolCalls(lambda: settings, stack)
         stack.callback(calls.context.close)
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -142,7 +143,7 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
             used.set()
 
         at = socket.socket(socket.AF_UNIX)
-        mask = os.umask(0o177)  # the socket is the user's alone from the start
+        mask = os.umask(0o177)  # only the user can reach the socket, from the start
         try:
             with chdir(folder):
                 at.bind(SOCKET)
@@ -169,7 +170,7 @@ async def _until_idle(used: asyncio.Event, ended: asyncio.Event) -> None:
 
 
 async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Run one request; what goes wrong is the text of the answer."""
+    """Run one request; an error becomes the text of the answer."""
     tool, arguments = str(request["tool"]), dict(request["arguments"])
     if tool == CLOSE:
         return {"text": "closed", "failed": False}
@@ -187,7 +188,7 @@ async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[
 
 
 async def _picture(calls: ToolCalls) -> dict[str, Any]:
-    """Take a picture of what is in view, for the command to save."""
+    """Take a screenshot of the visible page, for the command to save."""
     tab = (await calls.web()).tab
     if tab is None:
         return {"text": "no page is open", "failed": True}
@@ -200,7 +201,7 @@ async def _picture(calls: ToolCalls) -> dict[str, Any]:
 
 
 def result_text(result: Observation) -> str:
-    """Write a result as plain lines: what was done and what happened, then the page's text."""
+    """Format a result as plain lines: what was done and what happened, then the page's text."""
     data = result.data
     if result.failed:
         return "\n".join(

@@ -50,13 +50,13 @@ class ResolvedModel:
 
     @property
     def name(self) -> str:
-        """The name of the model on record."""
+        """The name of the model in the record."""
         model = self.local or self.endpoint
         return model.name if model else ""
 
     @property
     def guided(self) -> bool:
-        """Whether rules drive the loop for it: the model is small, or a flag asks for it."""
+        """Whether code drives the loop: the model is small, or a flag asks for it."""
         if self.endpoint is None:
             return False
         if self.options.guided is not None:
@@ -65,7 +65,7 @@ class ResolvedModel:
 
     @property
     def by_rules(self) -> bool:
-        """Whether rules make the tool calls; they use our own tools only."""
+        """Whether code makes the tool calls, which uses only built-in tools."""
         return self.guided or isinstance(self.local, ExtractiveModel | GuidedModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
@@ -80,7 +80,7 @@ class ResolvedModel:
             model = GuidedModel(model, options.effort)
         if not options.fallback:
             return model
-        # Resolved now, so that a wrong name is reported at once; opened when it is needed.
+        # Resolved now, so that a wrong name is reported immediately; opened when it is needed.
         fallbacks = [
             find_endpoint(name, None, self.environ, options) or _local_model(name)
             for name in options.fallback
@@ -100,7 +100,7 @@ class ResolvedModel:
 
 
 def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str]) -> ResolvedModel:
-    """Find the model of a run: the caller's `own`, else the one of the settings.
+    """Find the model of a run: the caller's `own`, otherwise the one of the settings.
 
     Raises `UsageError` for an unknown one.
     """
@@ -160,7 +160,7 @@ def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
 class RedactingModel(ModelWrapper):
     """Redacts secrets in the replies of a model.
 
-    Requests hold none: messages and tool results are redacted where they are made.
+    Requests contain none: messages and tool results are redacted where they are created.
     """
 
     streams = True
@@ -180,6 +180,6 @@ class RedactingModel(ModelWrapper):
         return replace(reply, text=self._redactor.text(reply.text))
 
     def start_guided_mode(self) -> None:
-        """Let code search and read from now on; the model is asked only for the answer."""
+        """From now on, code searches and reads; the model only picks the answer."""
         if not isinstance(self._model, GuidedModel | ExtractiveModel):
             self._model = GuidedModel(self._model)

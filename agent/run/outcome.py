@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import NeedsUser, Offline, WebOutOfReach, error_class, error_text
 from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
-from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
+from agent.evidence.confidence import MIN_EXTRACTIVE_CONFIDENCE, assess_answer
 from agent.evidence.disputes import Dispute
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 INTERRUPT: Final = "interrupt"
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MAX_PLAYBOOK_STEPS: Final = 12
-"""Maximum number of steps in a playbook; a longer one is no method to follow."""
+"""Maximum number of steps in a playbook; a longer one is not a method to follow."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
 _SEARCHED_OUTCOMES = ("ok", "empty")
-"""Outcomes of a provider that did search, whether it found something or not."""
+"""Outcomes of a provider that completed a search, with or without results."""
 _LISTED: Final = 6
 """Maximum number of queries, of pages and of failures listed by a run without an answer."""
 _LIMITS: Final = {
@@ -73,7 +73,7 @@ _REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` n
 
 @dataclass(slots=True)
 class ReportBuilder:
-    """Adds up the events of a run, live or from its record, and makes its report.
+    """Counts the events of a run, live or from its record, and builds its report.
 
     `skills` are the names of the skills in the main loop's prompt; `tainted` says that the run read
     the web, or other texts that the user did not write.
@@ -185,8 +185,8 @@ class ReportBuilder:
             disputes=(*(judge.disputes if judge else ()), *self._contrary()),
             fit=self._fit,
         )
-        # Rules either answer or show what bears on the question.
-        too_weak = self._fit is not None and (weighed.confidence or 0.0) < ANSWER_BY_RULES_FROM
+        # The extractive model either answers or shows relevant passages.
+        too_weak = self._fit is not None and (weighed.confidence or 0.0) < MIN_EXTRACTIVE_CONFIDENCE
         unanswered = gave_up or too_weak or not checked.sources
         no_research = not evidence.sources and not self._searches and result.limit is None
         status: Status = "not_found" if unanswered else "answered"
@@ -209,7 +209,8 @@ class ReportBuilder:
         elif self._undone:
             report.error = _error_info(NeedsUser("; ".join(dict.fromkeys(self._undone))))
 
-        # The answer, its sources and sentences; or what was tried, and what bears on the question.
+        # The answer, its sources and sentences; or what was tried, and what is relevant to the
+        # question.
         if unanswered:
             words = CheckedAnswer("", (), ()) if too_weak else checked
             report.confidence_parts.fit = self._fit
@@ -227,7 +228,7 @@ class ReportBuilder:
         return report
 
     def _contrary(self) -> list[Dispute]:
-        """Return what a judge found against claims that were challenged."""
+        """Return the evidence that a judge found against challenged claims."""
         found = (data for data in self._challenges if "passage" in data)
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
@@ -245,7 +246,7 @@ class ReportBuilder:
                 sentence.primary = sources.add(source, data["quote"]).n
                 note = f"the primary source is [{sentence.primary}]"
             elif data["read"]:
-                note = f"{note}, which does not say so in these words"
+                note = f"{note}, which does not say this in these words"
             sentence.reason = "; ".join(filter(None, (sentence.reason, note)))
         report.sources = list(sources)
 
@@ -262,7 +263,7 @@ class ReportBuilder:
         ]
 
     def _failure(self) -> WebOutOfReach | None:
-        """Return why nothing could be searched or opened: such a run failed to look."""
+        """Return why nothing could be searched or opened; such a run has failed."""
         could_search = any(line.outcome in _SEARCHED_OUTCOMES for line in self._searches)
         if self.evidence.sources:
             return None
@@ -279,7 +280,7 @@ class ReportBuilder:
     def _add_search(
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
-        """Report what was tried as the answer: in the model's words, and as recorded."""
+        """Make what was tried the answer: in the model's words, and from the record."""
         words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
         if words and not gave_up:
             # A run that only called tools without searching (say, to remember something) makes no
@@ -320,7 +321,7 @@ class ReportBuilder:
         )
 
     def _what_was_tried(self, limit: str | None = None) -> str:
-        """Describe the recorded search: queries, pages, failures, and what ended it."""
+        """Describe the recorded search: queries, pages, failures, and why it ended."""
         failed = {
             f"{line.provider} ({line.outcome.replace('_', ' ')})": None
             for line in self._searches
@@ -340,7 +341,7 @@ class ReportBuilder:
 
 
 def _listed(items: Iterable[str], between: str) -> str:
-    """Join the first of some texts, and count the rest."""
+    """Join the first texts, and count the rest."""
     found = [" ".join(item.split()).rstrip(".") for item in items]
     more = f"{between}and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     return between.join(found[:_LISTED]) + more
@@ -359,16 +360,14 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 
 
 def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
-    """Explain why no search came to an end."""
+    """Explain why no search completed."""
     reasons = "; ".join(dict.fromkeys(errors))
-    hint = (
-        "Ask again: an index that was begun is kept. A longer --timeout gives the search more time."
-    )
+    hint = "Ask again: the finished part of the index is kept. A longer --timeout helps too."
     return WebOutOfReach(f"no search came to an end: {reasons}", hint=hint)
 
 
 def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
-    """Explain why no provider could search: offline, refused by a rule, or each for itself."""
+    """Explain why no provider could search: offline, blocked by a rule, or separate reasons."""
     # Skipped ones first: a provider that failed is skipped afterwards, and its failure, which
     # comes later in this order, says more.
     lines = sorted(searches, key=lambda line: line.outcome == "skipped", reverse=True)
@@ -386,7 +385,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     if outcomes == {"refused"}:
         summary = "refused"
         if len(providers) > 1:
-            summary = f"all {len(providers)} search providers are refused"
+            summary = f"all {len(providers)} search providers refuse requests"
         last = lines[-1]
         return WebOutOfReach(f"{summary}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
     return WebOutOfReach("no search provider could be asked: " + "; ".join(providers.values()))
@@ -402,7 +401,7 @@ def exit_code(report: Report, *, require_verified: bool = False) -> int:
 
 
 async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> LoopResult:
-    """If a limit or an interrupt left the answer empty, have the keyless model write one."""
+    """If a limit or an interrupt left no answer, have the extractive model write one."""
     if result.limit is None or result.text.strip() or len(messages) < 2:
         return result
     last = Message("user", WRAP_UP.format(limit=result.limit))

@@ -1,13 +1,12 @@
-"""Reads the pages of an earlier report again, and looks elsewhere for words that they lost."""
+"""Reads the pages of an earlier report again, and searches for words that they no longer have."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
 
 from agent.evidence.changes import compare_words
 from agent.evidence.passages import split_passages
@@ -17,6 +16,7 @@ from agent.tools.registry import Registry
 from agent.tools.sources import register_source
 from agent.tools.web_tools import web_search
 from agent.types import ReportSource, ToolCall
+from browser.errors import Refused
 from browser.types import Outcome, Page
 
 if TYPE_CHECKING:
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
 
-CONCURRENT_READS: Final = 6
+CONCURRENT_READS: Final = 6  # pages read at once; each host has its own delay
 MAX_SEARCHES: Final = 8
-"""Searches for pages that are gone or whose words are; a search each."""
+"""Maximum number of searches for pages that are gone, or whose words are."""
 RESULTS_READ: Final = 3
-"""Pages read of such a search: words that moved are on the first ones, if anywhere."""
+"""Pages read per search: moved words are on the first ones, if anywhere."""
 QUERY_CHARS: Final = 150
 """Maximum length of its query: engines cut longer ones."""
-_GONE: Final = (404, 410)
+_GONE: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
 
 
 @dataclass(slots=True)
 class PageNow:
     """A page of the earlier report, read again: `source` is None if it could not be.
 
-    `moved_to` is the address that it led to, `archived` that of an archived copy.
+    `moved_to` is the address it redirected to, `archived` that of an archived copy.
     """
 
     then: ReportSource
@@ -54,7 +54,7 @@ class PageNow:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the site says that there is no such page any more."""
+        """Whether the site says that the page no longer exists."""
         return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE
 
     @property
@@ -75,10 +75,12 @@ async def read_again(
     slots = asyncio.Semaphore(CONCURRENT_READS)
 
     async def read(then: ReportSource) -> PageNow:
-        if then.via == "file" and earlier.is_own:  # the user named it for that run
-            web.reader.allow_file(Path(unquote(urlsplit(then.url).path)))
+        url = then.url
+        if then.via == "file" and earlier.files is not None:
+            with suppress(Refused):  # reading it is refused too, and reported
+                url = earlier.files.share(url, web.reader.files)
         async with slots:
-            page = await web.reader.read(then.url)
+            page = await web.reader.read(url)
             is_complete = len(_words_found(then, page)) == len(then.quotes)
             if then.via == "browser" and page.via == "http" and not is_complete:
                 drawn = await web.reader.read(then.url, "browser")
@@ -91,7 +93,7 @@ async def read_again(
         page = found.page
         if page.outcome is Outcome.OK and page.document and page.document.text.strip():
             found.source = register_source(context, page)
-            if comparable(page.url) != comparable(found.then.url):
+            if page.via != "file" and comparable(page.url) != comparable(found.then.url):
                 found.moved_to = page.url
         pages[found.then.n] = found
     return pages
@@ -120,7 +122,7 @@ async def look_elsewhere(
 
 
 def _words_found(then: ReportSource, page: Page) -> list[str]:
-    """Return those of a page's quoted words that stand in a later read, or in another page."""
+    """Return a page's quotes that are in a later read of it, or in another page."""
     after = split_passages(page.document.text if page.document else "", 0)
     return [
         quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"

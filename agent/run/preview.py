@@ -1,4 +1,4 @@
-"""Preview of a run (`--dry-run`): its model, its prompt, if it would plan, its likely cost."""
+"""Preview of a run (`--dry-run`): its model, its prompt, whether it would plan, its likely cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LIKELY_STEPS = 4
 """Steps of most questions: a search, two rounds of reading, and the answer."""
 REPLY_TOKENS = 300
-"""Tokens of a thought and a few calls, or of a short answer."""
+"""Tokens of a reply: a thought and a few calls, or a short answer."""
 
 
 def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""A run that starts from a record: its own, when it is resumed, or the web of another run."""
+"""A run that starts from a record: its own if it is resumed, or another run's recorded web."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _READING: Final = ("READ", "FETCH_URL")
 class PriorRun:
     """The record that a run starts from.
 
-    A `resumed` run continues the recorded one: what is on record is used, and not written twice.
-    Otherwise another model is asked on the recorded web; with `live`, what the record does not
-    hold is looked up on the web. With `sections`, those of the recorded report that have a text are
+    A `resumed` run continues the recorded one: what is recorded is used, and not written twice.
+    Otherwise another model is asked on the recorded web; with `live`, what the record lacks
+    is looked up on the web. With `sections`, those of the recorded report that have a text are
     kept, with all sources, and the others are researched on the web.
     """
 
@@ -48,7 +48,7 @@ class PriorRun:
     sections: Sequence[Section] = ()
 
     def open_journal(self, runs: Runs, run: str | None = None) -> Journal:
-        """Open the journal of the run: the recorded one if it is resumed, else a new one."""
+        """Open the journal of the run: the recorded one if it is resumed, otherwise a new one."""
         return Journal(self.source.folder if self.resumed else runs.create(utc_now(), run))
 
     def opening(self, place: str) -> list[Message] | None:
@@ -82,7 +82,7 @@ class PriorRun:
         return not self.resumed or has_users_state or Kind.PAGE in self.origins_read
 
     def interrupted_pages(self) -> dict[str, InterruptedPage]:
-        """Return the page that each loop had open, to be opened again when it is needed."""
+        """Return the page that each loop had open, to be reopened when needed."""
         if not self.resumed:
             return {}
         return read_interrupted_pages(
@@ -120,7 +120,7 @@ class ResumedCalls:
         self._begun = {event.place for event in record.events_of("tool.intent")}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Find the result of a call on record, or make the call."""
+        """Find the result of a call in the record, or make the call."""
         known = self._record.results.get(place)
         # Compared, since the model may have been asked again and have made another call here.
         if known is not None and known.call == call:
@@ -168,7 +168,7 @@ class RecordedWebCalls:
             {"error": f"not in the record: {call.name} {call.param}"},
             hint="Only what the recorded run searched and read is there. " + ToolError.hint,
         )
-        # The call on record may be spelt otherwise.
+        # The recorded call may be spelt differently.
         result = replace(found, call=call) if found is not None else missing
 
         def finish() -> Observation:
@@ -178,7 +178,7 @@ class RecordedWebCalls:
         return finish
 
     def _read_recorded_page(self, call: ToolCall) -> Observation | None:
-        """Read a recorded page, with another query or from another passage on."""
+        """Read a recorded page, with another query or starting at another passage."""
         arguments = _arguments(call.name, call.param) if call.name in _READING else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None

@@ -1,4 +1,4 @@
-"""`research recheck`: an earlier report held against today's pages, sentence by sentence.
+"""`research recheck`: an earlier report checked against today's pages, sentence by sentence.
 
 A recheck is a run whose answer is that of the earlier report: the pages that it cites are read
 again and saved, and the words that support each sentence are looked for in them.
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 CLAIMS_PER_REQUEST: Final = 10
 """Claims in one request to the judge: as many as a long answer has."""
 PASSAGES_JUDGED: Final = 4
-"""Passages of the changed page that the judge sees of each claim."""
+"""Passages of the changed page that the judge sees for each claim."""
 _ORDER: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
@@ -53,8 +53,8 @@ _ORDER: Final[dict[CheckState, int]] = {
     "not_checked": 4,
     "gone": 5,
 }
-"""Of several sources of a sentence the first of these counts: one that says otherwise today, else
-one that still supports it. Nothing is gone as long as a source could not be read."""
+"""If a sentence has several sources, the first of these counts: one that contradicts it today, then
+one that still supports it. A sentence is not gone while a source could not be read."""
 _HOLDING: Final = frozenset({"stands", "moved"})
 _MARKER = re.compile(r"\s?\[(\d{1,3})\]")
 
@@ -76,8 +76,8 @@ async def recheck(
     addresses, options = service_addresses(load_options(arguments, config=config))
     with open_earlier(str(name), Runs(options.data)) as earlier:
         if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
-            hint = "A recheck needs sentences that pages support."
-            raise UsageError(f"{earlier.name} has nothing to check again", hint=hint)
+            hint = "A recheck needs sentences that are supported by pages."
+            raise UsageError(f"{earlier.name} has nothing to recheck", hint=hint)
         make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
         question = f"Recheck of {earlier.name}: {earlier.report.question}"
         return await run_question(question, options, Inputs(on_event=on_event, config=config), make)
@@ -90,7 +90,7 @@ class Recheck(Run):
         self, services: RunServices, model: ResolvedModel, earlier: EarlierReport, archive: str
     ) -> None:
         super().__init__(services, model)
-        services.evidence.question = ""  # the sentences are judged, not whether they answer
+        services.evidence.question = ""  # the sentences are judged, not the answer
         self._earlier = earlier
         self._archive = archive
         self._pages: dict[int, PageNow] = {}  # by the number of the source in the earlier report
@@ -106,7 +106,7 @@ class Recheck(Run):
         sources = list({source.n: source for source in quoted}.values())
         self._pages = await read_again(services.context, web, self._earlier, sources)
 
-        # Look for the words of each sentence; those that are lost on other pages too.
+        # Look for the words of each sentence; for lost ones on other pages too.
         checked = await asyncio.to_thread(self._check_all)
         if lost := self._lost_pages(checked):
             await look_elsewhere(services.context, web, self._archive, lost)
@@ -119,16 +119,16 @@ class Recheck(Run):
         return [(sentence, self._check(sentence)) for sentence in report.claims]
 
     def _check(self, sentence: Sentence) -> RecheckedSentence:
-        """Say what became of the words that support a sentence."""
+        """Determine what became of the words that support a sentence."""
         quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
-            reason = "no page that can be read again supported it"
+            reason = "it was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence.text, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _ORDER[one.state])
 
     def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
-        """Say what became of a sentence's words on one of its pages."""
+        """Determine what became of a sentence's words on one of its pages."""
         then = page.then
         rows = [
             (words, self._on_page(claim, words, page))
@@ -147,7 +147,7 @@ class Recheck(Run):
 
     def _on_page(self, claim: str, words: str, page: PageNow) -> WordsNow:
         if page.saved is not None and page.saved.step:
-            reason = "the page was read after an act of the run, which is not repeated"
+            reason = "the page was read after an action of the run, which is not repeated"
             return WordsNow("not_checked", words, reason=reason)
         if page.source is not None:
             return compare_words(claim, words, page.before, page.source.passages)
@@ -221,7 +221,7 @@ class Recheck(Run):
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
 
     def _new_report(self, checked: Sequence[tuple[Sentence, RecheckedSentence]]) -> Report:
-        """Make the report: the earlier answer, its sources as they are today, and what changed."""
+        """Make the report: the earlier answer, today's version of its sources, and what changed."""
         services, earlier = self._services, self._earlier.report
         report = services.report_builder.new_report("answered")
         report.confidence = None
@@ -264,7 +264,7 @@ class Recheck(Run):
         return report
 
     def _keep(self, then: ReportSource) -> Source | None:
-        """Make a source of the earlier run, as it was saved there, one of this run."""
+        """Copy a source from the earlier run, as it was saved there."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
 
@@ -282,7 +282,7 @@ def _report_source(n: int, source: Source) -> ReportSource:
 
 
 def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
-    """Give a sentence the verdict that today's pages leave it."""
+    """Give a sentence its verdict by today's pages."""
     cited = [n for n in sentence.citations if n in numbers]
     if row is None or row.holds is True:
         if row is not None and row.source and row.source not in cited:

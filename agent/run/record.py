@@ -22,7 +22,6 @@ from agent.journal.events import (
     CONDENSE,
     JUDGE,
     MAIN,
-    MEND,
     MISSING,
     OUTLINE,
     PLAN,
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 
 
 _OWN_SYSTEM_PROMPT: Final = (
-    MEND,
     REPHRASE,
     PLAN,
     PROPOSAL,
@@ -80,7 +78,7 @@ _ONCE_A_PLACE: Final = frozenset(
         PRIMARY,
     }
 )
-"""Events of which there is one at a place: a resumed run does not write them a second time."""
+"""Events that occur once per place: a resumed run does not write them again."""
 
 
 class RunRecord:
@@ -104,7 +102,7 @@ class RunRecord:
         """Return the events of a type, in order."""
         return self._by_type[kind]
 
-    # How it began.
+    # Start of the run.
 
     @property
     def started(self) -> dict[str, Any]:
@@ -123,7 +121,7 @@ class RunRecord:
             hint = "`research verify` compares its quotes with the saved pages; "
             hint += f"`research {work}` reads the pages again."
             name = "an audit" if work == "audit" else f"a {work}"
-            raise UsageError(f"{self.folder.id} is {name}, which is not replayed", hint=hint)
+            raise UsageError(f"{self.folder.id} is {name}, which cannot be replayed", hint=hint)
         return self
 
     @property
@@ -133,22 +131,22 @@ class RunRecord:
 
     @property
     def by_rules(self) -> bool:
-        """Whether rules drove its loop: the keyless model answered, or a guided one."""
+        """Whether code drove its loop: the model was the extractive one, or guided."""
         return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property
     def options(self) -> dict[str, Any]:
         """The settings of the run."""
-        return dict(self.started["options"])
+        return self.folder.settings_with_paths(self.started["options"])
 
     @property
     def schema(self) -> dict[str, Any] | None:
-        """The JSON Schema that values were asked for in."""
+        """The JSON Schema of the requested values."""
         found = self.started.get("schema")
         return found if isinstance(found, dict) else None
 
     def approval(self) -> PlanApproval:
-        """What the user answered and approved before the run, as far as it got."""
+        """What the user answered and approved before the run, until it was cut off."""
         answers = [event.data["answer"] for event in self.events_of("plan.clarified")]
         plans = [event.data["text"] for event in self.events_of("plan.approved")]
         return PlanApproval(
@@ -218,7 +216,7 @@ class RunRecord:
         return found
 
     def opening_at(self, loop: str) -> list[Message] | None:
-        """Return the first messages of a loop; None if it never began."""
+        """Return the first messages of a loop; None if it never started."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return self.messages(request)
@@ -226,7 +224,7 @@ class RunRecord:
             # request for that is the last message.
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
                 return self.messages(request)[:-1]
-        if self.approval().approved == "":  # the user refused the plan, so that no loop began
+        if self.approval().approved == "":  # the user rejected the plan, so no loop started
             return [Message("user", self.question)]
         return None
 
@@ -313,7 +311,7 @@ class RunRecord:
             if event.type in ("source.added", "results.added"):
                 journal.write(event.type, event.place, **event.data)
 
-    # How it ended.
+    # End of the run.
 
     @property
     def end(self) -> Event | None:
@@ -333,7 +331,7 @@ class RunRecord:
 
 
 class ResumedModel(ModelWrapper):
-    """Returns recorded replies; asks the live model where the record has none."""
+    """Returns recorded replies; asks the live model if the record has none."""
 
     streams = True
 
@@ -350,9 +348,9 @@ class ResumedModel(ModelWrapper):
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Return the recorded reply to the same request, else the live model's."""
+        """Return the recorded reply to the same request, otherwise the live model's."""
         digest = request_digest(system, messages)
-        # The recorded run went on without these notes on old steps; with them, its next requests
+        # The recorded run continued without these notes on old steps; with them, its next requests
         # would differ from the record.
         if digest in self._failed:
             raise ModelUnavailable("old steps were not summed up when this was asked")
@@ -366,7 +364,7 @@ class ResumedModel(ModelWrapper):
 
 
 def once_each(record: RunRecord, write: Record) -> Record:
-    """Wrap `write`, so that events of `_ONCE_A_PLACE` on record are not written again."""
+    """Wrap `write`, so that events of `_ONCE_A_PLACE` in the record are not written again."""
     known = {(event.type, event.place) for event in record.events if event.type in _ONCE_A_PLACE}
 
     def write_new(kind: str, place: str = "", **data: Any) -> None:

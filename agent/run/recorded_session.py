@@ -1,4 +1,4 @@
-"""The acts of a recorded browser session: found again on a page, and compared with the record."""
+"""The actions of a recorded browser session: found again on a page, compared with the record."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from agent.run.element_places import (
 )
 from agent.tools.action_tools import without_refs
 from agent.tools.toolset import PAGE_TOOLS
+from agent.types import ToolTrait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,19 +30,17 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
     from browser.page.view import View
 
-_ONLY_LOOKING: Final = frozenset(
-    "SNAPSHOT FIND SCREENSHOT PAGE_CONTEXT READ SOLVE_CAPTCHA HOVER SCROLL".split()
-)
-"""Tools that change nothing on a page: a rerun looks for itself."""
 REFS: Final = ("ref", "to")
-"""Parameters that name an element."""
+"""Parameters that contain the ref of an element."""
 _TYPED: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
-"""The parameter of each tool that enters something."""
+"""For each tool that enters something, the parameter with the value."""
 _AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
 _READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
-"""Tools that read back what they did, so that no change of the page has to confirm it."""
+"""Tools that verify their own effect, so that no change of the page has to confirm it."""
 MIN_LIKENESS: Final = 0.6
-"""Least likeness (0 to 1) of a line that an act made new to one that it made new in the record."""
+"""Minimum similarity (0 to 1) of a line that appeared after an action to one that appeared in
+the record.
+"""
 _DIALOG: Final = 2
 """`front` of the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
@@ -51,9 +50,9 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """A recorded act: the call, its result, and where its elements stood.
+    """A recorded action: the call, its result, and where its elements stood.
 
-    `element` is the role and name of what was acted on, and what was noted of it. `shown` are the
+    `element` is the role, name and noted state of the element acted on. `shown` are the
     lines that the session had shown before.
     """
 
@@ -66,7 +65,7 @@ class SessionStep:
 
     @property
     def label(self) -> str:
-        """The name of the field that something was entered in."""
+        """The name of the field that was filled in."""
         return self.element.partition(" ")[2].partition(", ")[0]
 
     @property
@@ -81,27 +80,27 @@ class SessionStep:
         return str(self.call.fields.get(name, "") or "") if name else ""
 
     def wanted(self) -> str:
-        """Say what the step is to do now: what it did then, with what is to be entered."""
+        """Describe what the step does now: the recorded action with the new value."""
         said = self.describe()
         if self.recorded:
             said = said.replace(self.recorded, self.entered)
         return said if self.entered in said else f"{said}: {self.entered!r}"
 
     def describe(self) -> str:
-        """Say what the step did, without refs."""
+        """Describe what the step did, without refs."""
         return describe_act(self.result, self.fields.get("url", ""))
 
 
 def describe_act(result: Observation, url: str) -> str:
-    """Say what an act did, without refs; one that says nothing opened `url`."""
+    """Describe what an action did, without refs; one that says nothing opened `url`."""
     return without_refs(str(result.get("did") or "")) or f"opened {url}"
 
 
 def session_steps(record: RunRecord) -> list[SessionStep]:
-    """Read the acts of a run's main loop that took effect, in their order."""
+    """Read the actions of a run's main loop that took effect, in their order."""
     known: dict[str, Place] = {}
     shown = set[str]()
-    tools = {tool.name: tool for tool in PAGE_TOOLS}
+    tools = {tool.name: tool for tool in PAGE_TOOLS if ToolTrait.LOOKS not in tool.traits}
     steps: list[SessionStep] = []
     for event in record.events_of("tool.result"):
         result = record.results[event.place]
@@ -111,7 +110,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
         if name == "OPEN" and not result.failed:
             fields = {"url": str(result.call.fields.get("url") or result.call.param)}
             steps.append(SessionStep(result.call, fields, result))
-        elif name in tools and name not in _ONLY_LOOKING and not result.failed:
+        elif name in tools and not result.failed:
             parsed = tools[name].parse(result.call.param).arguments
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
             match = _AFTER_REF.search(str(result.get("did") or ""))
@@ -144,7 +143,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
         entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
         listed = "; ".join(entered) or "nothing"
         raise UsageError(
-            f"nothing was entered for {next(iter(unused))!r}", hint=f"Entered: {listed}."
+            f"{next(iter(unused))!r} was not used for any entry", hint=f"Entered: {listed}."
         )
     return changed
 
@@ -191,7 +190,7 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
 
 
 def new_dialog(view: View, step: SessionStep) -> str:
-    """Return the first line of a dialog of which the session had not shown most; "" without one."""
+    """Return the first line of a dialog that is mostly new to the session; "" if there is none."""
     lines = [line.text for line in view.lines if line.front == _DIALOG and line.plain]
     new = [line for line in lines if comparable(line) not in step.shown]
     return without_marks(new[0]) if len(new) > len(lines) / 2 else ""
@@ -209,10 +208,10 @@ def difference(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Say how an outcome differs from the recorded one; empty if it confirms it.
+    """Describe how an outcome differs from the recorded one; empty if it confirms it.
 
-    `before` are the lines that the page showed before the act, `changed` what is entered in place
-    of what was entered then.
+    `before` are the lines that the page showed before the action, `changed` the values
+    entered instead of the recorded ones.
     """
     then = step.result
     if now.failed:
@@ -241,9 +240,9 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return a line that the act made new in the record and not now; "" if one of them is there.
+    """Return a line that the action made new in the record and not now; "" if one of them is there.
 
-    Numbers may differ, and so does what was entered.
+    Numbers and entered values may differ.
     """
     expected = [line for line in _new_lines(then) if line not in shown]
     found = [line for line in _new_lines(now) if line not in before]

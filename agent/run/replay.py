@@ -35,9 +35,9 @@ _PLACES_OF_TASK: Final = {
     Task.OUTLINE: (OUTLINE,),
     Task.VALUES: (f"{VALUES}/1",),
 }
-"""Where the journal has the request for a task, if it was made."""
+"""Where the journal has the request for each task, if it was made."""
 DIFF_LINES: Final = 12
-"""Maximum number of lines of a difference that are shown; the first ones tell what is wrong."""
+"""Maximum number of lines of a difference that are shown; the first ones show what is wrong."""
 DIFF_WIDTH: Final = 160
 """Characters at which long lines are broken, so that only the part that differs is shown."""
 
@@ -127,7 +127,7 @@ class NoLiveModel:
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
         self._fail_as_recorded(request_digest(system, messages))
-        if asks_for_notes(system):  # then the recorded run cut old steps without asking for notes
+        if asks_for_notes(system):  # the recorded run cut old steps without asking for notes
             raise ModelUnavailable("these steps were not summed up")
         details = difference(self._record, messages)
         raise ReplayDiverged(f"the run asks its model something else {details}")
@@ -136,7 +136,7 @@ class NoLiveModel:
         """Nothing to close."""
 
     def start_guided_mode(self) -> None:
-        """Note that rules drive the loop from now on; the replies are recorded."""
+        """Note that code drives the loop from now on; the replies are recorded."""
         self._by_rules = True
 
     def takes(self, task: Task) -> bool:
@@ -155,7 +155,7 @@ class NoLiveModel:
         return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
 
     def _fail_as_recorded(self, digest: str) -> None:
-        """Raise what ended the recorded call with this digest, if it got no reply."""
+        """Raise the error that ended the recorded call with this digest, if it got no reply."""
         record = self._record
         failures = {event.place: event.data for event in record.events_of("model.failed")}
         for request in record.requests:
@@ -174,7 +174,7 @@ class NoLiveModel:
 
 
 def _limit_of(record: RunRecord, loop: str = "") -> str | None:
-    """Return the limit that ended a loop, else the one that ended the run, else None."""
+    """Return the limit that ended a loop, otherwise the one that ended the run, otherwise None."""
     limits = [e.data["limit"] for e in record.events_of("limit.reached") if e.place == loop]
     if not limits:
         limits = [event.data["limit"] for event in record.events_of("answer.draft")]
@@ -204,7 +204,7 @@ class RecordedCalls:
 class RecordedBudget(Budget):
     """A budget that ends where the recorded run ended, regardless of the clock.
 
-    For everything else there is always enough left: `NoLiveModel.takes` decides by the record
+    It always has enough left for everything else: `NoLiveModel.takes` decides by the record
     whether something was done.
     """
 
@@ -243,7 +243,7 @@ class RecordedBudget(Budget):
 
 
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
-    """Describe how a request differs from the most similar one on record, as a unified diff."""
+    """Describe how a request differs from the most similar one in the record, as a unified diff."""
     # Rebuild each recorded request: its event holds only the messages that are new in its loop.
     loops: dict[str, list[Message]] = {}
     candidates: list[tuple[int, int, str, list[Message]]] = []
@@ -259,7 +259,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     # The most similar one has the longest common beginning, then the nearest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])
     if n == len(recorded) == len(messages):
-        return f"at {place}: its messages are those on record, and the record's hash of them is not"
+        return f"at {place}: its messages match the record, but their hash does not"
     if n == min(len(recorded), len(messages)):
         return f"at {place}: {len(messages)} messages now, {len(recorded)} on record"
 

@@ -1,9 +1,10 @@
-"""`research rerun`: a recorded browser session performed again, live and without a model.
+"""`research rerun`: repeats a recorded browser session, live and without a model.
 
 The steps are those of the record. An element is found by its role and name, never by a selector.
-Where several share them, the words of the row that only it had decide; without those words on the
-page, nothing is done. Each act is confirmed by its outcome, compared with the recorded one. At the
-first difference the rerun stops and says what differs; if a model is given, it takes over there.
+If several share them, the words that only its row had decide; if the page lacks these
+words, nothing is done. Each action is confirmed by its outcome, compared with the recorded one. At
+the first difference the rerun stops and says what differs; if a model is given, it takes over
+there.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 _KEPT_SETTINGS: Final = (
     "allow deny allow_private proxy ignore_robots headed storage_state file timeout".split()
 )
-"""Settings of the recorded run that hold again. Approvals do not: they are asked for anew."""
+"""Settings of the recorded run that apply again. Approvals do not: they are needed again."""
 
 
 async def rerun(
@@ -67,11 +68,11 @@ async def rerun(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Perform the browser session of a run again; `values` replace what was entered then.
+    """Repeat the browser session of a run; `values` replace recorded entries.
 
     Their keys are names of fields, or what was entered. `model` takes over from the first step that
     differs; without one, the rerun stops there. `flags` are those of `research`. Raises
-    `UsageError` if there is no such run, it has no such session, or a key fits no entry.
+    `UsageError` if there is no such run, it has no browser session, or a key matches no entry.
     """
     own_model = None if isinstance(model, str) else model
     arguments: dict[str, Any] = {**flags, "memory": False, "model": "extractive"}
@@ -82,7 +83,7 @@ async def rerun(
     steps = with_values(session_steps(record), values or {})
     if not steps:
         hint = "Only what a run did in the browser (OPEN, CLICK, TYPE, …) can be repeated."
-        raise UsageError(f"{folder.id} did nothing in a browser", hint=hint)
+        raise UsageError(f"{folder.id} has no browser actions", hint=hint)
     kept = {key: record.options[key] for key in _KEPT_SETTINGS if record.options.get(key)}
     options = load_options(
         {**kept, **{k: v for k, v in arguments.items() if v is not None}}, config=config
@@ -127,7 +128,7 @@ class Rerun(Run):
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         services = self._services
-        name = self._model.name if self._takes_over else "none"
+        name = self._model.name if self._takes_over else ""
         services.write_start(name, services.folder.id, work="rerun")
         opened = open_web(services.options, services.environ, services.record, services.question)
         context = services.context
@@ -181,7 +182,7 @@ class Rerun(Run):
     async def _continue(
         self, stack: AsyncExitStack, tools: ToolSelection, stopped: RerunStopped
     ) -> Report:
-        """Have the model do the rest of the session; its answer is checked like any other."""
+        """Let the model do the rest of the session; its answer is checked like any other."""
         done = [one.text for one in self._sentences]
         result, judge = await take_over(
             self._services,
@@ -196,7 +197,7 @@ class Rerun(Run):
         return self._checked(result, judge)
 
     def _with_steps(self, report: Report) -> Report:
-        """Put the steps that were repeated before the answer, with their sources."""
+        """Prepend the repeated steps to the answer, with their sources."""
         numbers: dict[int, int] = {}
         for source in self._sources:
             known = (

@@ -105,7 +105,7 @@ async def _finish_jobs(
     pending = PendingJobs.from_record(record)
     if record.end is None or (pending is None and record.folder.report.is_file()):
         hint = "`research show` shows it; `research replay` runs it again."
-        raise UsageError(f"{record.folder.id} came to its end", hint=hint)
+        raise UsageError(f"{record.folder.id} has already ended", hint=hint)
     report = Report.model_validate(record.report)
     record.folder.write(record.folder.report, report.to_json().encode())
     if on_event:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import UsageError
@@ -95,5 +96,8 @@ async def report_indexing(chain: Chain, record: Record) -> None:
                 "corpus.indexed",
                 files=state.files,
                 left=state.left,
-                unread=[{"path": path, "reason": reason} for path, reason in unread],
+                unread=[
+                    {"path": str(Path(path).relative_to(provider.folder)), "reason": reason}
+                    for path, reason in unread
+                ],
             )

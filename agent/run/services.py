@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
@@ -24,6 +25,7 @@ from agent.run.caches import clear_page_caches
 from agent.run.outcome import ReportBuilder
 from agent.run.settings import (
     load_skills,
+    local_files,
     logged_in_sites,
     make_budget,
     open_memory,
@@ -162,6 +164,7 @@ class RunServices:
             tasks_allowed=bool(options.allow_tasks),
             time_left=partial(self.budget.seconds_left, reserve=False),
         )
+        self.named_files = frozenset(map(local_files(options).address, options.file))
         self._spans = self._start_tracing()
 
     async def __aenter__(self) -> Self:
@@ -194,6 +197,11 @@ class RunServices:
         self, model: str, session: str, *, guided: bool = False, work: str = "question"
     ) -> None:
         """Write the first event; `work` is `question`, `audit`, `recheck` or `rerun`."""
+        options = self.options
+        if options.storage_state == self.folder.browser_state:  # of the resumed run itself
+            options = replace(options, storage_state=None)
+        settings, paths = recorded_settings(options)
+        self.folder.write(self.folder.paths, json.dumps(paths).encode())
         # Not redacted: with anything taken out, a resumed run would have another question or other
         # settings. Settings with secrets are not dumped.
         self.journal.write(
@@ -206,7 +214,7 @@ class RunServices:
             work=work,
             user=self.inputs.ask is not None,
             schema=self.schema.definition if self.schema else None,
-            options=recorded_settings(self.options),
+            options=settings,
             python=sys.version.split()[0],
         )
 
@@ -226,7 +234,7 @@ class RunServices:
         return await context.in_memory_thread(self._find_session, context.memory)
 
     def _find_session(self, memory: Memory | None) -> str:
-        """Return the conversation that was asked for or is continued, else a new one."""
+        """Return the conversation that was asked for or is continued, otherwise a new one."""
         if self.options.session:
             return self.options.session
         continued = self.options.continue_run
@@ -294,7 +302,7 @@ def _read_schema(options: Options) -> Schema | None:
 def is_public_run(data: Path, run: str) -> bool:
     """Whether an earlier run read no file, no folder and no page of the user.
 
-    False if its record is gone, or is of a version that did not note what was read.
+    False if its record is gone, or its version did not record what was read.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

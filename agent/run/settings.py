@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
 from agent.config import config_path, dump_options, private_folder
 from agent.errors import UsageError
@@ -15,7 +16,9 @@ from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
 from agent.models.base import Usage
 from agent.models.providers import find_endpoint, with_price
+from browser.net.local_files import LocalFiles
 from browser.net.url import host, registrable_domain
+from browser.read.habits import Habits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
     from agent.options import Options
     from agent.prompts.skill_files import Owner, Skill
+    from agent.tools.context import Record
+    from browser.read.habits import Habit
 
 
 def logged_in_sites(options: Options) -> set[str]:
@@ -42,6 +47,17 @@ def logged_in_sites(options: Options) -> set[str]:
         hint = "Playwright's storage_state writes such a file."
         raise UsageError(f"cannot read {options.storage_state}: {error}", hint=hint) from error
     return sites | {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
+
+
+def local_files(options: Options) -> LocalFiles:
+    """Return the files and folders that a run may read."""
+    folders = []
+    if options.corpus:  # first, as its searches give the same addresses
+        from browser.search.zotero import zotero_collection  # noqa: PLC0415 - loads an HTTP client
+
+        collection = zotero_collection(options.corpus, os.environ)
+        folders.append(collection.folder if collection else options.corpus)
+    return LocalFiles((*folders, *options.file))
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
@@ -134,13 +150,45 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
     return [skill for skill in found if not matches_any(skill.name, options.skill_deny)]
 
 
-def recorded_settings(options: Options) -> dict[str, object]:
-    """Return the settings as the journal records them: JSON values, nothing secret."""
-    return dump_options(options)
+def learned_habits(data: Path, record: Record) -> Habits:
+    """Return what runs learned about sites; for one that keeps failing, a skill is proposed."""
+    from agent.run.proposed_skills import propose_skill  # noqa: PLC0415 - few runs propose one
+
+    def propose(site: str, habit: Habit) -> None:
+        path = propose_skill(data, site, habit)
+        if path is not None:
+            # No path: the journal may be given to others.
+            hint = f"read it, then `research skills enable {path.parent.name}` lets runs use it"
+            text = (
+                f"{site} failed {habit.times} times: a skill is proposed (`research skills list`)"
+            )
+            record("note", text=f"{text}; {hint}")
+
+    return Habits(data / "habits.json", propose)
+
+
+def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings as the journal records them, and the paths among them.
+
+    The journal has JSON values, nothing secret, and of a path the last name: it may be given to
+    others. The paths stay in the run's folder.
+    """
+    recorded = dump_options(options)
+    paths = {name: recorded[name] for name in recorded if _has_paths(getattr(options, name))}
+    return {**recorded, **{name: _last_names(value) for name, value in paths.items()}}, paths
+
+
+def _has_paths(value: object) -> bool:
+    values = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(one, Path) for one in values)
+
+
+def _last_names(value: Any) -> Any:
+    return PurePath(value).name if isinstance(value, str) else [_last_names(one) for one in value]
 
 
 def memory_name(options: Options) -> str:
-    """Return a name that identifies the memory, so that runs can tell whether they share it.
+    """Return a name that identifies the memory, so that runs can check whether they share it.
 
     For a shared database it is a hash: its URL may contain a password.
     """

@@ -40,7 +40,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class SourceRead:
-    """A page or file that was read; the answer's markers `[n]` are numbered anew."""
+    """A page or file that was read; the answer's markers `[n]` are renumbered."""
 
     url: str
     title: str
@@ -105,7 +105,7 @@ async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any
     """Research several questions, at most `parallel` at a time; the reports are in their order.
 
     Returns a pandas `DataFrame` with one row per question (`report` has the whole report) if pandas
-    is installed, else the list of reports. Takes the arguments of `research`. For batches that
+    is installed, otherwise the list of reports. Takes the arguments of `research`. For batches that
     survive a restart, use `research batch`.
     """
     places = asyncio.Semaphore(parallel)

@@ -107,7 +107,7 @@ class RunSpans:
     def _add_span(
         self, event: Event, name: str, attributes: dict[str, Any], *, error: str = ""
     ) -> None:
-        """Add a span that ends now; `error` is its error type, empty for none."""
+        """Add a span that ends now; `error` is its error type, empty if there is none."""
         # An event is written when its effect ends, `ms` milliseconds after it began.
         start = self._now - int(event.data.get("ms", 0)) * 1_000_000
         parent = self._parent(event.place, start)

@@ -19,7 +19,7 @@ from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.limits import LimitSettings
-from agent.run.settings import logged_in_sites, open_memory
+from agent.run.settings import local_files, logged_in_sites, open_memory
 from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import ToolContext
@@ -44,10 +44,15 @@ SOURCE_BLOCK: Final = 10_000
 
 
 class ToolCalls:
-    """Calls our tools for one caller; what they open is closed with `stack`."""
+    """Calls our tools for one caller; what they open is closed with `stack`.
 
-    def __init__(self, options: Options, stack: AsyncExitStack) -> None:
-        self.options = options
+    `live` returns the settings as they are now. Searching, reading and the choice of tools follow
+    them; what the caller was allowed at the start does not change.
+    """
+
+    def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
+        self._live = live
+        self._web_options = options = live()
         self.page_turn = asyncio.Lock()
         self._stack = stack
         self._opening = asyncio.Lock()
@@ -68,6 +73,12 @@ class ToolCalls:
             secrets=SecretStore(options.data),
             files=options.file,
         )
+        self._given = frozenset(map(local_files(options).address, options.file))
+
+    @property
+    def options(self) -> Options:
+        """The settings, which follow the settings file."""
+        return self._live()
 
     @property
     def provenance(self) -> Provenance:
@@ -77,10 +88,13 @@ class ToolCalls:
     async def web(self) -> Web:
         """Return the web, opened at the first call."""
         async with self._opening:
-            if self.context.web is None:
-                opening = open_web(self.options, os.environ)
-                self.context.web = await self._stack.enter_async_context(opening)
-            return self.context.web
+            web, options = self.context.web, self.options
+            changed = options != self._web_options and web is not None and web.tab is None
+            if web is None or changed:  # an open page stays, with the web that it is in
+                # The former web is closed at the end: a parallel call may still use it.
+                web = await self._stack.enter_async_context(open_web(options, os.environ))
+                self.context.web, self._web_options = web, options
+            return web
 
     async def memory(self) -> Memory:
         """Return the memory, opened at the first call."""
@@ -131,7 +145,7 @@ class ToolCalls:
         # Only such callers have these tools: their own model wrote the script or dropped the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
-        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self.options.file)
+        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self._given)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:

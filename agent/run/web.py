@@ -1,10 +1,9 @@
-"""The web of a run: its egress proxy, search, reading, and the browser once it is needed."""
+"""The web of a run: its egress proxy, search, reading, and the browser when it is needed."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
 from agent.guard.saved_logins import LoginsInUse, SavedLogins, joined
 from agent.run.search_chain import make_search_chain, report_indexing
-from agent.run.settings import logged_in_sites
+from agent.run.settings import learned_habits, local_files, logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
 from browser.net.egress import Egress, EgressPolicy
@@ -25,7 +24,6 @@ from browser.net.polite import Polite
 from browser.net.url import normalize, parse
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
-from browser.search.zotero import zotero_collection
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
@@ -75,15 +73,11 @@ async def open_web(
         stack.callback(indexing.cancel)
         named = NamedAddresses(request, options.allow_private)
         polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
-        readable = [*options.file]
-        if options.corpus:
-            collection = zotero_collection(options.corpus, os.environ)
-            readable.append(collection.folder if collection else options.corpus)
         reader = Reader(
             polite,
             browser=browser.get,
-            files=tuple(readable),
-            habits=folder / "habits.json",
+            files=local_files(options),
+            habits=learned_habits(folder, record),
             metadata=options.online_metadata,
         )
         filters = {name: getattr(options, name) for name in ("site", "since", "lang", "region")}

@@ -101,11 +101,11 @@ def new_orchestrator(
     # The order of the wrappers matters. Redaction is around the live model alone: recorded replies
     # hold no secrets, and changing them would change the digests by which they are found.
     model = RedactingModel(model, services.redactor)
-    if prior is not None:  # what is on record is not asked or done again
+    if prior is not None:  # what is recorded is not asked or done again
         model, calls = prior.model(model), prior.calls(calls, services.journal)
     # Observation is around recorded calls as well: what they brought into the context decides what
     # the rest of the run may send.
-    calls = ProvenanceCalls(calls, context.provenance, context.files)
+    calls = ProvenanceCalls(calls, context.provenance, services.named_files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
 

@@ -51,7 +51,7 @@ _NO_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
-"""Of what is no page, should a browser show it as one; pages have a policy of their own."""
+"""Of what is not a page, should a browser show it as one; pages have a policy of their own."""
 CLOSE_SECONDS: Final = 10
 """Grace for requests under way, once the server is to stop."""
 _ROUTES: Final = (
@@ -80,7 +80,7 @@ def make_app(state: ServerState) -> FastAPI:
     app = FastAPI(
         title="Urchin",
         version=__version__,
-        description="Research with evidence: every sentence points at the words that carry it.",
+        description="Research with evidence: every sentence links to the passage that supports it.",
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,

@@ -119,7 +119,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
         raise NotFound(f"no model {form.model!r}", hint=f"There are {', '.join(MODELS)}.")
     turns = [message for message in form.messages if message.role in ("user", "assistant")]
     if not turns or turns[-1].role != "user" or not turns[-1].text.strip():
-        raise UsageError("the last message is not a question of the user")
+        raise UsageError("the last message is not a question from the user")
     *before, last = turns
     flags = dict(MODELS[name])
     # Some clients send several, or an empty one.

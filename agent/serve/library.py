@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 VERSION: Final = 4
 """Of the tables; an index of another version is built again."""
-MAX_TAG: Final = 40
-MAX_TAGS: Final = 20
+MAX_TAG: Final = 40  # characters: a tag is a word or two
+MAX_TAGS: Final = 20  # per run
 _TABLES: Final = """
 create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
   sent text);
@@ -109,7 +109,7 @@ class Library:
         """Replace the tags of a run. Raises `UsageError`."""
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
         if len(cleaned) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in cleaned):
-            raise UsageError(f"a run has {MAX_TAGS} tags of {MAX_TAG} characters at most")
+            raise UsageError(f"a run can have at most {MAX_TAGS} tags of {MAX_TAG} characters")
         write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned
 

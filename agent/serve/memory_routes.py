@@ -79,7 +79,9 @@ def _find(memory: Memory, number: int, *, own: bool = False) -> Hit:
     if hit is None:
         raise NotFound(f"no memory has the id {number}")
     if own and hit.shared:
-        raise UsageError(f"{number} is shared by all", hint="Change it in the namespace `shared`.")
+        raise UsageError(
+            f"{number} is in the shared namespace", hint="Change it in the namespace `shared`."
+        )
     return hit
 
 
@@ -95,5 +97,6 @@ def memory_row(hit: Hit) -> MemoryRow:
         url=hit.origin.url,
         trusted=hit.origin.trusted,
         shared=hit.shared,
+        confidence=hit.confidence,
         score=round(hit.score, 3),
     )

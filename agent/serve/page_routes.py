@@ -45,7 +45,7 @@ _STATIC: Final = {
     "report.css": ("agent.export", "text/css; charset=utf-8"),
     "urchin.svg": ("agent.serve.static", "image/svg+xml"),
 }
-PAGE_SIZE: Final = 30
+PAGE_SIZE: Final = 30  # runs per page of the library
 _ASKING: Final = frozenset({"ask", "library"})
 """Navigation entries whose pages may show the question form."""
 page_routes = APIRouter(include_in_schema=False)

@@ -300,7 +300,7 @@ class RunManager:
     async def resume(
         self, folder: RunFolder, flags: Mapping[str, Any], *, attended: bool = False
     ) -> ActiveRun:
-        """Go on with a run that was cut off; raises `UsageError` where it came to its end."""
+        """Continue a run that was cut off; raises `UsageError` if it has ended."""
         if folder.id in self.active:
             raise UsageError(f"{folder.id} is running")
         # Its record has the other flags, which hold again.

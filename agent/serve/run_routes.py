@@ -174,7 +174,7 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
         raise NotFound(str(error)) from error
     # Pages are kept beside pictures, and must not be shown as if they were ours.
     if not body.startswith((b"\x89PNG", b"\xff\xd8\xff")):
-        raise NotFound("that is no picture")
+        raise NotFound("that is not a picture")
     kind = "image/png" if body.startswith(b"\x89PNG") else "image/jpeg"
     return Response(body, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
@@ -184,7 +184,7 @@ def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md"
     """Export a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
     if form not in FORMATS:
         raise UsageError(
-            f"{form!r} is not an export format", hint=f"Available: {' '.join(FORMATS)}."
+            f"{form!r} is not a known export format", hint=f"Available: {' '.join(FORMATS)}."
         )
     name = f"{folder.id}{form}"
     file = Attachment.from_bytes(name, writer(Path(name))(folder.path))

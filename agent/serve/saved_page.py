@@ -34,7 +34,7 @@ _REMOVED: Final = set(
     "script style noscript template svg nav footer iframe form head title".split()
 )
 _TAG: Final = re.compile("(<[^>]*>)")
-"""As nh3 writes them, in which no `<` or `>` stands elsewhere."""
+"""As nh3 writes them, in which `<` and `>` do not occur elsewhere."""
 MAX_HTML_BYTES: Final = 3 * 2**20
 """A longer page is shown as text: a browser takes too long to lay it out."""
 

@@ -41,7 +41,7 @@ class _Question(_Watched):
         None, max_length=80, description="The run whose conversation this continues."
     )
     model: str | None = Field(
-        None, max_length=300, description="A model that the server offers; otherwise its own."
+        None, max_length=300, description="One of the server's models (default: the server's own)."
     )
     files: list[Hex] = Field(
         default_factory=list,
@@ -162,7 +162,7 @@ class RememberForm(BaseModel):
 
 
 class MemoryRow(BaseModel):
-    """A memory. `trusted`: it does not come from the web."""
+    """A memory. `trusted`: it does not come from the web. `confidence`: of an insight."""
 
     id: int
     key: str | None
@@ -173,6 +173,7 @@ class MemoryRow(BaseModel):
     url: str | None
     trusted: bool
     shared: bool
+    confidence: float | None = None
     score: float = 0.0
 
 

@@ -60,15 +60,15 @@ class JobStores(NamedTuple):
 class ServerState:
     """Runs, library, memory, jobs and settings of a server.
 
-    `flags` apply to its runs; `folder` among them lists the folders that questions may search.
-    `doctor` returns the rows of `research doctor` (name, well, seen, mend), `open_jobs` opens the
-    job store, `store_key` stores an API key under its variable as `research keys set` does,
-    `research` starts a run, `resume_run` resumes one.
+    `live` returns the settings as they are now; `flags` apply to its runs; `folder` among them
+    lists the folders that questions may search. `doctor` returns the rows of `research doctor`
+    (name, well, seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under
+    its variable as `research keys set` does, `research` starts a run, `resume_run` resumes one.
     """
 
     def __init__(
         self,
-        options: Options,
+        live: Callable[[], Options],
         flags: dict[str, Any],
         *,
         at_once: int,
@@ -78,14 +78,11 @@ class ServerState:
         research: StartRun,
         resume_run: StartRun,
     ) -> None:
-        self.options = options
+        self._live = live
         self.doctor = doctor
         self._store_key = store_key
-        data = private_folder(options.data)
-        folders = [Path(folder) for folder in flags.get("folder", ())]
-        folders += [options.corpus] if options.corpus else []
-        self.folders = {path.resolve().name: str(path.resolve()) for path in folders}
-        self.has_tab = bool(options.attach or options.cdp)
+        data = private_folder(self.options.data)
+        self._folders = [Path(folder) for folder in flags.get("folder", ())]
         # Each question says which of these it asks; it asks the web where it names none.
         sources = ("folder", "attach", "cdp", "corpus")
         own = {name: value for name, value in flags.items() if name not in sources}
@@ -98,11 +95,29 @@ class ServerState:
         self._memory: Memory | None = None
         self._opening = Lock()
 
+    @property
+    def options(self) -> Options:
+        """The settings, which follow the settings file."""
+        return self._live()
+
+    @property
+    def folders(self) -> dict[str, str]:
+        """The folders that questions may search: name to path."""
+        corpus = self.options.corpus
+        folders = [*self._folders, *([corpus] if corpus else [])]
+        return {path.resolve().name: str(path.resolve()) for path in folders}
+
+    @property
+    def has_tab(self) -> bool:
+        """Whether questions may be about the open tab of a running Chrome."""
+        options = self.options
+        return bool(options.attach or options.cdp)
+
     def memory(self) -> Memory:
         """The memory, opened once. Raises `UsageError` if the server has none."""
         if not self.options.memory:
             raise UsageError(
-                "memory is off in this server", hint="Start `research serve` without --no-memory."
+                "memory is off on this server", hint="Start `research serve` without --no-memory."
             )
         with self._opening:
             if self._memory is None:
@@ -143,7 +158,7 @@ class ServerState:
         if form.model and form.model not in await asyncio.to_thread(self.models):
             raise UsageError(
                 f"this server offers no model {form.model[:80]!r}",
-                hint="Choose one of the list, or add its key in Settings.",
+                hint="Choose one from the list, or add its key in Settings.",
             )
         if form.files:
             flags["file"] = tuple(self._uploaded(digest) for digest in form.files)
@@ -202,7 +217,7 @@ class ServerState:
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
         """Start a run with the question and settings of another."""
         start = await asyncio.to_thread(start_of, folder)
-        options = start.get("options") or {}
+        options = folder.settings_with_paths(start.get("options") or {})
         asked = {*ASKED, "corpus", "file"} & options.keys()
         if options.get("model") in await asyncio.to_thread(self.models):
             asked.add("model")

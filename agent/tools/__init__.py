@@ -1,1 +1,1 @@
-"""What the model can do: one family of tools a file, all called through the policy."""
+"""The tools of the model: one family per file, all called through the policy."""

@@ -26,6 +26,7 @@ from agent.tools.page_tools import (
 )
 from agent.tools.registry import (
     CONFIRMS,
+    LOOKS,
     Group,
     NonEmpty,
     ToolResult,
@@ -49,9 +50,9 @@ if TYPE_CHECKING:
 
 
 MAX_NEW_TEXT = 2_000
-"""Characters of new passages shown after an action; READ gives the rest."""
+"""Characters of new passages shown after an action; READ shows the rest."""
 MAX_HOLD = 5
-"""Seconds that a button can be held down: half of what an action may take."""
+"""Seconds that a button can be held down: half the time of an action."""
 MAX_POINTS = 100
 """Points of a drawn path: each takes some 20 ms of an action's ten seconds."""
 MAX_WAIT = 45
@@ -61,7 +62,7 @@ MAX_SCRIPT = 8_000
 MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
 MAX_NEW_LINES = 600
-"""Characters of new text in the paragraph that says what an act did."""
+"""Characters of new text in the paragraph that says what an action did."""
 
 _REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
 _MARKUP = re.compile(
@@ -86,7 +87,7 @@ def _typed(name: str) -> Sends:
 
 
 def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare what a mouse call tells a site: the answer to a dialog, a link, and points."""
+    """Declare what a mouse call reveals to a site: the answer to a dialog, a link, and points."""
     dialog = getattr(arguments, "dialog", None) or ""
     if dialog not in ("accept", "dismiss"):
         yield Sent(Sink.SITE, dialog)
@@ -141,19 +142,19 @@ def keys_text(keys: str) -> str:
 async def look_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Do on the open page what only shows more of it, and report what changed."""
+    """Do something that only shows more of the open page, and report what changed."""
     try:
         return await _on_page(context, act)
-    except OutcomeUnknown as unknown:  # it changes nothing that would have to be looked for
+    except OutcomeUnknown as unknown:  # it changes nothing that would have to be checked
         raise unknown.__cause__ or unknown from None
 
 
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Act on the open page and report what changed; what was done is part of the page's source.
+    """Act on the open page and report what changed; the action is part of the page's source.
 
-    An act whose end was not seen is noted on the state of the page that is shown next.
+    An action whose outcome was not seen is noted on the next page state.
     """
     with _act_of(require_web(context)):
         return await _on_page(context, act, is_act=True)
@@ -161,7 +162,7 @@ async def act_on_page(
 
 @contextmanager
 def _act_of(web: Web) -> Iterator[None]:
-    """Note that the run acts here; and an end that is not seen, for the state shown next."""
+    """Note that the run acts here, and an unseen outcome for the next page state."""
     web.last_act = CALL_PLACE.get()
     try:
         yield
@@ -194,7 +195,7 @@ async def _on_page(
 
 
 def _summary(outcome: ActionOutcome) -> str:
-    """Write what an act did, the events that it led to, and the new text, as one paragraph."""
+    """Write what an action did, the events that it led to, and the new text, as one paragraph."""
     new = "; ".join(outcome.new)[:MAX_NEW_LINES]
     parts = [outcome.did, *outcome.events, *_unanswered(outcome), f"new text: {new}" if new else ""]
     return without_refs("; ".join(filter(None, parts)))
@@ -208,7 +209,7 @@ def without_refs(text: str) -> str:
 def _action_result(
     context: ToolContext, state: PageState, outcome: ActionOutcome, end: str
 ) -> ToolResult:
-    """Report an outcome; `end` is UNKNOWN for an act that has no answer, else ""."""
+    """Report an outcome; `end` is UNKNOWN for an action that has no answer, otherwise ""."""
     page, hint = state.page, OutcomeUnknown.hint if end else ""
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if end:
@@ -220,8 +221,8 @@ def _action_result(
     if source is None:
         return ToolResult(data, outcome.changes, "page", hint, snapshot=outcome.changes)
     data["source"] = source.name
-    # New is what an earlier reading of the same page did not have. It is written out where the
-    # changes do not show it: of long lines they give parts only, and a snapshot has a budget.
+    # Text is new if no earlier reading of the page had it. It is written out
+    # if the changes do not # show it: they shorten long lines, and a snapshot has a budget.
     before, said = _words_of(known.text) if known else "", _words_of(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
     article = source.article if before and has_article else ()
@@ -359,7 +360,14 @@ async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> F
     return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@acting_tool("HOVER", "hovers.", sends=_sends_point, group=Group.HANDS, verb="hover over")
+@acting_tool(
+    "HOVER",
+    "hovers.",
+    sends=_sends_point,
+    group=Group.HANDS,
+    verb="hover over",
+    traits=LOOKS,
+)
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
@@ -405,7 +413,7 @@ async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = N
     return await look_on_page(context, lambda tab: tab.highlight(text, ref))
 
 
-@viewing_tool("SCROLL", "scrolls by screens, or to top, bottom or a text.")
+@viewing_tool("SCROLL", "scrolls by screens, or to top, bottom or a text.", traits=LOOKS)
 async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:
@@ -429,7 +437,7 @@ async def wait(
     text: str = "",
     seconds: Annotated[float, Field(gt=0, le=MAX_WAIT)] = 10,
 ) -> Finish:
-    """Wait until a text is on the page; without one, for all of the seconds."""
+    """Wait until a text is on the page; without one, wait the full time."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
@@ -497,22 +505,23 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
     tab, web = require_tab(context), require_web(context)
     if web.attached:
         raise ToolError(
-            "in the user's own Chrome a file goes to the user's downloads, which are not read",
+            "the user's own Chrome saves files among the user's downloads, which are not read",
             hint="READ the address of the file, or ask the user for it.",
         )
     with _act_of(web):
         async with web.lock:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
-        raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
-    web.reader.allow_file(kept.path)
+        raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Continue without the file.")
+    # A run's record may be given to others, so that it does not say where the user keeps files.
+    place = {} if context.run else {"path": str(kept.path)}
     # READ takes the address; PYTHON then computes with the passages of what was read.
     return ToolResult(
         {
             "file": kept.path.name,
             "bytes": kept.path.stat().st_size,
-            "path": str(kept.path),
-            "url": kept.path.resolve().as_uri(),
+            **place,
+            "url": web.reader.files.add(kept.path),
         }
     )
 

@@ -1,4 +1,4 @@
-"""PYTHON: computes figures in a sandbox from figures that the run has read (extra `compute`).
+"""PYTHON: computes values in a sandbox from numbers that the run has read (extra `compute`).
 
 The code gets no files, network or environment. Its inputs come through `figure`, `table` and
 `number`, so that each is traced to its passage. The result becomes a source of its own, which
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 SECONDS: Final = 5.0
-"""Arithmetic over a few tables takes milliseconds; this ends a loop that does not end itself."""
+"""Seconds: arithmetic over a few tables takes milliseconds; this ends an endless loop."""
 MEMORY: Final = 64 * 1024 * 1024
 """Bytes: the largest tables have some megabytes."""
 MAX_CODE_CHARS, MAX_RESULT_CHARS = 8_000, 4_000
@@ -59,7 +59,7 @@ class _Inputs:
     _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the figure in some words of a passage; raises `ValueError` if it lacks them."""
+        """Return the number in some words of a passage; raises `ValueError` if it lacks them."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not appear in {passage}")
@@ -81,7 +81,7 @@ class _Inputs:
             end = below if below >= 0 else len(text)
         rows = [split_row(line) for line in text[start:end].split("\n") if not is_table_rule(line)]
         if not text[start:end].lstrip().startswith("|"):
-            raise ValueError(f"{passage} is no row of a table")
+            raise ValueError(f"{passage} is not a table row")
         for other in source.passages if source else ():
             if start <= other.start < end:
                 self._cells.update(dict.fromkeys(split_row(other.text), other.id))
@@ -113,7 +113,7 @@ class _Inputs:
 async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=MAX_CODE_CHARS)]
 ) -> Finish:
-    """Run the code; a figure becomes a source, and so does what uses figures that were read."""
+    """Run the code; a number becomes a source, and so does a result from numbers of pages."""
     inputs, printed = _Inputs(context.evidence), CollectString()
     functions = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
     try:
@@ -127,12 +127,12 @@ async def compute(
     try:
         result = _format_value(value) if value is not None else printed.output.strip()
     except (ValueError, OverflowError) as error:  # Python formats integers up to 4,300 digits
-        raise ToolError("the result is too large to be shown", hint=_HINT) from error
+        raise ToolError("the result is too large to show", hint=_HINT) from error
     if not result:
-        raise ToolError("the code gave nothing", hint=_HINT)
+        raise ToolError("the code returned nothing", hint=_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (inputs.used or is_figure):  # a text that rests on nothing read could say anything
-        note = "it is no figure, and uses none that was read, so it cannot be cited"
+    if not (inputs.used or is_figure):  # a text that uses nothing from pages could say anything
+        note = "it is not a number and uses none that was read, so it cannot be cited"
         shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
         return lambda: shown
     return lambda: _register_result(context, code, result[:MAX_RESULT_CHARS], inputs)
@@ -186,7 +186,7 @@ def number(text: str) -> float:
     """
     found = list(_FIGURE.finditer(text))
     if len(found) != 1:
-        raise ValueError(f"“{text}” is {'no figure' if not found else 'more than one figure'}")
+        raise ValueError(f"“{text}” is {'not a number' if not found else 'more than one number'}")
     sign, digits, scale = found[0].groups()
     digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
@@ -199,7 +199,7 @@ def number(text: str) -> float:
     whole = digits[:decimal].replace(".", "").replace(",", "")
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
     if not math.isfinite(value):
-        raise ValueError(f"a figure of {len(whole)} digits is too large")
+        raise ValueError(f"a number of {len(whole)} digits is too large")
     value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
 

@@ -84,8 +84,8 @@ class Web:
     `is_visible` means that the user can see the browser window. `solver` solves at most
     `solves_left` captchas, because a page could otherwise use up the user's balance.
     `interrupted_page` is the page that was open when the run was interrupted, until it is reopened.
-    `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` says
-    how many gave no answer if none did. `last_act` is the step id of the last action on a page;
+    `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` is
+    their number if none answered. `last_act` is the step id of the last action on a page;
     `unseen_outcome` describes it if its end was not observed, until a page is shown again. `state`
     is the source of the open page as last shown, `state_shown` the part of it in the snapshot.
     `logins` has the names of saved logins by site.
@@ -119,21 +119,21 @@ class Web:
 
     @property
     def searches_locally_only(self) -> bool:
-        """Tell whether only the user's folder is searched, so that no query leaves the machine."""
+        """Return whether only the user's folder is searched, so that no query is sent anywhere."""
         return all(provider.local for provider in self.chain.providers)
 
     @property
     def has_files(self) -> bool:
-        """Tell whether a folder of the user is searched (`--corpus`)."""
+        """Return whether a folder of the user is searched (`--corpus`)."""
         return any(provider.local for provider in self.chain.providers)
 
     @property
     def can_clear_walls(self) -> bool:
-        """Tell whether the user or a solver can solve a captcha in the browser."""
+        """Return whether the user or a solver can solve a captcha in the browser."""
         return self.is_visible or self.solver is not None
 
     def expired_login(self, page: Page) -> str:
-        """Say that a saved login has expired, if the page asks for a login at its site; else ""."""
+        """Report an expired saved login, if the page asks for a login at its site; otherwise ""."""
         name = self.logins.get(registrable_domain(host(page.url)))
         if not name or page.outcome is not Outcome.LOGIN:
             return ""
@@ -143,11 +143,11 @@ class Web:
         )
 
     def no_page(self, hint: str = "OPEN a page first.") -> ToolError:
-        """Make the error of a call that needs an open page when there is none, or it is silent."""
+        """Make the error of a call that needs an open page, if there is none or it is silent."""
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
-        why = "the tab in front of the user does not answer: it is busy, or a dialog is open in it"
-        return ToolError(why, hint="READ without url looks for it again; or OPEN an address.")
+        why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
+        return ToolError(why, hint="READ without url to look for it again, or OPEN an address.")
 
     async def read_tab(self) -> Page:
         """Read the current state of the open page: our tab, or the user's page.
@@ -173,7 +173,7 @@ class User:
 
 @dataclass(slots=True)
 class ToolContext:
-    """What the tools of one run work with.
+    """The environment of a run's tools.
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
     and returns their hash. `approve(effect)` asks the user for approval, `user` answers a

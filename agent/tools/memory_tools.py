@@ -1,4 +1,4 @@
-"""Tools for what lasts between runs: memory (REMEMBER, RECALL, …), goals, and the wiki's files.
+"""Tools for data kept between runs: memory (REMEMBER, RECALL, …), goals, and the wiki's files.
 
 Memory and goal tools have the reference engine's parameters and JSON results. The wiki's six tools
 cost a hundred tokens of every prompt, so only runs with a wiki have them.
@@ -22,12 +22,12 @@ from agent.memory.kinds import (
     ERROR,
     FACT,
     INSIGHT,
-    KNOWN,
     OUTCOME,
     PLAYBOOK,
     PROFILE,
     PROJECT,
     SOURCE,
+    is_known,
 )
 from agent.memory.memory_types import Origin
 from agent.protocol.loose_json import loose_json, loose_object
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
 
 
-MATCHES = 10
+MATCHES = 10  # results of a search, as in the reference engine
 _MAX_VALUE_UNITS = 200
 """UTF-16 code units of a value that a search shows, as in the reference engine."""
 _MIN_COSINE = 0.25
@@ -63,7 +63,7 @@ _MIN_COSINE = 0.25
 _LISTED_KINDS = frozenset({"memory", "summary", "profile"})
 """Kinds that SEARCH_MEMORY's main list covers; the others follow under `also`."""
 SEARCHABLE_KINDS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
-"""Kinds that SEARCH_MEMORY suggests: what runs leave, and the knowledge bases."""
+"""Kinds that SEARCH_MEMORY suggests: those that runs write, and the knowledge bases."""
 _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MAX_FINDINGS = 50
 """Findings of a wiki's check that are shown."""
@@ -99,7 +99,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     if not isinstance(fields, dict) or not js.truthy(fields.get("key")) or "value" not in fields:
         raise ToolError(_REMEMBER_FORM)
     name = js.to_string(fields["key"])
-    # What a model writes after it has read words of others may be their words.
+    # What a model writes after reading others' words may be their words.
     origin = Origin(run=context.run, trusted=not context.provenance.untrusted)
     if not origin.trusted and await context.in_memory_thread(memory.trusts, name):
         value = js.to_string(fields["value"])
@@ -140,11 +140,11 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
     if isinstance(kinds, list) and kinds:
         kinds = [str(kind) for kind in kinds]
         hits = await context.in_memory_thread(memory.search, query, MATCHES, kinds)
-        unknown = sorted(set(kinds) - BASES.keys() - KNOWN)
+        unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
         # Not an error if it finds something: a user may have memories of their own kinds.
         if unknown and not hits:
             hint = f"Take {', '.join(SEARCHABLE_KINDS)}."
-            raise ToolError(f"nothing is of kind {', '.join(unknown)}", hint=hint)
+            raise ToolError(f"no memories of kind {', '.join(unknown)}", hint=hint)
         return ToolResult({**data, "kinds": kinds, "matches": _hit_rows(hits)})
     saved = await context.in_memory_thread(memory.saved)
     profile = await context.in_memory_thread(memory.values, PROFILE)
@@ -187,7 +187,11 @@ def _cut(text: str) -> str:
 
 
 def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    return [{"kind": hit.kind, "value": _cut(hit.text)} for hit in hits]
+    return [
+        {"kind": hit.kind, "value": _cut(hit.text)}
+        | ({} if hit.confidence is None else {"confidence": hit.confidence})
+        for hit in hits
+    ]
 
 
 MEMORY_TOOLS = (remember, recall, search_memory)
@@ -202,7 +206,7 @@ def _as_milestone(value: Any) -> Any:
 
 
 class Milestone(Params):
-    """A step to a goal; a model may give its name alone."""
+    """A step towards a goal; a model may give only its name."""
 
     name: str = Field(min_length=1)
     tasks: Annotated[list[str], BeforeValidator(_as_list)] = Field(default_factory=list)
@@ -301,7 +305,7 @@ GOAL_TOOLS = (set_goal, update_goal, get_goals)
 def require_wiki(context: ToolContext) -> Wiki:
     """Return the wiki of a run; raises `ToolError` if it has none."""
     if context.wiki is None:
-        raise ToolError("there is no wiki in this run", hint="Go on without it.")
+        raise ToolError("there is no wiki in this run", hint="Continue without it.")
     return context.wiki
 
 

@@ -1,4 +1,4 @@
-"""Tools that look at live pages (OPEN, SNAPSHOT, FIND, TABS, …), and what clears walls there."""
+"""Tools that look at live pages (OPEN, SNAPSHOT, FIND, TABS, …), and ways past block pages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from agent.errors import ToolError
 from agent.guard.provenance import site_of
 from agent.tools.context import SOLVABLE, require_web
 from agent.tools.registry import (
+    LOOKS,
     Group,
     NonEmpty,
     ToolResult,
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
-SOLVER_SECONDS = 120.0
+SOLVER_SECONDS = 120.0  # for the solving service to answer
 NOTHING_SHOWN = "(the page shows nothing yet: WAIT, then SNAPSHOT)"
-PICTURE_NOTE = "attached: what is in view, refs drawn on it"
+PICTURE_NOTE = "attached: a screenshot of the visible page with refs"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"
 
 page_tool = partial(reading_tool, on_page=True, sends=sends_nothing, group=Group.BROWSER)
@@ -48,8 +49,8 @@ def require_tab(context: ToolContext) -> Tab:
     """Return the open tab; raises `ToolError` if there is none."""
     web = require_web(context)
     if web.tab is None and web.page is not None:
-        why = f"the user's own tab, {web.page.url}, is only read here"
-        hint = "READ without url gives its text. To act on the page, OPEN its address."
+        why = f"the user's own tab, {web.page.url}, is read-only here"
+        hint = "READ without url shows its text. To act on the page, OPEN its address."
         raise ToolError(why, hint=hint)
     if web.tab is None:
         raise web.no_page()
@@ -70,7 +71,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     web = require_web(context)
     # Our proxy checks addresses too, but an attached Chrome does not go through it.
     web.egress.guard.check_url(url)
-    seconds = context.seconds_left(context.limits.read_seconds)
+    usual = web.reader.deadline_of(url, context.limits.read_seconds)
+    seconds = context.seconds_left(usual)
     if web.polite is not None:  # None in the user's own Chrome
         await web.polite.wait_turn(url, seconds)
     async with web.lock:
@@ -98,7 +100,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
 async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> None:
     """Open a page behind HTTP authentication with a secret stored for its site as `user:password`.
 
-    The question names it, or the user approves; otherwise the page that refuses it stays.
+    The question names it, or the user approves; otherwise the page that refused it stays open.
     """
     url = tab.url  # where a redirect led
     here, site = origin(url), site_of(url)
@@ -158,9 +160,9 @@ def _open_result(
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The open page as it was just shown; `outcome` says what an act did to it, or "".
+    """The open page as it was just shown; `outcome` says what an action did to it, or "".
 
-    `step` is the place of the last act before it.
+    `step` is the place of the last action before it.
     """
 
     page: Page
@@ -179,7 +181,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page after a look at it; an act whose end was not seen is noted on it."""
+    """Read the open page after looking at it, and note an action whose outcome was not seen."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -187,7 +189,7 @@ async def read_state(context: ToolContext, outcome: str = "") -> PageState:
 
 
 async def state_shown(context: ToolContext, tab: Tab) -> Callable[[], Source | None]:
-    """Return what gives the source of the open page as it was last looked at, in tag order."""
+    """Return a function that gives the source of the open page as last seen, in tag order."""
     web = require_web(context)
     known = web.state
     if (
@@ -211,7 +213,7 @@ async def take_snapshot(context: ToolContext, tab: Tab) -> Snapshot:
     return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
-@page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False)
+@page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False, traits=LOOKS)
 async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     """Show the open page, or everything below one element, including folded rows."""
     tab = require_tab(context)
@@ -230,7 +232,13 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     )
 
 
-@page_tool("FIND", "finds text or a role on the whole page.", capped=False, playbook="text")
+@page_tool(
+    "FIND",
+    "finds text or a role on the whole page.",
+    capped=False,
+    playbook="text",
+    traits=LOOKS,
+)
 async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     """Search the whole page for a text or a role."""
     tab = require_tab(context)
@@ -270,11 +278,11 @@ async def tabs(
 def _tab_named(browser: Browser, name: str) -> Tab:
     tab = browser.tab(name)
     if tab is None:
-        raise ToolError(f"no tab of ours is called {name}", hint="TABS lists them.")
+        raise ToolError(f"this run has no tab called {name}", hint="TABS lists them.")
     return tab
 
 
-@page_tool("SCREENSHOT", "keeps a picture of the page.", group=Group.HANDS)
+@page_tool("SCREENSHOT", "keeps a picture of the page.", group=Group.HANDS, traits=LOOKS)
 async def screenshot(context: ToolContext) -> ToolResult:
     """Store a picture of the open page with the run, and show it to a model that can see."""
     tab = require_tab(context)
@@ -285,9 +293,14 @@ async def screenshot(context: ToolContext) -> ToolResult:
     return with_pictures(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
-@page_tool("PAGE_CONTEXT", "returns url, title, selection and text in view.", group=Group.HANDS)
+@page_tool(
+    "PAGE_CONTEXT",
+    "returns url, title, selection and text in view.",
+    group=Group.HANDS,
+    traits=LOOKS,
+)
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return what is in view in our own tab, else in the user's."""
+    """Return what is visible in our own tab, otherwise in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()

@@ -1,7 +1,8 @@
 """Allows or refuses, runs and records tool calls. All calls go through here.
 
-What may be sent depends on who wrote the words of a call, what may act depends on whose page is
-open, and what may outlast the run depends on what was read before. A check raises `ToolError` to
+Whether a call may send text depends on who wrote it, whether it may act on whose page is
+open, and whether its effect may outlast the run on what was read before. A check raises `ToolError`
+to
 refuse a call.
 """
 
@@ -107,8 +108,8 @@ class Policy:
             parsed = arguments
             if not isinstance(parsed, dict):
                 parsed = arguments.model_dump(mode="json", exclude_unset=True)
-            mended = {"name": call.name, "param": call.param, "tier": tier, "into": parsed}
-            context.record("call.repaired", place, **mended)
+            repaired = {"name": call.name, "param": call.param, "tier": tier, "into": parsed}
+            context.record("call.repaired", place, **repaired)
 
         changes: dict[str, Any] = {}
         if not await check_server_tool(context, tool, arguments):
@@ -229,7 +230,7 @@ _LOOK: Final = "It is not repeated. Check whether it took effect."
 
 
 def unknown_outcome(why: str) -> ToolResult:
-    """Make the result of a call that may have taken effect: check for it, do not repeat it."""
+    """Make the result of a call with an unknown outcome: check for its effect, do not repeat it."""
     return ToolResult({"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_LOOK)
 
 
@@ -255,7 +256,7 @@ def _error_result(error: Exception) -> ToolResult:
     return ToolResult(data, hint=getattr(error, "hint", ""))
 
 
-# What may be sent.
+# Which texts may be sent.
 
 _SHARE = "The user can allow it with --share file|corpus|memory|page|tool."
 _HINTS: Final = {
@@ -285,7 +286,7 @@ async def check_outgoing(
                 arguments = arguments.model_copy(update={sent.field: query})
             continue
         if context.redactor.text(sent.text) != sent.text:
-            raise refusal(context, tool.name, "it contains a secret of the environment")
+            raise refusal(context, tool.name, "it contains a secret from the environment")
         site, why = _recipient(context, tool, arguments, sent), ""
         outgoing = context.outgoing
         if sent.sink is Sink.ADDRESS:
@@ -342,7 +343,7 @@ async def _approve_sending(
     context.outgoing.allow(sent.text, site)
 
 
-# What may act, and what may outlast the run.
+# Which calls may act, and which may outlast the run.
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
@@ -432,7 +433,7 @@ def _file_names(arguments: Any) -> list[str]:
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
-    """Tell whether the user, or a page of theirs on its own site, names a URL.
+    """Return whether the user, or a page of theirs on its own site, names a URL.
 
     The root of a site that the question names counts too.
     """
@@ -446,11 +447,11 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
 
 
 ALLOWED_TASKS: Final = frozenset({"SET_GOAL", "UPDATE_GOAL", "SET_TIMER", "REMIND_ME"})
-"""What `--allow-tasks` allows beside recalled memories: it starts no run and visits no page."""
+"""What `--allow-tasks` allows after memories were recalled: it starts no run and visits no page."""
 
 
 async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of what influences or starts later runs, once others' words were read.
+    """Ask for approval of calls that influence or start later runs, once others' words were read.
 
     With `--allow-tasks`, goals and reminders need none as long as such words only came from memory.
     """

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Risk(StrEnum):
-    """What a call may change: nothing, our own stores, or the outside world (it acts)."""
+    """The effect of a call: none, on our own stores, or on the outside world (it acts)."""
 
     READ = "read"
     WRITE = "write"
@@ -57,6 +57,8 @@ class Risk(StrEnum):
 
 CONFIRMS: Final = frozenset({ToolTrait.CONFIRMS})
 """The traits of a tool whose result only confirms what was asked for."""
+LOOKS: Final = frozenset({ToolTrait.LOOKS})
+"""The traits of a tool that only shows more of a page."""
 
 
 class ToolSource(StrEnum):
@@ -74,7 +76,7 @@ class Group(StrEnum):
     Listing all their forms would be half of every request, and few questions need them.
     """
 
-    BROWSER = "browser, for what READ does not show"
+    BROWSER = "browser, for content that READ does not show"
     HANDS = "rarely needed"
     SITE = "many pages of a site"
     COMPUTING = "computing with figures read"
@@ -126,7 +128,7 @@ Sends = Callable[["ToolContext", Any], Iterable[Sent]]
 
 
 def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
-    """Declare that nothing leaves the machine."""
+    """Declare that nothing is sent."""
     return ()
 
 
@@ -169,7 +171,7 @@ class Tool:
     free: an MCP tool that the user always allows.
     is_source: its result becomes a source of the run, unless it registers one itself.
     verb: how a request for approval describes an action, with `{field}`s of its arguments.
-    approval: the kind of act that covers it in `--yes ACT@SITE`.
+    approval: the kind of action that covers it in `--yes ACT@SITE`.
     may_submit: it may submit a form, which is approved separately.
     traits: what it declares about its results. A tool that changes nothing also has `READS`.
     playbook: the parameter that says what was asked for, in the playbook of a run; "" leaves its
@@ -621,6 +623,6 @@ def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params]
     except (NameError, TypeError, ValueError, PydanticUserError) as error:
         raise UsageError(
             f"the tool {name} cannot be described to a model: {error}",
-            hint="Give each parameter a name and a type of JSON: str, int, float, bool, list, …",
+            hint="Give each parameter a name and a JSON type: str, int, float, bool, list, …",
         ) from error
     return params

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from agent.models.base import Model
 
 MAX_QUERIES: Final = 3
-"""Most queries taken from a reply: what three do not find, a fourth has not found either."""
+"""Maximum number of queries from a reply: a fourth never found what three did not."""
 MAX_QUERY_CHARS: Final = 150
-"""Most characters of a query: engines cut longer ones."""
+"""Maximum length of a query in characters: engines cut longer ones."""
 REPHRASE_SECONDS: Final = 20.0
 """Timeout of the model: the search has to finish within its own call's time."""
 

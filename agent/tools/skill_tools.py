@@ -1,7 +1,7 @@
 """Tools for skills: LEARN_SKILL, LIST_SKILLS, FORGET_SKILL for learned ones, read_skill for files.
 
-Skill files in the user's own folders are the user's words. Those of a project may be anybody's
-and are data, like any other file.
+Skill files in the user's own folders are the user's words. Those of a project may be written by
+anyone and are data, like any other file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 MANUAL_SCORE = 60
-"""First score of a skill that the user asked for, above that of a proposed one (50)."""
+"""Initial score of a skill that the user asked for, above that of a proposed one (50)."""
 MAX_NAME_CHARS, MAX_SKILL_CHARS = 80, 1_000
 """Characters: every run gets all skills, so each has to be short."""
 
@@ -118,7 +118,7 @@ def save_skill(
 ) -> dict[str, Any]:
     """Save a skill; of one with the same name only the instruction is replaced. Returns the skill.
 
-    One that is not `trusted` is shown to runs as a quotation until a user says otherwise.
+    One that is not `trusted` is shown to runs as a quotation until the user trusts it.
     """
     existing = next((skill for skill in memory.skills() if skill.get("name") == name), None)
     skill = existing or {
@@ -143,7 +143,7 @@ SKILL_TOOLS = (learn_skill, list_skills, forget_skill)
 
 
 def skills_block(context: ToolContext) -> str:
-    """Format the skill files that a run is told of, and record their provenance; "" for none."""
+    """Format the skill files that a run lists, and record their provenance; "" if there is none."""
     from agent.prompts.skill_files import choose_skills  # noqa: PLC0415 - few runs have any; loads YAML
 
     lines: dict[str, list[str]] = {"user": [], "project": []}

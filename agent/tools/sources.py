@@ -1,4 +1,4 @@
-"""Registers what tools show as sources of a run (pages, search results), and formats passages."""
+"""Registers pages and search results as sources of a run, and formats passages."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ list items or lines of code not a tenth of them."""
 BEST_ROWS = 12
 """Table rows that a query shows at most, each with the rows beside it for the first few: a word of
 every row (`ferry`) would show the table's beginning in place of the row that is asked for."""
-ROWS_WITH_NEIGHBOURS = 4
-MAX_PASSAGES = 80
+ROWS_WITH_NEIGHBOURS = 4  # best passages shown with those around them
+MAX_PASSAGES = 80  # candidates of one source that a query ranks
 ARGUMENTS_SHOWN = 200
 """Most characters of a tool's arguments in the title of the source that it returned."""
 CHARS_PER_TOKEN = 4
@@ -44,8 +44,8 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
     """Make a page a source of the run, and store what was fetched if the source is new.
 
     The source of a live page holds what a snapshot shows too. `outcome` says what an action did
-    that led to this state of it, `step` is the place of the last act before it. Raises `ToolError`
-    if the page has no text at all.
+    that led to this state of it, `step` is the place of the last action before it. Raises
+    `ToolError` if the page has no text at all.
     """
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
     text = document.text if document is not None else ""

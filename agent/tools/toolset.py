@@ -25,7 +25,6 @@ from browser.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from agent.guard.provenance import Provenance
     from agent.options import Options
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 _BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
 PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
-"""Tools that need an open page: the model is told of them when a page is first open."""
+"""Tools that need an open page: the model learns of them when a page is first open."""
 _STORED: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
 TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED, *USER_TOOLS)) | {
     "PYTHON"
@@ -150,12 +149,12 @@ def _rule_against(tool: Tool, options: Options) -> str:
         if matches_any(tool.name, deny):
             return f"{flag}-deny names it"
         if allow and not matches_any(tool.name, allow):
-            return f"{flag}-allow does not name it"
+            return f"{flag}-allow does not list it"
     return ""
 
 
 def matches_any(name: str, patterns: Iterable[str]) -> bool:
-    """Tell whether a name matches one of some patterns, where `*` stands for any characters."""
+    """Return whether a name matches one of some patterns, where `*` stands for any characters."""
     name = _normalize_name(name)
     return any(fnmatchcase(name, _normalize_name(pattern)) for pattern in patterns)
 
@@ -183,10 +182,12 @@ _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 class ProvenanceCalls:
     """Runs calls, live or from a record, and records the provenance of each observation."""
 
-    def __init__(self, calls: Caller, provenance: Provenance, files: Sequence[Path]) -> None:
+    def __init__(
+        self, calls: Caller, provenance: Provenance, files: frozenset[str] = frozenset()
+    ) -> None:
         self._calls = calls
         self._provenance = provenance
-        self._files = frozenset(path.resolve().as_uri() for path in files)
+        self._files = files
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call; its provenance is recorded when it is finished, in tag order."""

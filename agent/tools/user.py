@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent.tools.context import ToolContext
 
-_GO_ON = "Use the most likely reading, and say in the answer which one it is."
+_GO_ON = "Assume the most likely meaning, and say so in the answer."
 
 
 @reading_tool(

@@ -165,7 +165,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
 
 
 def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
-    """Tell whether a search should be rephrased: too few results, or not in English.
+    """Return whether a search should be rephrased: too few results, or not in English.
 
     A folder of a few files has no more to give, so few results from it are enough.
     """
@@ -214,25 +214,25 @@ def _search_result(
     outcomes = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
     if result.answered:
         return ToolResult({"query": query, "results": 0, "providers": outcomes, **notes})
-    error = "no search provider is set"
+    error = "no search provider is configured"
     if outcomes:
         tried = ", ".join(f"{name}: {outcome}" for name, outcome in outcomes.items())
-        error = f"no search provider could be asked ({tried})"
+        error = f"no search provider could be reached ({tried})"
     return ToolResult(
         {"error": error, "query": query, "providers": outcomes},
         hint="Searching again will not help; READ addresses that are known, or say NOT_FOUND.",
     )
 
 
-RELATED_LINKS = 6
+RELATED_LINKS = 6  # links of a page that READ lists for a query
 PREVIEW_CHARS = 8_000
 """Characters of a page that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
-    Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Go on without.",
+    Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Continue without it.",
 }
 _READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
-"""Outcomes of a page with text; one without an article may show controls all the same."""
+"""Outcomes of a page with text; one without an article may show controls anyway."""
 _WALL_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
     Outcome.LOGIN: "the page wants a login",
@@ -276,7 +276,8 @@ async def _page(context: ToolContext, url: str) -> Page:
         return await web.read_tab()
     if context.evidence.pages_read >= context.max_sources:
         raise _too_many_sources(context)
-    return await web.reader.read(url, deadline=context.seconds_left(context.limits.read_seconds))
+    seconds = web.reader.deadline_of(url, context.limits.read_seconds)
+    return await web.reader.read(url, deadline=context.seconds_left(seconds))
 
 
 def _too_many_sources(context: ToolContext) -> ToolError:
@@ -295,7 +296,7 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
     block, shown = show_passages(context, source, query=query, start=start)
     advice = _WALL_ADVICE.get(page.outcome)
     if page.outcome in SOLVABLE and context.web and context.web.can_clear_walls:
-        advice = "OPEN it: there the check can be taken down"
+        advice = "OPEN it: the check can be solved there"
     data: dict[str, Any] = {
         "source": source.name,
         "url": source.url,
@@ -342,7 +343,9 @@ def _unread(context: ToolContext, page: Page) -> ToolResult:
     hint = "Read another result." if notes else _UNREAD_HINTS.get(outcome, "Read another result.")
     result = context.evidence.result_for(page.requested_url)
     if result is not None:
-        hint = f"{hint} Else its search result may be cited, as weaker: [{result.name}]."
+        hint = (
+            f"{hint} Otherwise, cite its search result, which is weaker evidence: [{result.name}]."
+        )
     return ToolResult({k: v for k, v in data.items() if v is not None}, hint=hint)
 
 
@@ -357,9 +360,11 @@ def _related_links(document: Document, query: str) -> list[dict[str, str]]:
 
 WEB_TOOLS = (web_search, read, fetch_url)
 MAX_PAGES = 30
-"""Most pages of one crawl: four at once, half a second each, fit well into one call's time."""
-BEST_PASSAGES = 10
-CRAWL_SECONDS = 45.0
+"""Maximum number of pages of one crawl: four at once, half a second each, fit well into one call's
+time.
+"""
+BEST_PASSAGES = 10  # shown of a crawl, shared by its pages
+CRAWL_SECONDS = 45.0  # of the minute that a call may take
 
 
 def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
@@ -385,7 +390,7 @@ async def crawl(
     """Read the pages below `url`, first those whose addresses and link texts match the query."""
     web = require_web(context)
     if web.crawler is None:
-        raise ToolError("this run reads no sites", hint="READ single pages.")
+        raise ToolError("this run does not read websites", hint="READ single pages.")
     left = context.max_sources - context.evidence.pages_read
     if left <= 0:
         raise _too_many_sources(context)
@@ -426,7 +431,7 @@ def _register_pages(context: ToolContext, pages: Sequence[Page]) -> list[Source]
 def _best_of_each(context: ToolContext, sources: Sequence[Source], query: str) -> Iterator[Passage]:
     """Yield the best passages for the query: first one of every page, then further ones.
 
-    A page that has none for it gives its first passage that is no heading.
+    A page that has none for it gives its first passage that is not a heading.
     """
     per_source = max(2, BEST_PASSAGES // max(1, len(sources)))
     best = []

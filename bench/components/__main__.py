@@ -15,6 +15,7 @@ import statistics
 import sys
 
 from bench.components import framework_tasks as frameworks
+from bench.components import further_tasks as further
 from bench.components import widget_tasks as widgets
 from bench.components.libraries import NotInstalled, built, served
 from bench.player import Person, Played, Task, report, stage
@@ -51,6 +52,27 @@ LIBRARIES: dict[str, tuple[Task, ...]] = {
     "ionic": frameworks.IONIC,
     "aria": frameworks.ARIA,
     "quasar": frameworks.QUASAR,
+    "airdatepicker": further.AIRDATEPICKER,
+    "tagify": further.TAGIFY,
+    "handsontable": further.HANDSONTABLE,
+    "pickr": further.PICKR,
+    "dragula": further.DRAGULA,
+    "toastui": further.TOASTUI,
+    "ckeditor5": further.CKEDITOR5,
+    "jqueryui": further.JQUERYUI,
+    "slimselect": further.SLIMSELECT,
+    "ui5": further.UI5,
+    "wunderbaum": further.WUNDERBAUM,
+    "fomantic": further.FOMANTIC,
+    "materialize": further.MATERIALIZE,
+    "arkui": further.ARKUI,
+    "cmdk": further.CMDK,
+    "virtuoso": further.VIRTUOSO,
+    "dndkit": further.DNDKIT,
+    "ionrange": further.IONRANGE,
+    "tuigrid": further.TUIGRID,
+    "cally": further.CALLY,
+    "jsoneditor": further.JSONEDITOR,
 }
 SHARE, REPLIES = 0.97, 2
 
@@ -71,7 +93,7 @@ async def measure(host: str, names: list[str], *, verbose: bool) -> list[Played]
 
 
 async def play(host: str, name: str, number: int) -> None:
-    """Let a person answer as the model."""
+    """Let a user answer as the model."""
     async with stage(host) as theatre:
         task = LIBRARIES[name][number - 1]
         print(report(name, await theatre.play(f"http://{host}/{name}.html", task, Person)))

@@ -1,6 +1,6 @@
 """Component libraries from npm, pinned, in a cache outside the project; their pages on loopback.
 
-`package.json` beside this file names the versions, 620 MB in all; the cache is a folder of its
+`package.json` beside this file names the versions, some 1.6 GB in all; the cache is a folder of its
 digest, so that a change of the versions or the pages never meets what was made for another.
 """
 
@@ -34,11 +34,11 @@ _ESBUILD = (
     "--jsx=automatic",
     "--log-level=error",
     "--alias:vue=vue/dist/vue.esm-bundler.js",
-    '--banner:js=var process = {env: {NODE_ENV: "production"}};',
+    '--banner:js=var process = {env: {NODE_ENV: "production"}}, global = globalThis;',
     "--define:__VUE_OPTIONS_API__=true",
     "--define:__VUE_PROD_DEVTOOLS__=false",
     "--define:__VUE_PROD_HYDRATION_MISMATCH_DETAILS__=false",
-    *(f"--loader:.{kind}=dataurl" for kind in ("gif", "png", "svg", "ttf", "woff2")),
+    *(f"--loader:.{kind}=dataurl" for kind in ("eot", "gif", "png", "svg", "ttf", "woff", "woff2")),
 )
 
 

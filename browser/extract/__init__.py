@@ -34,7 +34,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
     """
     document = _read(body, content_type, url)
     if "\ufffd" in document.text and "\ufffd".encode() not in body:
-        note = "characters that are broken in it, or in no known encoding, stand as \ufffd"
+        note = "characters that are damaged or in an unknown encoding are shown as \ufffd"
         return replace(document, notes=(*document.notes, note))
     if document.kind != "html" and not (document.text.strip() or document.notes):
         return replace(document, notes=("no text in it",))
@@ -78,8 +78,8 @@ def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> 
             page = saved_page(body)
             return extract(page[0], page[1] or url) if page else read_mail(body, url, name)
     if kind == BINARY:
-        message = f"{content_type or 'the body'} is no document that can be read"
-        raise ExtractError(message, hint="Pictures, sound and programs are not read.")
+        message = f"{content_type or 'the body'} is not a readable document"
+        raise ExtractError(message, hint="Images, audio and programs are not read.")
     document = read_text(kind, decode(body, content_type), url, name)
     return add_platform_record(document, body, url) if kind == "json" else document
 
@@ -109,7 +109,7 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
             note = "the file is truncated: only the beginning was read"
         body = unpacker.unused_data
     if content.startswith(b"\x1f\x8b"):
-        raise ExtractError("packed more than once", hint="Try another source.")
+        raise ExtractError("compressed more than once", hint="Try another source.")
     return content, note
 
 

@@ -114,7 +114,7 @@ class Block:
 def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:
     """Split a page into blocks; scripts, form controls and reference marks are left out.
 
-    With a `scale`, no part of the page that holds its body is taken for a frame, and what is no
+    With a `scale`, no part of the page that holds its body is taken for a frame, and what is not
     text to quote is there as well: images with alt text, and struck text.
     """
     return _Walker(base, scale).run(root)
@@ -411,7 +411,7 @@ def _is_open(node: etree._Element) -> bool:
 
 
 def _is_own_anchor(node: etree._Element, href: str) -> bool:
-    """Whether a link is that of a heading to itself: it is no navigation."""
+    """Whether a link is that of a heading to itself: it is not navigation."""
     if not href.startswith("#"):
         return False
     around = (above.tag for above in itertools.islice(node.iterancestors(), _MAX_ANCHOR_DEPTH))
@@ -451,7 +451,7 @@ def _is_mark(node: etree._Element) -> bool:
     return "reference" in names or (link is not None and "#" in (link.get("href") or ""))
 
 
-# Blocks of these kinds stand on the next line below one of the other kinds.
+# Blocks of these kinds are on the next line below one of the other kinds.
 _CLOSE = {
     "item": ("item", "item-rest"), "item-rest": ("item", "item-rest"), "detail": ("term", "detail"),
 }  # fmt: skip

@@ -126,7 +126,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.IGNORECASE)
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _WIDTH = re.compile(r"\((min|max)-width:\s*([\d.]+)(px|em|rem)\)")
-_LAST_CHARACTER = 0x10FFFF
+_LAST_CHARACTER = 0x10FFFF  # of Unicode
 # A desktop window, in CSS pixels; 16 of them are an em.
 _VIEWPORT = 1280.0
 _EM = 16.0

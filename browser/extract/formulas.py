@@ -31,7 +31,7 @@ _DEEPEST = 60
 
 
 def formula_of(node: etree._Element) -> str | None:
-    """The formula that an element is or wraps, with spaces around; None if it is no formula."""
+    """The formula that an element is or wraps, with spaces around; None if it is not a formula."""
     classes = (node.get("class") or "").split()
     if node.tag == "img":
         alt = node.get("alt") or ""

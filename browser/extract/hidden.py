@@ -368,7 +368,7 @@ def _is_hidden_by_markup(element: etree._Element) -> bool:
 
 
 class _Hidden(NamedTuple):
-    """An invisible element; `wholly` says that all in it is, else descendants may be visible."""
+    """An invisible element; `wholly` says that its descendants are invisible too."""
 
     element: etree._Element
     wholly: bool

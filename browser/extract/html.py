@@ -54,7 +54,7 @@ _MAX_COST = 400_000
 # teasers. Costs .0005, and keeps lists within a text.
 _GAP_SHARE = 0.3
 # A summary between headline and body has at most so many paragraphs, and the introduction of a page
-# that is no declared article at most so many lines (.0058).
+# that is not a declared article at most so many lines (.0058).
 _MAX_SUMMARY_PARAGRAPHS = 3
 _MAX_INTRODUCTION_LINES = 30
 # A line with a larger share of its characters in links is navigation (.0010).
@@ -82,7 +82,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     element.
     """
     root, notes = parse_page(html, content_type)
-    # Keeps lxml's proxy objects alive: it would create them anew at each access, which is slow.
+    # Keeps lxml's proxy objects alive: it would create them again at each access, which is slow.
     elements = list(root.iter())
     nodes = read_jsonld(root)
     scale = Scale(root, declared_body(nodes))
@@ -313,7 +313,7 @@ class _Body:
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
-        """Keep what stands right beside the first and the last paragraph, in the same element.
+        """Keep what is right beside the first and the last paragraph, in the same element.
 
         These are short lines, formulas and addresses, which a plain reading takes for none.
         """
@@ -356,7 +356,7 @@ class _Body:
         return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
-        """Whether a line names writer or day and is no sentence; the Document says both."""
+        """Whether a line names writer or day and is not a sentence; the Document says both."""
         block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False

@@ -123,7 +123,7 @@ def _author(element: etree._Element) -> str:
         marks = f"{node.get('rel') or ''} {node.get('itemprop') or ''} {node.get('class') or ''}"
         named = any(_AUTHOR_NAMES.search(mark) for mark in marks.split())
         if named or (node.tag == "a" and _PERSON.search(node.get("href") or "")):
-            # Rank, counts and picture stand in the same box, the name before most of them.
+            # Rank, counts and picture are in the same box, the name before most of them.
             for text in map(one_line, map(str, node.itertext())):
                 name = text.strip(" :·-–—»").removeprefix("@")
                 if _MIN_NAME <= len(name) <= _MAX_NAME and _may_be_name(name):
@@ -146,7 +146,7 @@ def _date(item: _Item) -> str:
             return day
     lines = (block.text for block in item.blocks if block.words <= _MAX_META_WORDS)
     days = [day for text in lines for line in text.split("\n") if (day := date_within(line))]
-    if not days:  # the day stands in the box of what was said
+    if not days:  # the day is in the box of what was said
         days = [day for block in item.blocks if (day := date_within(block.text[:_MAX_NAME]))]
     above = item.element.getprevious()
     if not days and above is not None and len(line := text_content(above)) <= _MAX_NAME:

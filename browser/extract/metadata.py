@@ -104,7 +104,7 @@ def _name_of(value: object, depth: int) -> str:
 
 
 def text_of(value: object) -> str:
-    """A text value; the first of a list; `@value` of a typed one; else an empty string."""
+    """A text value; the first of a list; `@value` of a typed one; otherwise an empty string."""
     if isinstance(value, list):
         value = value[0] if value else ""
     if isinstance(value, dict):
@@ -220,7 +220,7 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
 
 
 def find_doi(text: str) -> str:
-    """Find the DOI in a reference, an address or a text; "" for none."""
+    """Find the DOI in a reference, an address or a text; "" if there is none."""
     match = _DOI.search(text)
     doi = match[0].rstrip(_CLOSING) if match else ""
     # DOIs may hold brackets; one that was never opened belongs to the text around.
@@ -379,7 +379,7 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
     return joined if is_web_url(joined) else None
 
 
-# Author and date stand in short lines right after the title, or before it; a labelled date anywhere
+# Author and date are in short lines right after the title, or before it; a labelled date anywhere
 # below it. A line of more words is prose, and so is a sentence that is longer than a few words.
 _LINES_BEFORE, _LINES_AFTER = 4, 6
 _MAX_LINE_WORDS = 20

@@ -19,7 +19,7 @@ from lxml import etree
 
 BINARY: Final = "binary"
 
-_PREFIX = 1024
+_PREFIX = 1024  # bytes, as browsers look at for an encoding
 _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),
@@ -178,7 +178,7 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
 
 
 def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
-    """The byte order mark, if any, and the codec that it or the bytes alone tell; else ""."""
+    """The byte order mark, if any, and the codec that it or the bytes alone tell; otherwise ""."""
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return mark, codec
@@ -187,7 +187,7 @@ def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
 
 
 def _wide(body: bytes) -> str:
-    """The codec of UTF-16 or UTF-32 without a byte order mark, by where bytes are zero; else ""."""
+    """The codec of UTF-16 or UTF-32 without a byte order mark, by its zero bytes; or ""."""
     head = body[: _PREFIX // 4 * 4]
     if not any(head[3::4] + head[2::4]) and len(head) > _MIN_PAIRS:
         return "utf-32-le"

@@ -76,7 +76,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     file over the limits is read as plain text, which the notes say.
     """
     if len(text) > _MAX_MARKDOWN_CHARS or text.count("[") > _MAX_BRACKETS:
-        note = "too long, or too many brackets: its Markdown stands as written"
+        note = "too long, or too many brackets: shown as Markdown source"
         return read_plain(text, url, name, kind="md", note=note)
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 0.04 s, for Markdown only
 
@@ -250,7 +250,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:
-    """Read any other XML: a paper as a page, else the text of its elements, one line each."""
+    """Read any other XML: a paper as a page, otherwise the text of its elements, one line each."""
     root = _parse(text)
     if is_jats(root):
         return read_jats(root, url, name)

@@ -1,8 +1,9 @@
 """Weighs what a reading would leave out of a page: no step takes away the page's body.
 
-The body is what the page declares as one (`articleBody` in JSON-LD), else what a plain reading by
-trafilatura finds. A step that is about to remove a large part of the page asks here first; what was
-left out or kept against the signs is noted. On 187 pages of news and articles 9 have a large hidden
+The body is what the page declares as one (`articleBody` in JSON-LD), otherwise what a plain reading
+by trafilatura finds. A step that is about to remove a large part of the page asks here first; what
+was left out or kept against the signs is noted. On 187 pages of news and articles 9 have a large
+hidden
 part: 3 of these are the article.
 """
 
@@ -28,7 +29,7 @@ SOME = 1 / 3
 NEARLY_ALL = 0.9
 """A part with a larger share of the prose is the page itself."""
 MIN_BODY = 500
-"""Characters; a shorter text is no body to weigh by."""
+"""Characters; a shorter text is not a body to weigh by."""
 
 MAX_TEASER = 1_500
 """Characters; a page that shows more prose than this beside what it hides shows its article."""
@@ -100,7 +101,7 @@ class Scale:
 
     def keep_hidden(self, words: int) -> None:
         """Note that so many words of the body are kept though the page hides them."""
-        self.needs_scripts = f"a script has still to show its text: {words} words"
+        self.needs_scripts = f"a script has yet to show its text ({words} words)"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
     def leave_out(self, why: str, words: int) -> None:
@@ -114,7 +115,7 @@ class Scale:
             if words > max(kept, MIN_NOTED):
                 self.notes.append(f"left out as {why}: {words} words; the text has {kept}")
                 if why == HIDDEN:
-                    self.needs_scripts = f"more of it is hidden than shown: {words} words"
+                    self.needs_scripts = f"more of it is hidden than shown ({words} words)"
         read = len(self._declared.intersection(word_runs(word_list(text))))
         if read < MAJORITY * len(self._declared):
             shown = round(self._declared_words * read / len(self._declared))

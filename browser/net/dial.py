@@ -156,8 +156,8 @@ def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.so
     try:
         connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
         while not head.endswith(b"\r\n\r\n"):
-            # Byte by byte: a server that speaks first (mail) may follow at once, and none of its
-            # bytes must be consumed here.
+            # Byte by byte: a server that speaks first (mail) may follow immediately, and none of
+            # its bytes must be consumed here.
             byte = connection.recv(1)
             if not byte:
                 raise ConnectionAbortedError("the egress closed the connection")

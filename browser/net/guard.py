@@ -93,8 +93,8 @@ _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 def classify(address: str | Address) -> AddressKind:
     """Classify an address (dotted, colon-hexadecimal, or parsed; a zone is ignored).
 
-    Raises ValueError for a text that is no IP address. Other spellings of IPv4, such as `0x7f.1`,
-    are normalised by the URL parser before (`browser.net.url.host`).
+    Raises ValueError for a text that is not an IP address. Other spellings of IPv4, such as
+    `0x7f.1`, are normalised by the URL parser before (`browser.net.url.host`).
     """
     parsed = ip_address(address) if isinstance(address, str) else address
     kind = next(
@@ -254,9 +254,11 @@ class Guard:
     def check(self, host: str, port: int) -> None:
         """As `check_url`, for a host in ASCII form."""
         if ".." in host:
-            raise self._refuse(host, port, "no name has an empty part")
+            raise self._refuse(host, port, "a host name cannot have an empty part")
         if host.rstrip(".") in _BROWSER_SERVICES:
-            raise Refused(f"{host} serves the browser's own errands", hint="No page needs it.")
+            raise Refused(
+                f"{host} is used only by the browser itself", hint="Pages do not need it."
+            )
         if _any_matches(self._denied, host, port):
             hint = "Remove it from --deny to reach it."
             raise self._refuse(host, port, f"{host} is on the deny list", hint)
@@ -267,7 +269,7 @@ class Guard:
         if self.is_named(host, port):
             return
         if port in BLOCKED_PORTS:
-            raise self._refuse(host, port, f"port {port} is no web port")
+            raise self._refuse(host, port, f"port {port} is not a web port")
         if literal := _literal(host):
             self._check_addresses(host, port, literal)
 
@@ -311,7 +313,7 @@ class Guard:
 
 
 def _literal(host: str) -> tuple[Address, ...]:
-    """Return the addresses of IP literals and `localhost`, which need no name server; else ().
+    """Return the addresses of IP literals and `localhost`, which need no name server; otherwise ().
 
     The GNU C library resolves `*` to this machine, and so may an attached Chrome.
     """

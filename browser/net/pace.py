@@ -22,7 +22,7 @@ class RequestSlots:
     def __init__(self, *, per_host: int, overall: int) -> None:
         self._per_host = per_host
         self._overall = asyncio.Semaphore(overall)
-        # Weak values: a host that nobody waits for any more is dropped.
+        # Weak values: a host that nobody waits for any longer is dropped.
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
@@ -50,7 +50,7 @@ class HostPace:
         self.delays: dict[str, float] = {}
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
+        """Sleep until `host` may be asked; DeadlineExceeded immediately if that is past `until`."""
         next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
         if next_at > until:

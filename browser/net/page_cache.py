@@ -23,7 +23,7 @@ KEY: Final = "urchin.cache"
 AGE: Final = "urchin.age"
 """The response extension with a cached page's age (s); 0 if the server just confirmed it."""
 
-# After a month a page is fetched anew, not revalidated.
+# After a month a page is fetched again, not revalidated.
 _LIFETIME_S = 30 * 24 * 3600
 _MAX_BYTES = 256 * 1024 * 1024
 _MAX_BODY_BYTES = 8 * 1024 * 1024

@@ -40,7 +40,7 @@ class Polite:
 
     Inside `pacing` the pace is shared with other clients. Without `obey_robots` robots.txt is
     ignored, crawl delays included: for one's own sites. An address that the user named (`is_named`)
-    is fetched all the same, as a user's own browser would: robots.txt is for what a robot finds by
+    is fetched anyway, as a user's own browser would: robots.txt is for what a robot finds by
     itself. `remark` says so.
     """
 
@@ -64,7 +64,7 @@ class Polite:
         """Fetch `url` as soon as its host may be asked.
 
         Raises as `HttpClient.get` does; also Refused if robots.txt forbids it, and DeadlineExceeded
-        at once if the host demands a longer pause than `deadline`.
+        immediately if the host demands a longer pause than `deadline`.
         """
         started = asyncio.get_running_loop().time()
         await self._obey(url, deadline)
@@ -83,7 +83,7 @@ class Polite:
         """Wait until a browser may load a page; `deadline` in seconds.
 
         Raises Refused if robots.txt forbids it, ConnectFailed if the host cannot be reached, and
-        DeadlineExceeded at once if the host demands a longer pause.
+        DeadlineExceeded immediately if the host demands a longer pause.
         """
         host, until = netloc(url), asyncio.get_running_loop().time() + deadline
         await self._obey(url, deadline)
@@ -97,7 +97,7 @@ class Polite:
         await self._http.forget(url)
 
     def remark(self, url: str) -> str:
-        """Say why a page was fetched although robots.txt disallows it; "" if it does not."""
+        """Describe why a page was fetched although robots.txt disallows it; "" if it does not."""
         return self._remarks.get(url, "")
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class Polite:
         if not rules.can_fetch(url, _AGENT):
             reason = f"robots.txt does not allow {url}"
             if rules is _UNREAD:
-                reason = f"could not fetch the robots.txt that would allow {url}"
+                reason = f"could not fetch the robots.txt for {url}"
             if not self._is_named(url):
                 hint = "Try another source; for a site of your own, use --ignore-robots."
                 raise Refused(reason, hint=hint)

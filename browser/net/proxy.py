@@ -231,7 +231,7 @@ class ProxyConnection:
         return True
 
     async def _connect(self, url: Url) -> tuple[Wire, Route]:
-        """Return the last request's connection if it was to the same server, else a new one."""
+        """Return the last request's connection if it was to the same server, or a new one."""
         server, route = self._server, self._route
         if server and route and self._server_netloc == url.netloc and not server.reader.at_eof():
             return server, route
@@ -271,7 +271,7 @@ class ProxyConnection:
                     await self._client.send(event)
                     return
                 case _:
-                    raise h11.RemoteProtocolError("the server gave no answer")
+                    raise h11.RemoteProtocolError("the server did not answer")
 
     async def _answer_error(self, error: BrowserError) -> bool:
         return await self._answer(verdict_for(error), str(error))

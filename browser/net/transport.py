@@ -89,7 +89,9 @@ class Response:
             return None
         if target := join(self.url, location):
             return target
-        raise BadResponse(f"{self.url} redirects to what is no address: {location[:200]!r}")
+        raise BadResponse(
+            f"{self.url} redirects to something that is not an address: {location[:200]!r}"
+        )
 
 
 class EgressTransport(httpx2.AsyncBaseTransport):
@@ -194,9 +196,9 @@ async def _discard(response: httpx2.Response) -> None:
 async def read_body(response: httpx2.Response, limit: int) -> bytes:
     """Read and decode a body; `limit` bytes hold for both forms of it.
 
-    A body that is cut off is returned as far as it came, with CUT among the response's extensions.
-    Raises TooLarge, and BadResponse for a broken encoding or a chained one (`gzip, gzip`): no
-    legitimate server sends such, and each link multiplies the compression ratio.
+    A body that is cut off is returned as far as it was received, with CUT among the response's
+    extensions. Raises TooLarge, and BadResponse for a broken encoding or a chained one (`gzip,
+    gzip`): no legitimate server sends such, and each link multiplies the compression ratio.
     """
     names = response.headers.get("content-encoding", "").lower().split(",")
     encodings = [name for name in map(str.strip, names) if name not in {"", "identity", "none"}]
@@ -246,7 +248,7 @@ def _check_size(size: int, limit: int) -> None:
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return the trusted certificates: SSL_CERT_FILE or SSL_CERT_DIR if set, else the system's."""
+    """Return the trusted certificates: of SSL_CERT_FILE or SSL_CERT_DIR, or the system's."""
     if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
         return ssl.create_default_context()
     import truststore  # noqa: PLC0415 - only where the system's store is asked

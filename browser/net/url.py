@@ -73,7 +73,7 @@ def parse(url: str, base: str | None = None) -> Url | None:
 
 @lru_cache(maxsize=4096)
 def join(base: str, reference: str) -> str:
-    """Resolve a link's `href` against its page; "" if the result is no URL."""
+    """Resolve a link's `href` against its page; "" if the result is not a URL."""
     try:
         return str(ada_url.join_url(base, reference))
     except (ValueError, UnicodeEncodeError):

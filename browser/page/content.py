@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own
-FOREIGN_FRAME_SECONDS = 1.0
+FOREIGN_FRAME_SECONDS = 1.0  # for a frame of another site to answer
 FOREIGN_FRAMES = 8  # further ones are advertisements
 FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames hold nothing to read
 
@@ -56,7 +56,7 @@ async def rendered_html(page: Page) -> str:
     return html.replace("</body>", f"{sections}</body>", 1)
 
 
-MAX_PDF_BYTES = 50_000_000
+MAX_PDF_BYTES = 50_000_000  # of a PDF that the browser shows
 _FETCHED = """async (most) => {
   const answer = await fetch(location.href, { credentials: 'include' });
   const file = answer.ok ? await answer.blob() : null;

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from browser.page.view import Target
 
 VALUE_SHOWN = 80  # characters of what a control reads instead
-OPTIONS_SHOWN = 30
+OPTIONS_SHOWN = 30  # of a list; the others are behind its ref
 AROUND = 20  # letters before and after a part of a text that was replaced
 LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _CONFIRM = "and the dialog with the choices is still open: CLICK the button that confirms it"
 _UNSEEN = "but this field is not visible: the page may show another one in its place"
-_LEFT_PAGE = "it left the page, and was not read back"
+_LEFT_PAGE = "it left the page, so its value could not be checked"
 
 
 async def check_typed(
@@ -53,7 +53,7 @@ async def check_typed(
         return await _check_drawn(driver, target, before, text, replaced=replaced, instead=instead)
     if before["text"] is None:
         # A terminal or game shows what it likes; a code editor keeps its text elsewhere.
-        return "what it shows was not read back"
+        return "the value that it shows could not be checked"
     after = await _read_back(driver, target)
     if after is None or after["text"] is None:
         return _LEFT_PAGE
@@ -71,7 +71,7 @@ async def check_typed(
     if not actual or actual == _normalize(before["text"]):
         raise ActionError(
             f"the field did not take the text: it {now}",
-            hint="CLICK it and look, or PRESS the keys one by one.",
+            hint="CLICK it and check the page, or PRESS the keys one by one.",
         )
     return f"but the field now {now}"
 
@@ -105,7 +105,7 @@ async def _check_drawn(
         return _LEFT_PAGE
     old, now = _normalize(before["drawn"]), _normalize(after["drawn"])
     if not now and not old:  # it draws on a canvas
-        return "what it shows was not read back"
+        return "the value that it shows could not be checked"
     shows = f"it shows {clean(after['drawn'])[:VALUE_SHOWN]!r}"
     lines = [line for line in map(_letters, text.splitlines()) if line] or [_normalize(text)]
     rest = now
@@ -116,7 +116,7 @@ async def _check_drawn(
             return f"but {shows}"
         rest = rest.replace(line, "", 1)
     if instead:
-        # Lines that scrolled out of view are not drawn: only what stands around it is compared.
+        # Lines that scrolled out of view are not drawn: only what is around it is compared.
         head, _, tail = old.partition(_normalize(instead))
         expected = head[-AROUND:] + _normalize(text) + tail[:AROUND]
         return "" if expected in now else f"but {shows}"
@@ -172,7 +172,7 @@ async def _select_natively(driver: PageDriver, target: Target, value: str) -> st
         arguments = {"element": target.element, "wanted": wanted}
         option = await injected.call(target.frame, "optionOf", arguments)
         if option is None:
-            hint = "SNAPSHOT its ref for all options."
+            hint = "SNAPSHOT its ref to see all options."
             raise ActionError(f"no option {wanted!r} here", hint=hint)
         chosen.append((option[0], option[1]))
     chosen.sort()
@@ -219,7 +219,9 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         which = f"{len(found)} options read {value!r}" if found else f"no option reads {value!r}"
         names = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_SHOWN])
         there = f"there are: {names}" if names else "no list of options opened"
-        raise ActionError(f"{which}; {there}", hint="SELECT one as it reads, or CLICK it.")
+        raise ActionError(
+            f"{which}; {there}", hint="SELECT an option by its visible text, or CLICK it."
+        )
     return problem
 
 
@@ -270,7 +272,7 @@ async def _check_chosen(
     if after is None:
         return _LEFT_PAGE
     if after["role"] == "listbox":  # it reads all of its options
-        return "its choice was not read back"
+        return "its selection could not be checked"
     reads = _normalize(after["reads"])
     for name in map(_normalize, names):
         if name in reads or (reads and reads in name):
@@ -310,7 +312,7 @@ def _option_names(visible: dict[str, str], known: Iterable[str] = ()) -> dict[st
 
 
 def _matching_refs(options: dict[str, str], value: str) -> list[str]:
-    """Refs of the options whose name is `value`, else of those whose name contains it."""
+    """Refs of the options whose name is `value`, otherwise of those whose name contains it."""
     wanted = value.casefold().strip()
     names = {ref: name.casefold().strip() for ref, name in options.items()}
     exact = [ref for ref, name in names.items() if name == wanted]
@@ -318,14 +320,14 @@ def _matching_refs(options: dict[str, str], value: str) -> list[str]:
 
 
 async def _read_back(driver: PageDriver, target: Target) -> ControlState | None:
-    """Read a control's state once the page has come to rest; None if it left the page.
+    """Read a control's state once the page has settled; None if it left the page.
 
-    A control that was rendered anew is looked up again.
+    A control that was re-rendered is looked up again.
     """
     await driver.settle()
     with suppress(PlaywrightError, RefError):
         state: ControlState | None = await control_state(target)
-        if state and state["left"]:  # in one call: it may be rendered anew ten times a second
+        if state and state["left"]:  # in one call: it may be re-rendered ten times a second
             state = await injected.call(target.frame, "stateNow", target.ref)
         return state
     return None

@@ -44,8 +44,8 @@ LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a page whose script never en
 EMPTY_SHARE = 0.5  # of a look's time that may be waited for a page that shows nothing yet
 WALK_SHARE = 0.5  # of a look's time that may be spent walking
 ACT_SECONDS = 10.0
-ACT_RESERVE = 3.0  # of it, kept for the page to come to rest once more
-RERENDER_SECONDS = 4.0  # of an action's ten, on a page that renders its elements anew all the time
+ACT_RESERVE = 3.0  # of it, kept for the page to settle once more
+RERENDER_SECONDS = 4.0  # of an action's ten, on a page that re-renders its elements all the time
 OPEN_SECONDS = 20.0
 LOAD_SHARE = 0.7  # of an opening's time that loading may take; the rest is for the first look
 DIALOG_SHOWN = 200  # characters
@@ -187,7 +187,7 @@ class PageDriver:
             await self._check_allowed(url)
         except Refused as refused:
             await self.page.goto("about:blank")
-            why = f"the page led to {url}, which is out of bounds: {refused}"
+            why = f"the page led to {url}, which is not allowed: {refused}"
             raise Refused(why, hint=refused.hint) from refused
         self._allowed_hosts.add(host(url))
 
@@ -252,7 +252,7 @@ class PageDriver:
         return (found[0], found[1]) if found else None
 
     async def settle(self) -> None:
-        """Wait for the page to come to rest, and the frame that was acted in."""
+        """Wait for the page to settle, and the frame that was acted in."""
         await self.events.settle(self._acted_frame)
 
     async def look(self, deadline: float = LOOK_SECONDS, *, whole: bool = False) -> View:
@@ -308,7 +308,7 @@ class PageDriver:
         self._acted_frame = None if target.frame == self.page.main_frame else target.frame
 
         async def perform_on_element() -> str | None:
-            # An element that was rendered anew before the action reached it is looked up again.
+            # An element that was re-rendered before the action reached it is looked up again.
             nonlocal target
             until = time.monotonic() + RERENDER_SECONDS
             while time.monotonic() < until:
@@ -341,7 +341,7 @@ class PageDriver:
     async def _observe(
         self, did: str, before: View, perform: Perform | None = None, *, moving: bool = False
     ) -> ActionOutcome:
-        """Act, wait for the page to come to rest, and report how it differs from `before`."""
+        """Act, wait for the page to settle, and report how it differs from `before`."""
         navigations = self.events.navigations
         until = time.monotonic() + ACT_SECONDS
         try:

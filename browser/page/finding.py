@@ -70,7 +70,7 @@ async def _refs_of_text(driver: PageDriver, text: str) -> list[tuple[str, str, s
 async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine], str]:
     """Scroll lists that render or load only what is in view, until a text appears.
 
-    Returns the page's lines then, else none; and a note for the reader of the result.
+    Returns the page's lines then, otherwise none; and a note for the reader of the result.
     """
     until = time.monotonic() + SEEK_SECONDS
     note = ""

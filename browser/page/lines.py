@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _OF_REF = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
 OPTIONS_SHOWN = 12  # a select's options; further ones get lines of their own
-OPTIONS_A_LINE = 40
+OPTIONS_A_LINE = 40  # options on one line of an expanded list
 OPTION_SHOWN = 40  # characters
 NAME_SHOWN = 160  # characters of a control's name
-FRAME_NAME_SHOWN = 60
-LINK_TARGET_SHOWN = 60
-VALUE_SHOWN = 200
+FRAME_NAME_SHOWN = 60  # characters
+LINK_TARGET_SHOWN = 60  # characters
+VALUE_SHOWN = 200  # characters of a field's value; the rest is behind its ref
 VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer value
-VALUE_A_LINE = 800
+VALUE_A_LINE = 800  # characters on one line of an expanded value
 LONG_LINE = 500  # characters; shorter lines are not split
 MIN_PART = 350  # of a long line; a part ends at the first sentence or control after this
-MAX_INDENT = 6
+MAX_INDENT = 6  # levels: deeper ones cost tokens and show nothing new
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})
-_NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is no row
+_NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is not a row
 _BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
 _UNSEEN = frozenset({"invisible", "off-screen", "turned away"})
 # The text inside these is their caption; inside a custom field or list it is the value.
@@ -145,7 +145,7 @@ COMPARED_LINES = 4_000
 
 
 def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
-    """Match elements that were rendered or loaded anew with those before: new refs to old ones.
+    """Match elements that were re-rendered or reloaded with those before: new refs to old ones.
 
     The lines of both views are aligned by their text without refs. Elements of two aligned lines
     are the same if those lines have the same controls, by role and name, in the same order, and say
@@ -198,7 +198,7 @@ def _say_the_same(before: _Compared, after: _Compared, i: int, j: int) -> bool:
     is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
     if is_unique and (_SAYS.search(old) or before.named[i]):
         return True
-    # Controls without words, such as the days of a month, are about what stands before them.
+    # Controls without words, such as the days of a month, are about what is before them.
     context = before.context(i)
     return context == after.context(j) and (is_unique or context != "")
 
@@ -252,7 +252,7 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
 
 
 def _name_of(described: str) -> str:
-    """The name in `role name`, else the role."""
+    """The name in `role name`, otherwise the role."""
     return described.partition(" ")[2] or described
 
 
@@ -320,7 +320,7 @@ class _LineText:
                 self._parts.append((" | ",) * 2)
             else:
                 self._append(piece, self._format(piece))
-        for at, piece in self._open:  # the control's content goes on in the lines below
+        for at, piece in self._open:  # the control's content continues in the lines below
             label = plain_text(piece.get("l", ""))
             space = piece.get("w") or ""
             shown, plain = self._format_control(piece, (label, label))
@@ -466,7 +466,7 @@ def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
 
 
 def _is_weak_name(name: str) -> bool:
-    """Tell whether the name of a link does not say what it leads to."""
+    """Return whether the name of a link does not say what it leads to."""
     return len(name) <= 2 or name.casefold().strip(" .…»→") in _WEAK_NAMES
 
 

@@ -1,6 +1,6 @@
 """Events of a page: dialogs, downloads, new tabs, requests, errors, crashes.
 
-They are reported with the next observation, and tell when a page has come to rest.
+They are reported with the next observation, and tell when a page has settled.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _LINES_KEPT = 20  # an alert in a loop would add thousands
 class PageEvents:
     """Listens to one page.
 
-    Dialogs are answered at once: alerts and leaving the page are accepted, questions are declined
-    unless `dialog_answer` is set for the current action. After `hold` they stay open instead. New
-    tabs are passed to `adopt`, which returns their id, or None if it closes them as too many;
-    downloads are passed to `save`.
+    Dialogs are answered immediately: alerts and leaving the page are accepted, questions are
+    declined unless `dialog_answer` is set for the current action. After `hold` they stay open
+    instead. New tabs are passed to `adopt`, which returns their id, or None if it closes them as
+    too many; downloads are passed to `save`.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class PageEvents:
         return tuple(f"{line} ({n} times)" if n > 1 else line for line, n in lines.items())
 
     async def settle(self, acted_in: Frame | None = None) -> None:
-        """Wait for navigation, open requests, short timers and DOM changes to come to rest.
+        """Wait for navigation, open requests, short timers and DOM changes to settle.
 
         `acted_in` is the frame of the action, if it is not the main frame.
         """
@@ -251,8 +251,8 @@ class PageEvents:
         self._popups.append((self._adopt(page), page))
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        # Browsers request an icon by themselves; a missing one is no error of the page. Nor is an
-        # address that our guard refused.
+        # Browsers request an icon by themselves; a missing one is not an error of the page. Nor is
+        # an address that our guard refused.
         url = message.location["url"]
         expected = url.endswith("/favicon.ico") or url in self._refused
         if message.type == "error" and not expected:

@@ -26,7 +26,7 @@ MAX_BYTES = 8_000_000  # a snapshot without a budget is cut here, however large 
 
 FOLD_COST = 21  # characters of the line of a fold, such as `[x12: 34 more lines]`
 MIN_FOLDED = 3  # lines that are worth a fold; from 2 to 5 nothing changes on 33 news pages
-BENEATH = "(beneath it:)"
+BENEATH_MARK = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
 _CONTROL_BONUS = 3.0
@@ -100,7 +100,7 @@ def select_lines(
     ]
     if budget is None:
         text = [rendered[i] for i in order]
-        text[len(front) : len(front)] = [BENEATH] if beneath else []
+        text[len(front) : len(front)] = [BENEATH_MARK] if beneath else []
         return LineSelection(text, set(order))
     shown = [i for i in order if lines[i].kind != "options"]
     unseen = _runs_out_of_sight(lines, shown)
@@ -123,7 +123,7 @@ def select_lines(
     for number, i in enumerate(shown):
         if i in beneath and shown[number - 1] not in beneath:
             end_fold()
-            selection.rendered.append(BENEATH)
+            selection.rendered.append(BENEATH_MARK)
         if i in kept:
             end_fold()
             selection.rendered.append(rendered[i])
@@ -242,8 +242,8 @@ def _bonus(line: PageLine) -> float:
     return bonus
 
 
-FIND_CHARS = 4_000
-FIND_LINES = 20
+FIND_CHARS = 4_000  # about 1,000 tokens
+FIND_LINES = 20  # matches shown; a longer list needs other words
 ROW_LINES = 6  # a repeated row of up to so many lines is shown whole
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_DIGIT_BESIDE = r"(?!(?<=\d)\d)"  # numbers match as a whole: 12 is not found in 1234
@@ -253,7 +253,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     """Find lines that contain `text`, hold a control of that role, or match its words.
 
     `found` is false if no line contains it, has the role or has all of its words; the best
-    matches are shown all the same. Lines come in page order.
+    matches are shown anyway. Lines come in page order.
     """
     needle = " ".join(text.split()).casefold()
     exact = [i for i, line in enumerate(lines) if needle and _contains(line.text, needle)]
@@ -272,7 +272,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
 
-    # If stop words leave one word of several, that one alone is no match.
+    # If stop words leave one word of several, that one alone is not a match.
     specific = len(set(query_terms)) > 1 or len(text.split()) == 1
     numbers = [word for word in needle.split() if any(map(str.isdigit, word))]
     by_words = specific and any(
@@ -333,7 +333,7 @@ def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:
     return "\n".join(parts)
 
 
-EXPAND_CHARS = 12_000
+EXPAND_CHARS = 12_000  # about 3,000 tokens
 
 
 def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
@@ -354,7 +354,7 @@ def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
             while end < len(lines) and lines[end].depth > line.depth:
                 end += 1
             return format_lines(lines[number:end])
-    raise RefError(f"{ref} is no fold and no element of the last snapshot")
+    raise RefError(f"{ref} is neither a fold nor an element of the last snapshot")
 
 
 def format_lines(lines: Sequence[PageLine]) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from browser.page.view import Target
     from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
 
-DOWNLOAD_SECONDS = 50.0
+DOWNLOAD_SECONDS = 50.0  # of the minute that a call may take
 FIRST_BYTE_SECONDS = 5.0  # some servers make the file only when it is requested
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 # Pixels past the middle of a drop target: a sortable list inserts before or after it by the side.
@@ -115,7 +115,7 @@ class Tab(PageDriver):
         return self._view.refs.get(ref, ref) if self._view else ref
 
     def is_link(self, ref: str) -> bool:
-        """Tell whether an element was last shown as a link."""
+        """Return whether an element was last shown as a link."""
         return self.describe(ref).startswith("link")
 
     @property
@@ -187,7 +187,9 @@ class Tab(PageDriver):
                 try:
                     elements = await self.page.query_selector_all(found)
                 except PlaywrightError as error:
-                    raise RefError(f"{found!r} is no ref of this page, and no selector") from error
+                    raise RefError(
+                        f"{found!r} is neither a ref on this page nor a selector"
+                    ) from error
                 if len(elements) != 1:
                     raise RefError(f"{found!r} finds {len(elements) or 'no'} elements")
                 found = elements[0]
@@ -200,7 +202,7 @@ class Tab(PageDriver):
         """
         target = await self.frames.find(ref)
         if target.frame is not self.page.main_frame:
-            raise RefError(f"{ref} stands in a frame of its own")
+            raise RefError(f"{ref} is in another frame")
         found: dict[str, str] = await injected.call(target.frame, "identify", target.element)
         return found
 
@@ -210,7 +212,7 @@ class Tab(PageDriver):
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Tell which form clicking `ref`, or pressing `keys` in it, submits; "" for none.
+        """Tell which form clicking `ref`, or pressing `keys` in it, submits; "" if there is none.
 
         Only HTML is looked at: what a script would do cannot be known. Without a ref the keys go
         to the focused element. Raises RefError.
@@ -335,11 +337,11 @@ class Tab(PageDriver):
             takes_it = field["secret"] or (is_code and field["kind"] in _CODE_FIELDS)
             if target.frame != self.page.main_frame or not takes_it:
                 raise ActionError(
-                    "a secret goes into a password field of the page itself, and this is none"
+                    "a secret can only be typed into a password field of the page itself"
                 )
             value = value_for(target.frame.url)
             if value is None:
-                raise ActionError("no secret of that name may be typed on this site")
+                raise ActionError("no secret of that name may be used on this site")
             if submit and await injected.call(target.frame, "sendsAway", target.element):
                 raise ActionError(
                     "not typed: the form sends the password to another site",
@@ -362,7 +364,7 @@ class Tab(PageDriver):
                 return
             await user_input.click(target)
             if await controls.check_toggled(self, target, before):
-                raise ActionError("it did not change", hint="CLICK what stands beside it.")
+                raise ActionError("it did not change", hint="CLICK the element beside it.")
 
         return await self.act("checked" if on else "unchecked", perform, ref)
 
@@ -416,9 +418,7 @@ class Tab(PageDriver):
 
         async def perform(target: Target) -> None:
             if to is None and not any(by) and len(path) < 2:
-                raise ActionError(
-                    "it is not said where to", hint="Give `to`, `dx` and `dy`, or a `path`."
-                )
+                raise ActionError("it has no target", hint="Give `to`, `dx` and `dy`, or a `path`.")
             x, y = start = await user_input.hit_point(target, at or (path[0] if path else None))
             if len(path) > 1:
                 left, top = x - path[0][0], y - path[0][1]
@@ -479,8 +479,9 @@ class Tab(PageDriver):
     ) -> ActionOutcome:
         """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
 
-        With `ref` that element is scrolled, or the scrollable one around it. What has no scroll bar
-        gets the mouse wheel (maps, sliders).
+        With `ref` that element is scrolled, or the scrollable one around it. Elements without a
+        scroll
+        bar get the mouse wheel (maps, sliders).
         """
 
         async def to_text() -> None:
@@ -489,7 +490,7 @@ class Tab(PageDriver):
                 await match.scroll_into_view_if_needed(timeout=user_input.POINTER_MS)
             except PlaywrightError as error:
                 hint = "FIND looks for it in long lists too."
-                raise ActionError(f"{to!r} does not stand there", hint=hint) from error
+                raise ActionError(f"{to!r} is not there", hint=hint) from error
 
         async def perform(target: Target | None = None) -> str:
             frame = target.frame if target else self.page.main_frame

@@ -35,8 +35,8 @@ ControlState = dict[str, Any]
 """What a control holds: see `stateOf` in `js/fields.js`."""
 
 POINTER_MS = 2_500  # an element covered or moving for longer does not come free by itself
-RETRY_SECONDS = 0.05
-DRAG_STEPS = 10
+RETRY_SECONDS = 0.05  # between two looks at a covered element
+DRAG_STEPS = 10  # mouse moves; pages ignore a jump
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
 MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
@@ -48,8 +48,10 @@ STEPPERS = frozenset({"slider", "spinbutton"})
 BY_WHEEL = "by the wheel"
 FAR = 1_000_000  # pixels to the end of any list
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
-_BAD_FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
-OFF_HINT = "See what the page wants before it."
+_BAD_FORM = (
+    "the value does not have the format that this field requires (2026-03-31, 13:45, #ff0000, 42)"
+)
+OFF_HINT = "Check what the page requires first."
 _FORM_HINT = "Give it in that form."
 # A phrase in Playwright's message, our reason and hint.
 _REASONS = (
@@ -57,7 +59,7 @@ _REASONS = (
     ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
     ("element is not visible", "it is not visible", "CLICK what shows it first."),
     ("outside of the viewport", "it is outside of what can be scrolled to", None),
-    ("is not an <input>", "it is no field to type into", "CLICK the field and look again."),
+    ("is not an <input>", "it is not a field to type into", "CLICK the field and look again."),
     ("Malformed value", _BAD_FORM, _FORM_HINT),
     ("Timeout ", "the browser did not get to it in time", "SNAPSHOT, and do it again."),
 )
@@ -80,9 +82,9 @@ class ClickOptions(TypedDict, total=False):
 async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     """Click where the element can be hit, or `at` a point of it.
 
-    Returns a remark if another element got the press, else "". The pointer goes to a place on the
-    page, not to an element, which a page that renders itself all the time may replace meanwhile:
-    what counts is which element is there, and gets the press.
+    Returns a remark if another element got the press, otherwise "". The pointer goes to a place on
+    the page, not to an element, which a page that renders itself all the time may replace
+    meanwhile: what counts is which element is there, and gets the press.
     """
     hit = await _find_hit_point(target, options.get("at"))
     if hit.get("direct"):  # it has no box that a pointer could hit
@@ -96,7 +98,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
         await page.mouse.move(x, y)
         x, y, over = await _aimed_point(target, hit)
         if over:
-            return f"but nothing was pressed: {over} came under the pointer"
+            return f"but nothing was pressed: {over} covered the element"
         for key in options.get("hold", ()):
             await page.keyboard.down(key)
             held.append(key)
@@ -122,7 +124,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
     """Find where the point that was aimed at is now, in CSS pixels of the main viewport.
 
-    The text says what has come over it since, if that can be told.
+    The text says what covers it since, if that is known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
@@ -155,7 +157,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
         if not hit.get("wait") or time.monotonic() > until:
             hint = OFF_HINT if hit.get("off") else None
             if hit.get("over"):
-                hint = "HOVER what stands beside it first, then SNAPSHOT."
+                hint = "HOVER the element beside it first, then SNAPSHOT."
             if "covers" in reason:
                 hint = "Close it, or PRESS Escape, then SNAPSHOT."
             raise ActionError(reason, hint=hint)
@@ -173,7 +175,7 @@ async def hit_point(target: Target, at: Point | None = None, *, covered: bool = 
             return (await _aimed_point(target, hit))[:2]
     box = await target.element.bounding_box()
     if box is None:
-        raise ActionError("the element has no place on the page")
+        raise ActionError("the element has no position on the page")
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
@@ -213,7 +215,7 @@ async def drag(page: Page, start: Point, stops: Sequence[Point], seconds: float 
         await page.mouse.move(*stops[-1])  # Chrome may have merged the last move with a step
         await asyncio.sleep(DROP_SECONDS)
     finally:
-        # Whatever happens: with the button down the next press would go on dragging.
+        # Whatever happens: with the button down the next press would keep dragging.
         await page.mouse.up()
 
 
@@ -223,7 +225,7 @@ async def press(page: Page, keys: Sequence[str]) -> None:
         try:
             await page.keyboard.press(key)
         except PlaywrightError as error:
-            hint = "Keys are named like Enter or Control+a."
+            hint = "Key names look like Enter or Control+a."
             raise ActionError(first_line(error), hint=hint) from error
 
 
@@ -293,7 +295,7 @@ async def append(target: Target, text: str, kind: str = "") -> None:
 
 
 async def _step_to(target: Target, text: str, before: ControlState) -> None:
-    """Set a slider, or a part of a date, that is no native field: by digits or by arrow keys.
+    """Set a slider, or a part of a date, that is not a native field: by digits or by arrow keys.
 
     Raises ActionError if it does not take the value.
     """
@@ -304,14 +306,14 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
     except ValueError:  # a word, such as PM or May
         if before["kind"] == "slider":
             raise ActionError(
-                f"{text!r} is no number", hint="Give the value as a number."
+                f"{text!r} is not a number", hint="Give the value as a number."
             ) from None
         await keyboard.type(text)
         return
     low, high = before["least"], before["most"]
     if (low is not None and wanted < low) or (high is not None and wanted > high):
         bounds = f"from {low:g} to {high:g}" if None not in (low, high) else "bounded"
-        raise ActionError(f"{text} is out of its range: it is {bounds}")
+        raise ActionError(f"{text} is out of range ({bounds})")
     if before["kind"] == "spinbutton":
         await keyboard.type(text.strip())
         if (await control_state(target))["number"] == wanted:
@@ -409,8 +411,8 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
     arguments = {"text": text, "element": element}
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", arguments)
     if ends is None:
-        hint = "FIND it, and give it as it stands."
-        raise ActionError(f"{text!r} does not stand there", hint=hint)
+        hint = "FIND it, and give its exact text."
+        raise ActionError(f"{text!r} is not there", hint=hint)
     left, top = 0.0, 0.0  # of the frame, in the main viewport
     if frame.parent_frame is not None:
         box = await (await frame.frame_element()).bounding_box()

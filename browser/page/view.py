@@ -20,6 +20,7 @@ from browser.page.lines import (
     successors,
 )
 from browser.page.waiting import answer_or_none, within
+from browser.types import PDF
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
@@ -34,8 +35,6 @@ FRAME_SECONDS = 3.0  # a frame that does not answer by then is marked so
 FRAMES_READ = 30
 FRAMES_DEEP = 5
 RESOLVE_SECONDS = 5.0  # only a page whose own script never ends takes as long
-
-PDF = "application/pdf"
 
 WalkResult = dict[str, Any]
 """The result of walking a frame: see `walk` in `js/walk.js`."""
@@ -104,7 +103,7 @@ class Target:
 class Frames:
     """The frames of a tab: walks them, and resolves refs to elements.
 
-    Refs of an inner frame begin with the frame's number (`f1e3`), and each frame goes on counting
+    Refs of an inner frame begin with the frame's number (`f1e3`), and each frame keeps counting
     across documents, so that no ref is given twice.
     """
 
@@ -123,7 +122,7 @@ class Frames:
 
         Each walk stops after `walk_ms` milliseconds or `chars` characters.
 
-        What the same page showed `before` keeps its refs, if it was only rendered or loaded anew.
+        What the same page showed `before` keeps its refs, if it was only re-rendered or reloaded.
         """
         self._walk_ms, self._walk_chars = walk_ms, chars
         self._large = self._large and chars == WALK_CHARS
@@ -165,7 +164,7 @@ class Frames:
         return view
 
     async def _keep_refs(self, before: View, view: View) -> None:
-        """Give elements that were rendered or loaded anew the refs that they had before."""
+        """Give elements that were re-rendered or reloaded the refs that they had before."""
         if not (anew := successors(before.lines, view.lines)):
             return
         kept: dict[str, str] = {}
@@ -211,7 +210,7 @@ class Frames:
         return (await self._walk_parts(target.frame, element=target.element))[0]
 
     async def find(self, ref: str) -> Target:
-        """Resolve a ref to its element; to its successor if it was rendered anew, unambiguously.
+        """Resolve a ref to its element; to its successor if it was re-rendered, unambiguously.
 
         Raises RefError, with candidate lines, if the element is gone or no longer certain. From
         here on the page is watched for changes, so that settling knows what the action did.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Playwright has one Error class for all of these; only its text tells them apart.
+# Playwright has one Error class for all of these; only its text distinguishes them.
 _CLOSED = (
     "has been closed", "browser closed", "connection closed", "disconnected", "pipe closed",
     "epipe",
@@ -130,6 +130,7 @@ def text_matcher(text: str) -> Callable[[str], bool]:
         compiled = re.compile(pattern, flags)
     except re.error as error:
         raise ActionError(
-            f"{text!r} is no pattern: {error}", hint="Between the slashes is a regular expression."
+            f"{text!r} is not a valid pattern: {error}",
+            hint="The text between the slashes must be a regular expression.",
         ) from error
     return lambda page_text: compiled.search(page_text) is not None

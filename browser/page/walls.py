@@ -1,6 +1,6 @@
 """Recognising walls before a page's content: bot checks, logins, consent, paywalls, HTTP errors.
 
-A wall has little text: a longer page is no wall, whatever it mentions.
+A wall has little text: a longer page is not a wall, whatever it mentions.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def find_wall(
     document: Document | None,
     shown: str = "",
 ) -> Wall | None:
-    """Recognise a wall by status, address and words; None if the page is no wall.
+    """Recognise a wall by status, address and words; None if the page is not a wall.
 
     `requested` is the address before redirects, `url` the one after them. `status` is None for a
     page that was read in the browser. `shown` is all that the page shows: the document's text may
@@ -113,7 +113,7 @@ def find_wall(
 
 
 def is_bare_page(html: str, document: Document) -> bool:
-    """Whether a live page is little text without a form: a captcha in a form is no wall."""
+    """Whether a live page is little text without a form: a captcha in a form is not a wall."""
     return len(document.text) <= _MAX_WALL_CHARS and _FIELD.search(html) is None
 
 

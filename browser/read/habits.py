@@ -1,4 +1,7 @@
-"""Remembers which sites only a browser can read."""
+"""Remembers how sites could be read: which need a browser, which are slow, which keep failing.
+
+From that it adjusts how long a read of a site may take. `research habits` shows and deletes it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from browser.files import write_atomic
+from browser.types import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -21,33 +26,72 @@ _LIFETIME = timedelta(days=30)
 # Keeps the file small: the sites read longest ago are forgotten first.
 _MAX_SITES = 2_000
 
+# After so many timeouts in a row a site gets `_MORE` times the usual seconds. After so many more
+# without an answer it gets `_LESS`: waiting longer did not help, and costs each run that time.
+_SLOW_AFTER, _HOPELESS_AFTER = 2, 5
+_MORE, _LESS = 2.0, 0.5
+# A slow site gets so much more than its slowest read took.
+_MARGIN = 1.5
+FAILURES = frozenset(
+    {
+        *(Outcome.TIMEOUT, Outcome.BLOCKED, Outcome.BOT_CHECK, Outcome.CAPTCHA),
+        *(Outcome.LOGIN, Outcome.PAYWALL, Outcome.RATE_LIMITED),
+    }
+)
+"""Outcomes that say something about a site, and not about one page or the network."""
+REPEATED = 3
+"""Failures of one kind in a row that are reported, once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Habit:
     """How often a site was read by HTTP alone, how often by the browser, and the last reason.
 
-    `at` is the ISO time of the last read.
+    `at` is the ISO time of the last read. `failed` is the outcome of the last reads if they failed,
+    `times` how many failed in that way in a row. `seconds` is what its slowest read took, after
+    reads that took too long.
     """
 
     http: int = 0
     browser: int = 0
     reason: str = ""
     at: str = ""
+    failed: str = ""
+    times: int = 0
+    seconds: float = 0.0
 
     @property
     def needs_browser(self) -> bool:
         """Whether HTTP should be skipped."""
-        if not self.at or datetime.now(UTC) - datetime.fromisoformat(self.at) >= _LIFETIME:
-            return False
         total = self.http + self.browser
-        return self.browser >= _MIN_READS and self.browser >= _MIN_SHARE * total
+        often = self.browser >= _MIN_READS and self.browser >= _MIN_SHARE * total
+        return often and self.is_recent
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether the habit still counts."""
+        return bool(self.at) and datetime.now(UTC) - datetime.fromisoformat(self.at) < _LIFETIME
+
+    def deadline(self, usual: float) -> float:
+        """Return the seconds that a read may take; between half and twice the usual ones."""
+        if not self.is_recent:
+            return usual
+        if self.failed == Outcome.TIMEOUT and self.times >= _SLOW_AFTER:
+            return usual * (_MORE if self.times < _HOPELESS_AFTER else _LESS)
+        return min(max(usual, _MARGIN * self.seconds), _MORE * usual)
 
 
 class Habits:
-    """The habits of all sites, in a JSON file; without a path only in memory."""
+    """The habits of all sites, in a JSON file; without a path only in memory.
 
-    def __init__(self, path: Path | None = None) -> None:
+    `on_repeated` is called with a site and its habit when `REPEATED` reads failed in one way.
+    """
+
+    def __init__(
+        self, path: Path | None = None, on_repeated: Callable[[str, Habit], None] | None = None
+    ) -> None:
         self._path = path
+        self._on_repeated = on_repeated
         self._sites: dict[str, Habit] = {}
         if path is None or not path.exists():
             return
@@ -55,7 +99,7 @@ class Habits:
             data = json.loads(path.read_text(encoding="utf-8"))
             self._sites = {site: Habit(**fields) for site, fields in data.items()}
         except (ValueError, TypeError, AttributeError):
-            pass  # it is a cache: a damaged file is learned anew
+            pass  # it is a cache: a damaged file is rebuilt
 
     def all(self) -> dict[str, Habit]:
         """All habits by site."""
@@ -74,6 +118,24 @@ class Habits:
         """Record that HTTP was enough; only for sites that needed the browser before."""
         if habit := self._sites.get(site):
             self._record(site, replace(habit, http=habit.http + 1))
+
+    def read_failed(self, site: str, outcome: Outcome) -> None:
+        """Record that a read failed in a way that says something about the site."""
+        habit = self.for_site(site)
+        times = habit.times + 1 if habit.failed == outcome else 1
+        habit = replace(habit, failed=outcome.value, times=times)
+        self._record(site, habit)
+        if times == REPEATED and self._on_repeated is not None:
+            self._on_repeated(site, self._sites[site])
+
+    def read_succeeded(self, site: str, seconds: float) -> None:
+        """Record that a read succeeded; only for slow sites, and those whose last reads failed."""
+        habit = self._sites.get(site)
+        if habit is None or not (habit.failed or habit.seconds):
+            return
+        slow = habit.seconds or habit.failed == Outcome.TIMEOUT
+        took = round(seconds, 1) if slow else 0.0
+        self._record(site, replace(habit, failed="", times=0, seconds=took))
 
     def reset(self, site: str) -> None:
         """Forget a site."""

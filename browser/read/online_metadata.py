@@ -39,7 +39,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What a registry says of a work; empty for what it does not say."""
+    """The metadata of a work in a registry; missing fields are empty."""
 
     title: str = ""
     authors: tuple[str, ...] = ()

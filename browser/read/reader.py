@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from lxml import etree
 
@@ -35,13 +34,13 @@ from browser.extract.links import embedded_pdf
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MAJORITY
+from browser.net.local_files import LocalFiles
 from browser.net.url import host, join, registrable_domain
-from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
-from browser.read.habits import Habits
+from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
-from browser.types import Outcome, Page
+from browser.types import PDF, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -91,33 +90,42 @@ class Reader:
         http: Polite,
         *,
         browser: Callable[[], Awaitable[Browser]] | None = None,
-        files: Iterable[Path | str] = (),
+        files: LocalFiles | Iterable[Path | str] = (),
         habits: Habits | Path | None = None,
         metadata: OnlineMetadata | bool = False,
     ) -> None:
         self._http = http
         self._browser = browser
-        # Security: symbolic links are resolved once, so that one changed later opens nothing new.
-        self._files = [Path(path).expanduser().resolve() for path in files]
+        self.files = files if isinstance(files, LocalFiles) else LocalFiles(files)
         if isinstance(metadata, bool):
             self._metadata = OnlineMetadata(http.client) if metadata else None
         else:
             self._metadata = metadata
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
-    def allow_file(self, path: Path) -> None:
-        """Allow a file to be read by its `file://` address: one that was downloaded."""
-        self._files.append(path.resolve())
-
     async def read(self, url: str, mode: Mode = "auto", deadline: float = DEADLINE) -> Page:
         """Read a page; errors are in `Page.outcome` and `Page.reason`, never raised.
 
         `deadline` is in seconds and covers all attempts.
         """
-        until = time.monotonic() + deadline
+        started = time.monotonic()
+        page = await self._read(url, mode, started + deadline)
+        if page.via != "file":
+            site = registrable_domain(host(url))
+            if page.outcome in FAILURES:
+                self.habits.read_failed(site, page.outcome)
+            elif page.outcome is Outcome.OK:
+                self.habits.read_succeeded(site, time.monotonic() - started)
+        return page
+
+    def deadline_of(self, url: str, usual: float) -> float:
+        """Return the seconds that a read of this site should have, as earlier reads showed."""
+        return self.habits.for_site(registrable_domain(host(url))).deadline(usual)
+
+    async def _read(self, url: str, mode: Mode, until: float) -> Page:
         try:
             if url.lower().startswith("file:"):
-                page = await asyncio.to_thread(_read_file, url, self._files)
+                page = await asyncio.to_thread(_read_file, url, self.files)
             elif mode == "browser":
                 page = await self._browse(url, until, "asked to read it in the browser")
             elif mode == "http":
@@ -138,7 +146,7 @@ class Reader:
     async def _read_auto(self, url: str, until: float) -> Page:
         """Read by HTTP, then by the browser if the result shows that it is needed.
 
-        A site that is known to need the browser is read by it at once.
+        A site that is known to need the browser is read by it immediately.
         """
         site = registrable_domain(host(url))
         habit = self.habits.for_site(site)
@@ -153,7 +161,7 @@ class Reader:
             self.habits.http_was_enough(site)
             return page
         if self._browser is None:
-            return _not_drawn(page, f"{reason}; no browser is at hand")
+            return _not_drawn(page, f"{reason}; no browser is available")
         try:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
@@ -184,7 +192,7 @@ class Reader:
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
-            raise SessionError("no browser is at hand", hint="Read it with mode http.")
+            raise SessionError("no browser is available", hint="Read it with mode http.")
         await self._http.wait_turn(url, _remaining(until))  # robots.txt and the host's pace
         session = await self._browser()
         tab = await session.open(url, deadline=_remaining(until))
@@ -224,48 +232,44 @@ def _size(page: Page) -> int:
     return len(page.document.text) if page.document and page.outcome is Outcome.OK else 0
 
 
-def _read_file(url: str, allowed: list[Path]) -> Page:
+def _read_file(url: str, files: LocalFiles) -> Page:
     """Read a `file://` URL.
 
-    Raises Refused outside the `allowed` files and folders, FetchError and ExtractError if it is no
-    document.
+    Raises Refused outside `files`, FetchError and ExtractError if it is not a document.
     """
-    parts = urlsplit(url)
-    name = url2pathname(parts.path)  # also `/C:/…` of Windows
-    is_local = parts.netloc in {"", "localhost"} and "\x00" not in name
-    # Resolved before it is compared: `..` and links must not lead out of the allowed folders.
-    path = Path(name).resolve() if is_local else Path()
-    if not is_local or not any(path.is_relative_to(root) for root in allowed):
-        raise Refused(
-            f"{url} is outside the files and folders that were named",
-            hint="Name the file with --file or its folder with --corpus.",
-        )
+    path = files.path(url)
+    address = files.address(path)
     if not path.is_file():
-        raise BadResponse(f"no file {path}", hint="Check the path.")
+        raise BadResponse(f"no file {address}", hint="Check the path.")
     if path.stat().st_size > _MAX_FILE_BYTES:
-        raise TooLarge(f"{path} is larger than {_MAX_FILE_BYTES >> 20} MB")
+        raise TooLarge(f"{address} is larger than {_MAX_FILE_BYTES >> 20} MB")
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
-    document = extract_body(body, kind, url)
+    document = extract_body(body, kind, address)
     # A page that was saved alone has no next page: following that link would only fail.
     links = tuple(
-        link for link in document.links if "next" not in link.rel.split() or _is_there(link.url)
+        link
+        for link in document.links
+        if "next" not in link.rel.split() or _is_there(link.url, files)
     )
     return Page(
-        requested_url=url, url=path.as_uri(), via="file", outcome=Outcome.OK, body=body,
+        requested_url=address, url=address, via="file", outcome=Outcome.OK, body=body,
         fetched_at=datetime.now(UTC), content_type=kind, reason="a local file",
         document=replace(document, links=links),
     )  # fmt: skip
 
 
-def _is_there(url: str) -> bool:
-    """Tell whether an address can be read: any of the web, and files that exist."""
-    parts = urlsplit(url)
-    return parts.scheme != "file" or Path(url2pathname(parts.path)).is_file()
+def _is_there(url: str, files: LocalFiles) -> bool:
+    """Tell whether an address can be read: any of the web, and `files` that exist."""
+    if not url.startswith("file:"):
+        return True
+    with suppress(Refused):
+        return files.path(url).is_file()
+    return False
 
 
 def _page_from_response(requested: str, response: Response) -> Page:
-    """Make a Page of an HTTP response; a body that is no document makes the outcome `error`."""
+    """Make a Page of an HTTP response; a body that is not a document makes the outcome `error`."""
     kind, headers = response.content_type, response.headers
     reason = "plain HTTP" if response.age is None else "plain HTTP, from the cache"
     if response.age == 0.0:
@@ -300,8 +304,8 @@ def _page_from_response(requested: str, response: Response) -> Page:
 async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     """Read a live page as it is now. Raises SessionError if the page is gone.
 
-    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. A
-    tab in which somebody acts shows what it shows.
+    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. In
+    a tab where somebody acts, the page counts as it is.
     """
     if body := await tab.pdf():
         return await asyncio.to_thread(_page_of_pdf, tab.url, body)
@@ -444,7 +448,7 @@ def _refresh_target(page: Page) -> str | None:
 
 
 def _scripted_target(root: etree._Element, url: str) -> str | None:
-    """The address to which a page's only script leads on at once."""
+    """The address to which a page's only script leads immediately."""
     codes = [code for script in root.iter("script") if (code := (script.text or "").strip())]
     match = _SCRIPTED.search(codes[0]) if len(codes) == 1 else None
     if match is None or len(codes[0]) > _MAX_REDIRECT_SCRIPT or "if" in codes[0].split("(")[0]:
@@ -488,7 +492,7 @@ def _reason_for_browser(page: Page) -> str:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):
-        return "its content stands in a frame"
+        return "its content is in a frame"
     return _reason_for_scripts(root, document.text, words)
 
 
@@ -512,7 +516,7 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
 
 
 def _unfilled_section(root: etree._Element) -> str:
-    """A heading of the main part right above an element that a script is to fill; "" for none."""
+    """A heading of the main part right above an element that a script is to fill, or ""."""
     for heading in root.iter("h2", "h3"):
         below = heading.getnext()
         if below is None or not below.get("id") or (heading.tail or "").strip():

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import SearchError
+from browser.net.local_files import LocalFiles
 from browser.search.corpus_index import (
     PASSAGE_BITS,
     Index,
@@ -46,7 +47,7 @@ _PROGRESS_SECONDS, _WAIT_SECONDS = 1.0, 0.25
 _LARGE, _LOOK_AGAIN = 2_000, 5.0
 # A title is short and well chosen: a word in it counts this many times.
 _TITLE_WEIGHT = 3.0
-# A word in more than this share of passages does not tell them apart.
+# A word in more than this share of passages does not distinguish them.
 _COMMON_SHARE = 0.25
 # Shares are taken of at least so many passages: in a folder of two any word is in half of them.
 _MIN_PASSAGES = 100
@@ -56,8 +57,8 @@ _MAX_PASSAGES = 200
 # The weight of a file's second-best passage: two matching places are better than one.
 _SECOND_PASSAGE = 0.25
 # If the best hit covers less than this share of the query's weight, the folder has no answer and
-# the chain goes on to the web. Of 188 questions to five folders of manuals one goes on wrongly; if
-# they are asked of another folder, 34 go on.
+# the chain continues to the web. Of 188 questions to five folders of manuals one goes on wrongly;
+# if they are asked of another folder, 34 continue.
 _MIN_COVERAGE = 0.2
 _SNIPPET = 320
 # Files not read that are named in the trail.
@@ -117,6 +118,7 @@ class Corpus(SearchSource):
         part: str = "",
     ) -> None:
         self.folder = checked_folder(Path(folder))
+        self._files = LocalFiles([self.folder])
         path = Path(index_path)
         if not path.suffix:
             path /= f"{sha256(f'{self.folder}{part}'.encode()).hexdigest()[:16]}.db"
@@ -148,7 +150,7 @@ class Corpus(SearchSource):
         return self.state
 
     def close(self) -> None:
-        """Stop an update. The files that are done stay indexed, and the next update goes on."""
+        """Stop an update. The files that are done stay indexed, and the next update continues."""
         self._indexing.stop()
 
     @property
@@ -164,7 +166,7 @@ class Corpus(SearchSource):
         return large and time.monotonic() - self._looked_at <= _LOOK_AGAIN
 
     async def prepare(self, seconds: float = math.inf) -> None:
-        """Update the index before a search, for at most `seconds`; then it goes on beside it."""
+        """Update the index before a search, for at most `seconds`; then in the background."""
         self.start()
         until = time.monotonic() + seconds
         while self._indexing.is_running and (left := until - time.monotonic()) > 0:
@@ -210,7 +212,7 @@ class Corpus(SearchSource):
             ]
         results = tuple(
             SearchResult(
-                url=Path(hit.path).as_uri(),
+                url=self._files.address(Path(hit.path)),
                 title=one_line(hit.title),
                 snippet=one_line(_snippet(hit, terms)),
                 provider=self.name,
@@ -224,7 +226,7 @@ class Corpus(SearchSource):
         """What the user should know about the index; files that were not read are reported once."""
         synced, parts = self.state, []
         if not synced.files and not self._indexing.is_running:
-            parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
+            parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder.name}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
         if synced.unread and not self._unread_reported:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from browser.errors import BrowserError, ExtractError, SearchError
 from browser.text.languages import language_of, stems_in
@@ -41,7 +42,7 @@ _MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters of a passage: long enough to contain a question's words, short enough for one topic.
 _MIN_CHARS, _MAX_CHARS = 500, 1500
 
-PASSAGE_BITS = 20
+PASSAGE_BITS = 20  # of a passage id below its file's number: a million each
 _MAX_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may have changed again without a new time,
 # within one tick of its file system's clock (2 s on FAT): it is checked again by its content.
@@ -115,7 +116,7 @@ class Index:
         except (OSError, sqlite3.OperationalError) as error:
             raise SearchError(
                 f"cannot write the corpus index {path}: {error}",
-                hint="Choose a data folder that can be written with --data-dir DIR.",
+                hint="Choose a writable data folder with --data-dir DIR.",
             ) from error
 
     @contextmanager
@@ -250,7 +251,7 @@ def checked_folder(folder: Path) -> Path:
         with os.scandir(absolute) as entries:
             next(entries, None)
     except NotADirectoryError as error:
-        hint = f"Give its folder with --corpus DIR, or --file {folder} for it alone."
+        hint = f"Give its folder with --corpus DIR, or read only this file with --file {folder}."
         raise SearchError(f"the corpus {folder} is a file, not a folder", hint=hint) from error
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
@@ -319,7 +320,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
     """Extract title and text from a file's bytes; if it cannot be read, a note instead."""
     name = path.stem if path.suffix[1:].isalpha() else path.name
     try:
-        document = extract(body, "", path.as_uri())
+        document = extract(body, "", f"file:///{quote(path.name)}")
     except BrowserError as error:
         return FileText(name, note=str(error))
     except Exception as error:  # noqa: BLE001 - one file of others' making must not end the rest
@@ -328,7 +329,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
     title, text = (
         clean(part).encode("utf-8", "replace").decode() for part in (document.title, document.text)
     )
-    is_text = document.kind == "text"  # whose first line is no title
+    is_text = document.kind == "text"  # whose first line is not a title
     note = "; ".join(document.notes) or ("" if text.strip() else "no text in it")
     return FileText(name if is_text else " ".join(title.split()) or name, text, note)
 

@@ -38,7 +38,7 @@ class Declaration:
     def __post_init__(self) -> None:
         if "{query}" not in self.url or urlsplit(self.url).scheme not in ("http", "https"):
             raise SearchError(
-                f"the URL of search provider {self.name!r} must be http(s) and hold {{query}}",
+                f"the URL of search provider {self.name!r} must be http(s) and contain {{query}}",
                 hint="For example https://search.example.org/api?q={query}.",
             )
 
@@ -55,7 +55,7 @@ class Declaration:
         if unknown := parts.keys() - {"rows", "item", "header", *_FIELD_NAMES}:
             raise SearchError(
                 f"search provider {name!r} has no part called {', '.join(sorted(unknown))}",
-                hint="Behind # may stand rows or item, url, title, snippet, published, header.",
+                hint="After #, use rows or item, url, title, snippet, published, header.",
             )
         header, colon, value = parts.pop("header", "").partition(":")
         return cls(

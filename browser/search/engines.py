@@ -1,7 +1,7 @@
 """The registry of search engines, their default order, and the providers of a chain.
 
-To add one, write its class in `json_engines.py` or `html_engines.py`, list it at the end of that
-file, and add its name here; or bring it in a package (docs/plugins.md).
+To add one, write its class in `json_engines.py`, or in `html_engines.py` and add its name here; or
+bring it in a package (docs/plugins.md).
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ GENERAL = (
     "bing", "google", "wikipedia",
 )  # fmt: skip
 # Used only when named: for one kind of source, or another form of an engine.
-NAMED = ("duckduckgo_lite", "yandex", "arxiv", "openalex")
+_NAMED_HTML = ("duckduckgo_lite", "yandex", "arxiv")  # listed: loading their module is slow
+NAMED = (*_NAMED_HTML, *(name for name in JSON_PROVIDERS if name not in GENERAL))
 ENGINES = (*GENERAL, *NAMED)
 # Engines that can also be queried in the real browser, as NAME_browser.
 IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")

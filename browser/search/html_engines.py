@@ -1,8 +1,7 @@
 """Engines that answer in markup: result pages by their CSS, arXiv by its Atom feed.
 
-A new one is a class here (name, url, `layouts`, `parameters`), listed at the end of the file and
-put into the order of `engines.py`. This module is loaded when the first of them is asked: it needs
-BeautifulSoup and lxml.
+A new one is a class here (name, url, `layouts`, `parameters`) with its name in `engines.py`. This
+module is loaded when the first of them is asked: it needs BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
@@ -19,7 +18,14 @@ from lxml import etree
 from browser.net.http import PAGE_HEADERS
 from browser.search.declared import DeclaredProvider
 from browser.search.json_engines import JsonProvider
-from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
+from browser.search.provider import (
+    DAY,
+    Fields,
+    SearchProvider,
+    SearchRequest,
+    engines_in,
+    with_site,
+)
 from browser.search.query import keywords
 from browser.search.refusals import refusal_from_error
 from browser.search.result_page import Headings, HtmlProvider, Layout
@@ -247,7 +253,7 @@ class Google(HtmlProvider):
 
 
 class Yandex(HtmlProvider):
-    """Cards of `li.serp-item`; a snippet stands there cut and whole, the whole one is taken."""
+    """Cards of `li.serp-item`; a snippet is there shortened and in full; the full one is taken."""
 
     name = "yandex"
     url = "https://yandex.com/search/"
@@ -269,7 +275,7 @@ class Yandex(HtmlProvider):
 
 
 class SearXNG(JsonProvider, HtmlProvider):
-    """A metasearch engine of one's own: JSON where the instance allows it, else its page.
+    """A metasearch engine of one's own: JSON where the instance allows it, otherwise its page.
 
     JSON is off by default (403) on many instances. Pages are of the `simple` theme.
     """
@@ -286,7 +292,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         super().__init__(url=f"{base.removesuffix('/search')}/search" if base else None, key=key)
 
     def unavailable(self) -> str:
-        """Say that an instance is needed."""
+        """Report that an instance is needed."""
         return "" if self.endpoint else "no address; give --searxng-url"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
@@ -378,7 +384,7 @@ class ArxivSearch(SearchProvider):
 
 
 class DeclaredPage(DeclaredProvider, HtmlProvider):
-    """A declared page: results are what `item` finds, else the headings that link out."""
+    """A declared page: results are what `item` finds, otherwise the headings that link out."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None
@@ -392,10 +398,4 @@ class DeclaredPage(DeclaredProvider, HtmlProvider):
         self.layouts = (Layout(declaration.item, link, title, snippet),)
 
 
-HTML_PROVIDERS: dict[str, type[SearchProvider]] = {
-    provider.name: provider
-    for provider in (
-        DuckDuckGo, DuckDuckGoLite, Brave, Mojeek, Startpage, Bing, Google, Yandex, SearXNG,
-        ArxivSearch,
-    )
-}  # fmt: skip
+HTML_PROVIDERS = engines_in(SearchProvider, __name__, globals())  # type: ignore[type-abstract]

@@ -2,7 +2,7 @@
 
 A worker is a process of its own: reading is work for the processor, so that threads would slow the
 run down, and a file that crashes its reader costs that file alone. Each file is one transaction, so
-what a killed run has indexed stays; the next run goes on from there.
+what a killed run has indexed stays; the next run continues from there.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Indexing:
 
     @property
     def is_running(self) -> bool:
-        """Whether an update is going on."""
+        """Whether an update is running."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:
-        """Start an update unless one is going on."""
+        """Start an update unless one is running."""
         with self._changing:
             if not (self.is_running or self._stopped.is_set()):
                 self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
@@ -74,7 +74,7 @@ class Indexing:
             raise error
 
     def stop(self) -> None:
-        """Stop for good, at once; the files that are done stay indexed."""
+        """Stop for good, immediately; the files that are done stay indexed."""
         self._stopped.set()
         with self._changing:
             for worker in self._workers:

@@ -1,7 +1,7 @@
 """Engines that answer in JSON, a class each: the path of its rows, and its parameters.
 
-A new one is a class here (name, url, `rows`, `fields`, `parameters`), listed at the end of the file
-and in the order of `engines.py`.
+A new one is a class here (name, url, `rows`, `fields`, `parameters`). It is used if it is named;
+`GENERAL` in `engines.py` lists those that are used by default.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from browser.search.declared import DeclaredProvider
-from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
+from browser.search.provider import (
+    DAY,
+    Fields,
+    SearchProvider,
+    SearchRequest,
+    engines_in,
+    with_site,
+)
 from browser.search.refusals import refusal_from_error
 from browser.search.results import days_since, nearest_range, since_day, strip_markup
 from browser.text.json_paths import alternatives, value_at, values_at
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 
 # An abstract is about 250 words.
 _SNIPPET_WORDS = 60
+_AUTHORS = 3  # that a snippet names, of hundreds at times
 # Tavily takes countries by their English names; results from there are put first.
 _COUNTRIES = {
     "AR": "argentina", "AT": "austria", "AU": "australia", "BE": "belgium", "BR": "brazil",
@@ -222,7 +230,7 @@ class OpenAlex(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the publisher's page, else the DOI; the abstract comes as an inverted index."""
+        """Take the publisher's page, otherwise the DOI; the abstract comes as an inverted index."""
         index = row.get("abstract_inverted_index")
         index = index if isinstance(index, dict) else {}
         placed = {position: word for word, positions in index.items() for position in positions}
@@ -230,13 +238,40 @@ class OpenAlex(JsonProvider):
         return super().result({**row, "snippet": abstract}, url)
 
 
+class Crossref(JsonProvider):
+    """Publications with a DOI: https://api.crossref.org/swagger-ui; no key, no account."""
+
+    name = "crossref"
+    url = "https://api.crossref.org/works"
+    lifetime = DAY
+    rows = "message.items"
+    fields = Fields("URL || resource.primary.URL", "title.0", "abstract")
+
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
+        """Ask for works by relevance to a citation or to words."""
+        since = since_day(query.since)
+        return {
+            "query.bibliographic": query.text,
+            "rows": query.limit,
+            "offset": (query.page - 1) * query.limit,
+            "filter": f"from-pub-date:{since.isoformat()}" if since else None,
+        }
+
+    def result(self, row: Mapping[str, object], url: str) -> SearchResult:
+        """Take the DOI's address; without an abstract, authors and journal are the snippet."""
+        found = super().result(row, url)
+        names = [str(name) for name in values_at(row, "author.family")][:_AUTHORS]
+        cited = ", ".join([*names, text_at(row, "container-title.0")])
+        date = values_at(row, "issued.date-parts.0")  # [2024, 5, 3], or fewer of them
+        written = "-".join(f"{part:02}" for part in date if isinstance(part, int)) or None
+        return replace(found, snippet=found.snippet or cited.strip(", "), published=written)
+
+
 class Declared(DeclaredProvider, JsonProvider):
     """A declared engine that answers in JSON."""
 
 
-JSON_PROVIDERS: dict[str, type[JsonProvider]] = {
-    provider.name: provider for provider in (Serper, Tavily, BraveApi, WikipediaSearch, OpenAlex)
-}
+JSON_PROVIDERS = engines_in(JsonProvider, __name__, globals())
 
 
 def text_at(row: Mapping[str, object], paths: str) -> str:

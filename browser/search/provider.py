@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, NoAnswer, Refused
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Render = Callable[[str, float], Awaitable[tuple[str, str]]]
 
-HOUR = 3600.0
+HOUR = 3600.0  # in seconds
 DAY = 24 * HOUR
 
 # A search page has 20-600 KB; ten times the largest seen is not one.
@@ -62,7 +62,7 @@ class SearchSource(ABC):
         """Search; `deadline` in seconds. Failures become outcomes, nothing is raised."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
-        """End what it does in the background."""
+        """End its background work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ def _resolve_endpoint(default: str, address: str | None) -> str:
 
 
 def decode(body: bytes | str) -> str:
-    """Decode a search page: UTF-8, as all engines send today, else Windows-1252 if declared."""
+    """Decode a search page: UTF-8, as all engines send today, or Windows-1252 if declared."""
     if isinstance(body, str):
         return body
     try:
@@ -266,3 +266,20 @@ def decode(body: bytes | str) -> str:
 def with_site(query: SearchQuery) -> str:
     """The query's text with its site filter as the `site:` operator, which most engines know."""
     return f"{query.text} site:{query.site}" if query.site else query.text
+
+
+_Provider = TypeVar("_Provider", bound=SearchProvider)
+
+
+def engines_in(
+    base: type[_Provider], module: str, names: Mapping[str, Any]
+) -> dict[str, type[_Provider]]:
+    """Return the engines that a module defines: the classes with a name, by their names."""
+    return {
+        value.name: value
+        for value in names.values()
+        if isinstance(value, type)
+        and issubclass(value, base)
+        and value.__module__ == module
+        and "name" in vars(value)
+    }

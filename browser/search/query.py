@@ -14,7 +14,7 @@ _REQUEST_WORDS = frozenset(
     using whats whos""".split()
 )
 # A question with so many keywords or names is rarely answered by one engine's first page.
-HARD_WORDS, HARD_NAMES = 8, 2
+MIN_HARD_WORDS, MIN_HARD_NAMES = 8, 2
 # Engines weigh some ten words; the fewer there are, the more pages have them all.
 MAX_WORDS = 10
 
@@ -71,7 +71,10 @@ def rewrites(question: str) -> list[str]:
 def is_hard(question: str) -> bool:
     """Whether several engines should be queried at once: many keywords, or several names."""
     phrases = quoted(question) or names(question)
-    return len(keywords(question, most=HARD_WORDS)) >= HARD_WORDS or len(phrases) >= HARD_NAMES
+    return (
+        len(keywords(question, most=MIN_HARD_WORDS)) >= MIN_HARD_WORDS
+        or len(phrases) >= MIN_HARD_NAMES
+    )
 
 
 def _is_small(word: str, small: frozenset[str]) -> bool:

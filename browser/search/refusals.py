@@ -101,7 +101,7 @@ def refusal_from_error(text: str) -> SearchPage:
 
 
 def recognise_wall(body: str) -> str:
-    """Name the wall that a page is: a check for robots, a consent page, or "" for none."""
+    """Name the wall that a page is: a check for robots, a consent page, or "" if there is none."""
     if _WALLS.search(body):
         return "a check for robots"
     return "a consent page" if _CONSENT.search(body[:_SEARCHED_CHARS]) else ""

@@ -186,7 +186,7 @@ def _result_block(heading: Tag, contained: Counter[tuple[int, str]]) -> Tag:
 
 
 def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
-    """The longest text of a block that is no heading and no link."""
+    """The longest text of a block that is neither a heading nor a link."""
     others = block.find_all(["a", "cite", "h1", "h2", "h3", "button"])
     excluded = _ids((heading, link, *others))
     texts = (_text(leaf) for leaf in _leaf_blocks(block) if id(leaf) not in excluded)
@@ -204,7 +204,7 @@ def _is_ad_label(node: Tag) -> bool:
     text = node.get_text()
     if len(text) > _MAX_LABEL_CHARS or not _AD_LABEL.fullmatch(text.strip(_SEPARATORS)):
         return False
-    # A word in bold within a sentence is no label: it has text right before or after it.
+    # A word in bold within a sentence is not a label: it has text right before or after it.
     siblings = (node.previous_sibling, node.next_sibling)
     return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in siblings)
 
@@ -262,7 +262,7 @@ class HtmlProvider(SearchProvider):
         """Parse by the first layout that yields results; tells "nothing found" from a wall."""
         page = _visible(body) if "<" in body else None
         if page is None or page.find(True) is None:
-            return SearchPage(Outcome.ERROR, detail="the answer is no page")
+            return SearchPage(Outcome.ERROR, detail="the answer is not a page")
         for paid in page.select(self.ads) if self.ads else ():
             paid.extract()
         base = self.url or url

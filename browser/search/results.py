@@ -67,7 +67,7 @@ def strip_markup(text: str) -> str:
 
 
 def unwrap_target(url: str) -> str:
-    """Undo redirect wrappers; "" for an advertisement, or if the target is no web address."""
+    """Undo redirect wrappers; "" for an advertisement, or if the target is not a web address."""
     url = url.strip()
     for _ in range(_MAX_UNWRAPS):
         if url.startswith("//"):

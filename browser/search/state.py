@@ -122,7 +122,7 @@ class SearchCache:
         )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
 
@@ -141,7 +141,7 @@ class Rest:
 
     @property
     def soft(self) -> bool:
-        """Whether the engine may be queried all the same if no other one answers."""
+        """Whether the engine may be queried anyway if no other one answers."""
         return self.outcome in _SOFT
 
 
@@ -181,7 +181,7 @@ class Rests:
         return max(0.0, rest.until - self._clock())
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def _last(self, identity: str) -> Rest | None:

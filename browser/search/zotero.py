@@ -15,12 +15,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import httpx2
 
-from browser.errors import SearchError
+from browser.errors import Refused, SearchError
+from browser.net.local_files import LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,11 +28,11 @@ PREFIX: Final = "zotero:"
 """`zotero:COLLECTION` names a collection and those below it; `zotero:` the whole library."""
 DATA_VARIABLE: Final = "ZOTERO_DATA_DIR"
 """Environment variable that names Zotero's data folder, if it is not `~/Zotero`."""
-
+_STORAGE: Final = "storage"
 URL_VARIABLE: Final = "ZOTERO_URL"
 """Environment variable with the address of Zotero's server, if it is not `ADDRESS`."""
 ADDRESS: Final = "http://127.0.0.1:23119"
-_SECONDS: Final = 5.0
+_SECONDS: Final = 5.0  # Zotero is on this machine and answers quickly
 _CITATION_KEY = re.compile(r"^citation key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 _ALL_STORED = """
@@ -92,7 +91,7 @@ class ZoteroApp:
         if not reply.is_success:
             raise SearchError(
                 f"Zotero refused the items ({reply.status_code}): {reply.text[:200]}",
-                hint="Is a library selected in it that can be changed?",
+                hint="Is a writable library selected in it?",
             )
 
     def citation_key(self, key: str) -> str:
@@ -118,7 +117,7 @@ class ZoteroCollection:
     @property
     def folder(self) -> Path:
         """The folder with a folder for each stored file."""
-        return self.data / "storage"
+        return self.data / _STORAGE
 
     def files(self) -> frozenset[str]:
         """Return the paths of the stored files; linked files and the bin are left out.
@@ -143,7 +142,7 @@ class ZoteroCollection:
         return frozenset(str(folder / key / name) for key, name in rows)
 
     def _files_by_api(self) -> list[tuple[str, str]] | None:
-        """The keys and names of the stored files, as the running Zotero has them; else None."""
+        """The keys and names of the stored files, as the running Zotero has them; or None."""
         attachments = self.app.get("items?itemType=attachment")
         collections = self.app.get("collections") if self.name else []
         if attachments is None or collections is None:
@@ -193,9 +192,10 @@ def citation_key(url: str, environ: Mapping[str, str]) -> str:
     """Return the citation key that Zotero has for one of its stored files; "" for anything else."""
     if not url.startswith("file:"):
         return ""
-    storage = (data_folder(environ) / "storage").resolve()
-    path = Path(url2pathname(urlsplit(url).path))
-    if not path.is_relative_to(storage):
+    storage = (data_folder(environ) / _STORAGE).resolve()
+    try:
+        path = LocalFiles([storage]).path(url)
+    except Refused:
         return ""
     return ZoteroApp(environ).citation_key(path.relative_to(storage).parts[0])
 

@@ -52,7 +52,7 @@ _PLAYWRIGHT_BINARIES = (
 
 
 def find_chrome() -> Path:
-    """Find the executable: named by the environment, else an installed one, else Playwright's.
+    """Find the executable: named by the environment, an installed one, or Playwright's.
 
     Raises BrowserMissing if there is none, or if the named one does not exist.
     """
@@ -132,8 +132,10 @@ async def start_chrome(
     except TimeoutError as error:
         process.kill()
         process.wait()
-        raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
-    process.returncode = 0  # it lives on: keeps Popen from warning that nobody waited for it
+        raise LaunchFailed(
+            f"{binary} did not open a debugging port within {START_SECONDS:g} s"
+        ) from error
+    process.returncode = 0  # it keeps running: prevents Popen's warning about an unfinished child
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
 
 
@@ -254,7 +256,7 @@ async def _port_of(folder: Path, process: subprocess.Popen[bytes], wanted: int) 
         await asyncio.sleep(POLL_SECONDS)
     lines = _log_of(folder).read_text("utf-8", "replace").strip().splitlines()
     reason = lines[-1][:300] if lines else "it gave no reason"
-    raise LaunchFailed(f"Chrome ended at once: {reason}")
+    raise LaunchFailed(f"Chrome exited immediately: {reason}")
 
 
 async def _listens(port: int) -> bool:

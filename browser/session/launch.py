@@ -420,7 +420,7 @@ def proxy_settings(url: str | None) -> ProxySettings | None:
 
 PREFIX = "urchin-browser-"
 LOCK = "in-use"
-YOUNG = 60.0
+MIN_SCRATCH_AGE = 60.0
 """Seconds; a folder younger than this may be about to be locked."""
 
 
@@ -447,7 +447,7 @@ def _remove_abandoned(parent: Path) -> None:
         with suppress(OSError, Timeout):
             status = folder.lstat()
             mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-            old = time.time() - status.st_mtime > YOUNG
+            old = time.time() - status.st_mtime > MIN_SCRATCH_AGE
             if mine and old and folder.is_dir() and not folder.is_symlink():
                 with FileLock(folder / LOCK, blocking=False):
                     pass  # no process holds the lock

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from browser.page.injected import Send
 
 CONNECT_SECONDS = 60.0  # since Chrome 144 a user is asked to allow it, and may look away
-COMMAND_SECONDS = 5.0
+COMMAND_SECONDS = 5.0  # per command of the debugging protocol
 _OUR_IDS = 1 << 30  # Playwright counts its own from 1
 
 Message = dict[str, Any]
@@ -179,7 +179,7 @@ class Relay:
                 await self._client.close()
 
     async def _dispatch(self, message: Message, text: str | bytes) -> None:
-        """Pass a message of the browser to whom it is for."""
+        """Pass a message of the browser to its receiver."""
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._pending:
             if not (future := self._pending[number]).done():
@@ -321,7 +321,7 @@ class UsersTabs:
             return None
 
 
-PROBE_SECONDS = 3.0
+PROBE_SECONDS = 3.0  # for a debugging port to answer
 
 
 async def _websocket_of(url: str) -> str:
@@ -340,7 +340,7 @@ async def _websocket_of(url: str) -> str:
             answer = await http.get(url.rstrip("/") + "/json/version")
             return str(answer.raise_for_status().json()["webSocketDebuggerUrl"])
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
-        reason = "what listens there is not a browser's debugging port"
+        reason = "the program listening there is not a browser with debugging"
         if isinstance(error, httpx2.ConnectError):
             reason = "nothing listens there"
         elif isinstance(error, httpx2.TimeoutException):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from browser.types import PageContext
 
 MAX_TABS = 5  # further tabs that pages open by themselves are closed
-TITLE_SECONDS = 1.0
+TITLE_SECONDS = 1.0  # a busy tab does not answer
 ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a browser that needs longer is stopped or gone
 NEW_TAB_SECONDS = 5.0
 CLOSE_SECONDS = 1.5
@@ -254,7 +254,8 @@ class Browser:
 async def _attached(url: str) -> AsyncIterator[Running]:
     """Connect to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
 
-    Raises AttachFailed, at once if nothing listens. Leaving the block only drops the connection.
+    Raises AttachFailed, immediately if nothing listens. Leaving the block only drops the
+    connection.
     """
     async with Relay.connect(url) as relay, driver() as playwright:
         try:

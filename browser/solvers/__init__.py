@@ -29,13 +29,13 @@ class Solver(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a solver is made with: where keys stand, another address, the guarded way out.
+    """What a solver is made with: where keys are, another address, the guarded way out.
 
     `proxy` is an HTTP proxy that its requests must take; None for a direct connection.
     """
@@ -48,7 +48,7 @@ class Settings:
 class SolverFailed(BrowserError):
     """The service did not take the challenge; `outcome` says why (key, balance, time, …)."""
 
-    hint = "Go on without what stands behind the captcha."
+    hint = "Continue without the content behind the captcha."
 
     def __init__(self, message: str, outcome: Outcome = Outcome.ERROR) -> None:
         super().__init__(message)

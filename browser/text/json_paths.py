@@ -1,4 +1,4 @@
-"""Dotted paths into JSON, in which search engines and platforms say where their fields stand."""
+"""Dotted paths into JSON, in which search engines and platforms say where their fields are."""
 
 from __future__ import annotations
 

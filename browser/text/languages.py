@@ -49,7 +49,7 @@ _UKRAINIAN = frozenset("іїєґІЇЄҐ")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
-_SAMPLE_CHARS = 4_000
+_SAMPLE_CHARS = 4_000  # enough words to decide
 # A third of running text is small words; a list of names has few.
 _MIN_SMALL_SHARE = 0.08
 _MIN_WORDS = 20
@@ -59,7 +59,8 @@ _SCRIPT_SHARE = 0.1
 def language_of(text: str) -> str | None:
     """Detect a text's language (ISO 639-1); None for short or mixed texts.
 
-    By its script, else by the small words of running text. Questions are too short for this: use
+    By its script, otherwise by the small words of running text. Questions are too short for this:
+    use
     `question_language` for them.
     """
     sample = text[:_SAMPLE_CHARS]

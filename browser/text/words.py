@@ -119,7 +119,7 @@ def stem_in(language: str, word: str) -> str:
 def character_pairs(text: str) -> list[str]:
     """Pairs of neighbouring characters of Korean and of scripts without spaces, in order.
 
-    They stand for the words of these languages, which are hard to tell apart.
+    They stand for the words of these languages, which are hard to distinguish.
     """
     if text.isascii():
         return []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 """Bytes of one message; a full list of a large Discord server stays below it."""
-_OPEN_S = 30.0
+_OPEN_S = 30.0  # seconds to connect
 
 
 class SocketLink:
@@ -42,7 +42,7 @@ class SocketLink:
         except ConnectionClosed as error:
             raise ConnectFailed(f"the connection was closed: {error}") from error
         except ValueError as error:
-            raise ConnectFailed(f"what came is no JSON: {error}") from error
+            raise ConnectFailed(f"the message is not valid JSON: {error}") from error
         return body if isinstance(body, dict) else {}
 
     async def send(self, body: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ class _Op(IntEnum):
 
 
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
-"""Messages of servers, direct messages, and what stands in them."""
+"""Messages of servers, direct messages, and what is in them."""
 _FINAL: Final = {
     4004: "the token is wrong",
     4010: "the shard is wrong",
@@ -46,7 +46,7 @@ _FINAL: Final = {
 """Close codes after which another try is of no use."""
 _NEW_SESSION = frozenset({4007, 4009})
 _KEPT_OPEN = 4000  # any code but 1000 and 1001 keeps the session
-_NO_PREVIEWS = 1 << 2
+_NO_PREVIEWS = 1 << 2  # Discord's message flag SUPPRESS_EMBEDS
 _BUTTON, _ROW, _GREY = 2, 1, 2
 _UNDERSTOOD = {"type": 6}
 

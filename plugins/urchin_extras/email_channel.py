@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import MessageHandler
 
-_TIMEOUT_S = 30.0
-_MAX_MESSAGE_BYTES = 20 * 1024 * 1024
+_TIMEOUT_S = 30.0  # seconds per answer of the mail server
+_MAX_MESSAGE_BYTES = 20 * 1024 * 1024  # mail providers limit messages to 25 MB
 _IDS = re.compile(r"<[^<>\s]+>")
 _PORTS = {"imaps": 993, "imap": 143}
 _STRANGER = "<stranger>"
@@ -83,7 +83,7 @@ class Email(Channel):
             parts = urlsplit(url)
             if parts.scheme not in ports or not parts.hostname:
                 raise UsageError(
-                    f"{url!r} is no address of a mail server", hint="See docs/channels.md."
+                    f"{url!r} is not the address of a mail server", hint="See docs/channels.md."
                 )
             found.append(f"http://{parts.hostname}:{parts.port or ports[parts.scheme]}")
         return tuple(found)
@@ -91,8 +91,8 @@ class Email(Channel):
     async def listen(self, take: MessageHandler) -> None:
         """Look for new mails again and again; those from before the first look are left alone."""
         if not (self.settings.authserv or self.settings.any_sender):
-            hint = "Set `authserv` to the name in the Authentication-Results of your mails."
-            raise UsageError("nothing tells a forged sender from a true one", hint=hint)
+            hint = "Set `authserv` to the server name in your mail's Authentication-Results header."
+            raise UsageError("forged senders cannot be detected", hint=hint)
         while True:
             seen = self.link.notes.note("seen")
             begun, found = await asyncio.to_thread(self._new_mails, seen)
@@ -134,7 +134,7 @@ class Email(Channel):
     async def check(self) -> str:
         """Log in to the mailbox, and count what is in it."""
         count = await asyncio.to_thread(self._count)
-        return f"{self._server().sender}, {count} mails in {self.settings.folder}"
+        return f"{self._server().sender}, {count} messages in {self.settings.folder}"
 
     async def fetch(self, file: str) -> Attachment:
         """Bring a file of a mail, by the number of the mail and its own."""
@@ -154,7 +154,7 @@ class Email(Channel):
         return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
-        """Read a mail; None for automatic mails, and those that may not be from whom they say."""
+        """Read a mail; None for automatic mails, and those whose sender may be forged."""
         mail = parse_mail(body)
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
@@ -200,7 +200,7 @@ class Email(Channel):
             return last, [(f"{box.validity}.{uid}", box.mail(uid)) for uid in new]
 
     def _mail(self, number: str) -> bytes | None:
-        """The mail of this `UIDVALIDITY.UID`; None where the mailbox was made anew since."""
+        """The mail of this `UIDVALIDITY.UID`; None where the mailbox was made again since."""
         validity, _, uid = number.partition(".")
         with self._mailbox() as box:
             return box.mail(uid) if box.validity == validity else None
@@ -262,7 +262,7 @@ class _Mailbox(imaplib.IMAP4):
         local = self._name.startswith(("127.", "localhost"))
         if not (isinstance(self.sock, ssl.SSLSocket) or local):
             raise UsageError(
-                f"{self._name} would get the password in the clear", hint="Use imaps://."
+                f"{self._name} would receive the password unencrypted", hint="Use imaps://."
             )
         try:
             self.login(user, password)
@@ -271,14 +271,16 @@ class _Mailbox(imaplib.IMAP4):
             raise ConnectFailed(f"{self._name}: {error}") from error
         except self.error as error:
             hint = "`research keys set IMAP_PASSWORD` keeps the password."
-            raise UsageError(f"{self._name} does not let {user} in: {error}", hint=hint) from error
+            raise UsageError(
+                f"{self._name} refused the login of {user}: {error}", hint=hint
+            ) from error
         if done != "OK":
             raise UsageError(f"{self._name} has no folder {folder}: {reply!r}")
         validity: Any = self.response("UIDVALIDITY")[1]  # told once
         self.validity = validity[0].decode() if validity and validity[0] else "0"
 
     def __exit__(self, *error: object) -> None:
-        """Leave; a connection that is gone already is no matter."""
+        """Leave; a connection that is gone already is not a matter."""
         try:
             self.logout()
         except (OSError, imaplib.IMAP4.error):

@@ -1,4 +1,4 @@
-"""Engines for one kind of source, asked where they are named; no saved answer was at hand."""
+"""Engines for one kind of source, asked where they are named; no saved answer was available."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class RedditSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the discussion, not what it links to."""
+        """Take the discussion, not its link."""
         del url
         where = text_at(row, "data.subreddit_name_prefixed")
         title = strip_markup(text_at(row, "data.title"))

@@ -41,14 +41,14 @@ def sender_address(mail: EmailMessage) -> str:
     """Return the address of the one sender, in lower case; "" where that is not clear.
 
     Programs read `ann@example.org <eve@evil.example>` differently, and servers authenticate what
-    they read; so there must be one `From` of one address, which is valid and stands there as such.
+    they read; so there must be one `From` of one address, which is valid.
     """
     headers: list[Any] = mail.get_all("From", [])
     if len(headers) != 1 or len(headers[0].addresses) != 1:
         return ""
     address: str = headers[0].addresses[0].addr_spec
     raw = next(str(value) for name, value in mail.raw_items() if name.lower() == "from")
-    # Obsolete forms such as `Ann M. Holm <…>` are clear all the same.
+    # Obsolete forms such as `Ann M. Holm <…>` are clear anyway.
     valid = all(isinstance(defect, ObsoleteHeaderDefect) for defect in headers[0].defects)
     return address.lower() if valid and address in raw else ""
 

@@ -22,7 +22,7 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _COMMENT = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation"
 _HEADING, _PARAGRAPH = f"{_TEXT}h", f"{_TEXT}p"
 _GRID, _ROW = f"{_TABLE}table", f"{_TABLE}table-row"
-# What stands within these belongs to them, or was never shown.
+# What is within these belongs to them, or was never shown.
 _AROUND = (_ROW, f"{_TEXT}note", f"{_TEXT}tracked-changes", _COMMENT, _HEADING, _PARAGRAPH)
 _SIGNS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
 # Empty cells and rows are written once with a count that fills the sheet.
@@ -41,7 +41,7 @@ def read_odf(body: bytes, url: str, name: str) -> Document:
     kind = _KINDS.get(what.partition("-")[0], "odf")
     data = archive.read("content.xml")
     if not data:
-        raise ExtractError("the OpenDocument file lacks its text")
+        raise ExtractError("the OpenDocument file has no text part")
     composer = Composer()
     _read_content(data, composer)
     return composer.document(url, kind, name, dublin_core(archive.tree("meta.xml")))

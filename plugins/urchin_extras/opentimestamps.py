@@ -1,7 +1,7 @@
 """Timestamps by OpenTimestamps: calendars gather digests and put them into a Bitcoin block.
 
-A calendar answers at once with a promise; hours later it can name the block, and `complete` adds
-that to the proof: an `.ots` file, as the tool `ots` takes it. Who has it needs no calendar any
+A calendar answers immediately with a promise; hours later it can name the block, and `complete`
+adds that to the proof: an `.ots` file, as the tool `ots` takes it. Who has it needs no calendar any
 more, only the header of the block. Calendars see a hash over the digest and a random number.
 """
 
@@ -76,14 +76,14 @@ def complete(
 
 
 def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
-    """Check that a proof is of this digest and leads to a block, by the headers at hand.
+    """Check that a proof is of this digest and leads to a block, by the known headers.
 
     A block's time is its miner's, right within two hours. Raises `TimestampInvalid`.
     """
     ots = _library()
     found = _read(proof)
     if found.file_hash_op != ots.OpSHA256() or found.file_digest != digest:
-        told = "the timestamp does not hold: it is of something else"
+        told = "the timestamp is not valid: it belongs to other data"
         raise TimestampInvalid(told, hint="What was stamped has been changed since.")
     named = _blocks(found)
     times = []
@@ -94,7 +94,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
             try:
                 times.append((int(attestation.verify_against_blockheader(root, block)), height))
             except ots.VerificationError as error:
-                told = f"the timestamp does not hold: Bitcoin block {height} is not where it leads"
+                told = f"the timestamp is not valid: it does not lead to Bitcoin block {height}"
                 raise TimestampInvalid(told, hint="Is the header that of the block?") from error
     if times:
         when, height = min(times)
@@ -134,11 +134,11 @@ def _ask_one(node: Any, calendar: str, method: str, proxy: str | None) -> Any:
     if status == HTTPStatus.NOT_FOUND and not posts:
         raise TimestampFailed(f"{calendar} has no block for it yet")
     if status != HTTPStatus.OK:
-        raise TimestampFailed(f"{calendar} gave no timestamp: HTTP {status}")
+        raise TimestampFailed(f"{calendar} returned no timestamp: HTTP {status}")
     try:
         return ots.Timestamp.deserialize(ots.BytesDeserializationContext(reply), node.msg)
     except (ots.DeserializationError, ValueError) as error:
-        raise TimestampFailed(f"{calendar} sent no timestamp: {error}") from error
+        raise TimestampFailed(f"{calendar} did not send a timestamp: {error}") from error
 
 
 def _read(token: bytes) -> Any:
@@ -148,7 +148,7 @@ def _read(token: bytes) -> Any:
         context = ots.BytesDeserializationContext(token)
         return ots.DetachedTimestampFile.deserialize(context)
     except (ots.DeserializationError, ValueError) as error:
-        told = f"the timestamp does not hold: {error}"
+        told = f"the timestamp is not valid: {error}"
         raise TimestampInvalid(told, hint="It was damaged since it was made.") from error
 
 

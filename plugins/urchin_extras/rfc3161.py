@@ -16,7 +16,7 @@ from agent.errors import UsageError
 from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, send_request
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
-_NONCE_BYTES = 8
+_NONCE_BYTES = 8  # of the random number that a reply must repeat
 # A TimeStampReq in DER; the library's builder hashes what it is given, and takes no digest. With a
 # digest and a nonce of fixed size all its lengths are fixed: version 1, the digest with the name of
 # SHA-256 before it, the nonce, "send your certificate".
@@ -37,16 +37,16 @@ def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
     headers = {"Content-Type": "application/timestamp-query"}
     status, token = send_request("POST", authority, headers, asked, proxy)
     if status != HTTPStatus.OK:
-        raise TimestampFailed(f"{authority} gave no timestamp: HTTP {status}")
+        raise TimestampFailed(f"{authority} returned no timestamp: HTTP {status}")
     try:
         reply = rfc3161.decode_timestamp_response(token)
         if reply.status > rfc3161.PKIStatus.GRANTED_WITH_MODS:
             raise TimestampFailed(f"{authority} refused: {'; '.join(reply.status_string)}")
         info = reply.tst_info
     except ValueError as error:
-        raise TimestampFailed(f"{authority} sent no timestamp: {error}") from error
+        raise TimestampFailed(f"{authority} did not send a timestamp: {error}") from error
     if info.nonce != nonce or info.message_imprint.message != digest:
-        raise TimestampFailed(f"{authority} stamped something else")
+        raise TimestampFailed(f"{authority} timestamped different data")
     return token
 
 

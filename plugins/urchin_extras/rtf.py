@@ -33,7 +33,7 @@ _CHARSETS = {
     136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256",
     186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
 }  # fmt: skip
-# What stands in a group that begins with one of these is about the text, not of it.
+# What is in a group that begins with one of these is about the text, not of it.
 _ASIDE = frozenset(
     """annotation atnauthor atndate atnid atnref atrfend atrfstart background bkmkend bkmkstart
     colortbl datafield datastore falt filetbl footerf footerl footerr footer generator headerf
@@ -54,7 +54,7 @@ _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
 
 def read_rtf(body: bytes, url: str, name: str) -> Document:
-    """Read an RTF file; hidden and deleted text is left out, footnotes stand at the end."""
+    """Read an RTF file; hidden and deleted text is left out, footnotes are at the end."""
     reader = _RtfReader()
     tokens = _tokens(body)
     for word, number, data in itertools.islice(tokens, _MAX_TOKENS):
@@ -76,7 +76,7 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
 def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
     """Cut a file into `{`, `}`, control words with their numbers, and text (no word, its bytes).
 
-    Binary data is jumped over, what is no token passed over.
+    Binary data is jumped over, what is not a token passed over.
     """
     at = 0
     while match := _TOKEN.match(body, at):
@@ -159,7 +159,7 @@ class _RtfReader:
             self.composer.paragraph(note)
 
     def line(self, target: str) -> str:
-        """What was written to a target, on one line."""
+        """The text written to a target, on one line."""
         return " ".join(self._pop(target).rstrip(";").split())
 
     def day(self, target: str) -> str | None:
@@ -185,7 +185,7 @@ class _RtfReader:
         inner, self._group = self._group, self._outer.pop() if self._outer else _Group()
         self._stand_ins = 0
         if inner.target == self._group.target == "stylesheet":
-            # A style ends in its name, which tells whether it is one of headings.
+            # A style ends in its name, which shows whether it is a heading style.
             name = _HEADING.match(self._pop("stylesheet").strip())
             if inner.style is not None and name:
                 self._levels[inner.style] = int(name[1])
@@ -271,7 +271,7 @@ class _RtfReader:
             self._texts[self._group.target].append(text)
 
     def _pop(self, target: str) -> str:
-        """What was written to a target, which begins anew."""
+        """The text written to a target, which starts again."""
         text = "".join(self._texts.pop(target, ()))
         # Letters beyond the first plane come as two numbers, one for each half.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,4 +1,4 @@
-"""Sites read by tables alone, of which no saved page was at hand to test on."""
+"""Sites read by tables alone, of which no saved page was available to test on."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Slack(Channel):
                     await socket.send({"envelope_id": envelope["envelope_id"]})
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:  # noqa: ARG002 - the thread tells
-        """Send a text as it stands, without mentions and previews; files into the same thread."""
+        """Send a text unchanged, without mentions and previews; files into the same thread."""
         channel, _, root = thread.partition("/")
         place = {"channel": channel, **({"thread_ts": root} if root else {})}
         if message.text:
@@ -102,7 +102,7 @@ class Slack(Channel):
             return body
         error = str(body.get("error", "no reason"))
         if error in _BAD_TOKENS:
-            hint = "Look at the tokens and their scopes: docs/channels.md."
+            hint = "Check the tokens and their scopes: docs/channels.md."
             raise UsageError(f"Slack, {method}: {error}", hint=hint)
         raise NotSent(f"Slack, {method}: {error}")
 

@@ -26,7 +26,7 @@ POLL_SECONDS = 5.0
 """Between two questions, as the service asks for."""
 SOLVE_SECONDS = 120.0
 """After that long the service itself has usually given up."""
-CALL_SECONDS = 20.0
+CALL_SECONDS = 20.0  # per call to the service
 _TASKS = {
     "recaptcha": "RecaptchaV2TaskProxyless",
     "recaptcha-enterprise": "RecaptchaV2EnterpriseTaskProxyless",
@@ -91,7 +91,7 @@ class TwoCaptcha:
             response = await self._http.post(f"/{method}", json={"clientKey": self._key, **fields})
             answer: dict[str, Any] = response.raise_for_status().json()
         except (httpx2.HTTPError, ValueError) as error:
-            raise SolverFailed(f"2captcha cannot be asked: {type(error).__name__}") from error
+            raise SolverFailed(f"2captcha cannot be reached: {type(error).__name__}") from error
         if not answer.get("errorId"):
             return answer
         code = str(answer.get("errorCode"))

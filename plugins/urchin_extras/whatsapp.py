@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
 
 _MAX_BODY = 3 * 1024 * 1024  # Meta sends 3 MB at most
-_LABEL = 20
-_BUTTON_TEXT = 1024
+_LABEL = 20  # characters of a button, Meta's limit
+_BUTTON_TEXT = 1024  # characters above buttons, Meta's limit
 _FILES = ("image", "document", "video")
 
 

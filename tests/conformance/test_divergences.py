@@ -206,4 +206,4 @@ async def test_memories_that_bear_on_the_question():
     kept = {f"k{n}": f"value {n}" for n in range(10)}
     said = observed(await run("ok", storage={"urchinMemory": kept}, input="zzz"), 0)
     assert "value 3" not in said
-    assert "10 saved memories, none of which bears on the question" in said
+    assert "10 saved memories, none of which is relevant to the question" in said

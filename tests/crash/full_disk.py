@@ -118,7 +118,7 @@ class Asked:
             yield from ["it ended well without a record"] if code == 0 else []
             return
         done = self.run(data, "resume", "--json")
-        over = done.returncode == 2 and "came to its end" in done.stderr
+        over = done.returncode == 2 and "has already ended" in done.stderr
         over = over or "never began" in done.stderr
         answered = done.returncode == 0 and json.loads(done.stdout)["status"] == "answered"
         if not over and not answered:

@@ -139,7 +139,7 @@ def test_a_resumed_run_does_the_jobs_that_were_left(run, killed, memory, speaker
     assert json.loads(done.stdout)["status"] == "answered"
     check(memory, speaker)
     assert [event.type for event in told(tmp_path)].count("run.settled") == 1
-    assert "came to its end" in run("resume").stderr
+    assert "has already ended" in run("resume").stderr
 
 
 @pytest.mark.parametrize("point", [("job.begun", "after/count"), ("model.reply", "after/summary")])
@@ -184,7 +184,7 @@ def test_what_another_process_is_at_is_left_to_it(run, killed, flags, memory, tm
     run("Which light is the oldest?", *flags)
     assert told(tmp_path) == before
     refused = run("resume", name)
-    assert (refused.returncode, "still at it" in refused.stderr) == (2, True)
+    assert (refused.returncode, "still working on it" in refused.stderr) == (2, True)
     claim.release()
 
 

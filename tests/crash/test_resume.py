@@ -95,7 +95,7 @@ def test_a_run_that_came_to_its_end_is_not_resumed(run, web, answering):
     run("When?", "--model", answering, *web)
     done = run("resume")
     assert done.returncode == 2
-    assert "came to its end" in done.stderr
+    assert "has already ended" in done.stderr
 
 
 def test_a_run_cut_off_after_its_last_event_still_gives_its_report(run, web, answering, tmp_path):

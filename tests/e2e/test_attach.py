@@ -1,4 +1,4 @@
-"""Attached to a person's Chrome: their page is the context, and all of theirs stays as it was."""
+"""Attached to a user's Chrome: their page is the context, and all of theirs stays as it was."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_a_silent_tab_is_reported_and_looked_for_again(ask, script, chrome
 
         model = script(
             {"reply": "<<TOOL:SNAPSHOT>>", "expect": r"\[open page\] does not answer yet"},
-            {"reply": "<<TOOL:READ>>", "expect": "the tab in front of the user does not answer"},
+            {"reply": "<<TOOL:READ>>", "expect": "the user's active tab does not respond"},
             "It was first lit on 1 November 1829. [S1]",
         )
         report = await ask("When was it lit?", model=model, cdp=chrome, on_event=answered)

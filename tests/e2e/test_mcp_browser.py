@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from mcp import Client
@@ -39,12 +40,12 @@ class Asking(Handler):
 async def browsing(folder, *hosts: str, file=(), asked=None):
     """A client of a server with our browser: gives what makes a call, by a tool's short name.
 
-    `asked` takes what the person is asked, who says yes.
+    `asked` takes what the user is asked, who says yes.
     """
     asked = [] if asked is None else asked
     own = {"data_dir": folder, "memory": False, "file": file}
     private = tuple(host.partition("://")[2] for host in hosts)
-    async with open_session(Options(allow_private=private, **own)) as session:
+    async with open_session(lambda: Options(allow_private=private, **own)) as session:
         server = make_server(session, {}, browser=True)
 
         async def agrees(_context, params):
@@ -192,8 +193,24 @@ async def test_where_nobody_could_look_nothing_is_told_as_gone(tmp_path):
         assert "gone" not in await call("wait_for", fails=True, textGone="Berth")
 
 
+async def test_a_server_that_runs_follows_its_settings(tmp_path):
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tide.md").write_text(
+            f"# Tide\n\nThe tide clock is in the {name} harbour."
+        )
+    now = Options(data_dir=tmp_path / "data", search=("corpus",), corpus=tmp_path / "old")
+    async with open_session(lambda: now) as session, Client(make_server(session, {})) as client:
+        asked = {"query": "Where is the tide clock?"}
+        before = await client.call_tool("search", asked)
+        now = replace(now, corpus=tmp_path / "new")
+        after = await client.call_tool("search", asked)
+    assert ["old harbour" in str(before), "new harbour" in str(after)] == [True, True]
+    assert "old harbour" not in str(after)
+
+
 async def test_what_a_clients_model_reads_of_the_tools_is_short(tmp_path):
-    async with open_session(Options(data_dir=tmp_path)) as session:
+    async with open_session(lambda: Options(data_dir=tmp_path)) as session:
         tools = await make_server(session, {}, browser=True).list_tools()
     read = [
         {"name": t.name, "description": t.description, "input_schema": t.input_schema}

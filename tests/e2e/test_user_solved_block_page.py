@@ -1,4 +1,4 @@
-"""A wall that only a person may take down: they are asked, and the run goes on behind it."""
+"""A wall that only a user may take down: they are asked, and the run goes on behind it."""
 
 from __future__ import annotations
 

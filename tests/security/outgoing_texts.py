@@ -36,7 +36,7 @@ _ORDINARY = Path(__file__).with_name("ordinary_runs.jsonl")
 """What runs of all kinds send, by three authors who knew neither the guard nor its rules. When
 first counted, 157 of the third one's 164 searches passed unchanged."""
 _LONG = Path(__file__).parents[2] / "fixtures" / "pages"
-"""The bundled pages, some thousand words: a person's folder."""
+"""The bundled pages, some thousand words: the user's folder."""
 QUESTION = "What is the weather in Bergen tomorrow?"
 IN_OTHER_LANGUAGES = (
     "Wie wird das Wetter in Bergen morgen und was ziehe ich an?",

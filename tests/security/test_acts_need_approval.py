@@ -1,4 +1,4 @@
-"""Row 1: a model that obeys a page changes nothing in a person's Chrome without their yes."""
+"""Row 1: a model that obeys a page changes nothing in a user's Chrome without approval."""
 
 from __future__ import annotations
 

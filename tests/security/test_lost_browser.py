@@ -124,7 +124,7 @@ async def test_a_run_goes_on_with_a_new_browser(ask, script, events, pages, lose
 
 @pytest.fixture
 async def wire(chrome_in_use: StartedChrome) -> AsyncIterator[Wire]:
-    """A person's Chrome behind a wire that can be cut."""
+    """A user's Chrome behind a wire that can be cut."""
     async with wire_to(int(chrome_in_use.cdp_url.rpartition(":")[2])) as wire:
         yield wire
 

@@ -179,7 +179,7 @@ def test_a_secret_of_the_environment_leaves_in_no_text(ask):
     outgoing = Outgoing(Provenance(QUESTION))
     left, withheld = outgoing.query("weather hunter2hunter2", Redactor(["hunter2hunter2"]))
     assert left == "weather"
-    assert withheld[0].why == "it contains a secret of the environment"
+    assert withheld[0].why == "it contains a secret from the environment"
 
 
 def test_private_search_asks_with_words_of_the_question_and_of_public_pages_alone():

@@ -109,7 +109,7 @@ async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_
         host = site.base.removeprefix("http://")
         own = own.format(host=host, port=host.rpartition(":")[2])
         errors = await typed(ask, script, events, tmp_path, own, f"{site.base}/")
-    assert "no secret of that name may be typed on this site" in errors[1]
+    assert "no secret of that name may be used on this site" in errors[1]
     assert site.posted == []
 
 
@@ -117,7 +117,7 @@ async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_
 async def test_a_secret_is_filled_only_where_the_page_is_its_own(
     ask, script, events, tmp_path, path
 ):
-    """The person's origin leads or is led elsewhere: what asks is on another one, or in a frame."""
+    """The user's origin leads or is led elsewhere: what asks is on another one, or in a frame."""
     with serving(Requests, Login) as site:
         elsewhere = site.base.replace("127.0.0.1", "localhost")
         own = elsewhere if path == "/away" else site.base

@@ -1,4 +1,4 @@
-"""Row 7: what steers later runs is changed by the person alone, once somebody else was read."""
+"""Row 7: what steers later runs is changed by the user alone, once somebody else was read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHANGES = {
 
 @pytest.fixture
 def memory(tmp_path):
-    """What the person said."""
+    """What the user said."""
     (tmp_path / "data").mkdir(mode=0o700)
     with Memory.open(tmp_path / "data" / "memory.db") as opened:
         opened.remember("home", "14 Harbour Lane")

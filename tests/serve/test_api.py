@@ -109,7 +109,7 @@ def test_a_stopped_run_can_be_resumed_and_one_that_ended_cannot(served, finished
         assert "184 metres" in served.report(run)["answer"]
     again = served.client.post(f"/api/runs/{finished}/resume", json={})
     assert (again.status_code, again.json()["error"]["type"]) == (422, "UsageError")
-    assert "came to its end" in again.json()["error"]["message"]
+    assert "has already ended" in again.json()["error"]["message"]
 
 
 def test_its_address_lets_one_browser_in_and_sigterm_leaves_its_run_resumable(start, run):

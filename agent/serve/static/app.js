@@ -239,10 +239,10 @@ const buttonActions = {
   async doctor() {
     const place = find('#findings');
     announce('Checking…');
-    const found = /** @type {{name: string, well: boolean, seen: string, mend: string}[]} */ (await request('GET', '/settings/doctor'));
+    const found = /** @type {{name: string, well: boolean, seen: string, fix: string}[]} */ (await request('GET', '/settings/doctor'));
     const rows = found.map((one) => make('li', {},
       make('strong', { class: one.well ? 'supported' : 'contradicted' }, one.well ? 'OK' : 'failed'),
-      ` ${one.name}: ${one.seen}${one.well || !one.mend ? '' : ` → ${one.mend}`}`));
+      ` ${one.name}: ${one.seen}${one.well || !one.fix ? '' : ` → ${one.fix}`}`));
     place?.replaceChildren(make('ul', { class: 'findings' }, ...rows));
   },
 };

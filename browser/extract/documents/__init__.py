@@ -85,7 +85,7 @@ def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
 def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> Document:
     """Read the documents of an archive one after the other, except archives inside it."""
     if read is None:
-        raise ExtractError("an archive within an archive is not read")
+        raise ExtractError("archives inside archives are not read")
     composer = Composer()
     files = [
         f for f in sorted(archive.names) if not f.endswith("/") and not f.startswith(_JUNK_PREFIXES)
@@ -107,7 +107,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
         composer.notes.extend(f"{file}: {note}" for note in document.notes)
     if not count:
         raise ExtractError(
-            "no document in the archive can be read", hint="Unpack it, or try another source."
+            "the archive contains no readable document", hint="Unpack it, or try another source."
         )
     return composer.document(url, "zip", name, Document(url, title=name))
 
@@ -127,7 +127,7 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
     if kind == "doc":
         return read_doc(body, url, name)
     if not kind:
-        raise ExtractError("an OLE file of no known kind", hint=_CONVERT_HINT)
+        raise ExtractError("an OLE file of unknown type", hint=_CONVERT_HINT)
     return _read_with_extra(body, url, name, kind)
 
 
@@ -146,7 +146,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
         found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
     except Exception as error:  # damaged files make it raise anything
         raise ExtractError(f"not readable as .{kind}: {error}") from error
-    composer = Composer(notes=["hidden text in it could not be told from the rest"])
+    composer = Composer(notes=["hidden text in it could not be distinguished from the rest"])
     if kind == "msg":
         recipients = found.properties.get("msg.to_emails", ())
         addresses = [recipient.get("address") or "" for recipient in recipients]
@@ -181,7 +181,7 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
 
     Raises ExtractError for a broken book or one with DRM.
     """
-    # The package file that the container names, else any.
+    # The package file that the container names, otherwise any.
     declared = _attributes(archive, "META-INF/container.xml", "rootfile", "full-path")
     package = ""
     for part in (*declared, *sorted(archive.names)):

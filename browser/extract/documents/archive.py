@@ -34,7 +34,7 @@ class Archive:
     """A zip file in memory; one limit holds for all parts that are read of it."""
 
     def __init__(self, body: bytes) -> None:
-        """Raises ExtractError if it is no zip file, TooLarge if it has far too many parts."""
+        """Raises ExtractError if it is not a zip file, TooLarge if it has far too many parts."""
         end = body.rfind(_END_RECORD)
         # zipfile reads all entries within this size, whatever number of entries the record states.
         size = int.from_bytes(body[end + 12 : end + 16], "little") if end >= 0 else 0
@@ -68,7 +68,7 @@ class Archive:
         try:
             data = self._zip.read(info)
         except (*BROKEN_ZIP, RuntimeError) as error:
-            raise ExtractError(f"{name} in it cannot be unpacked: {error}") from error
+            raise ExtractError(f"cannot unpack {name} in it: {error}") from error
         if name not in self._counted:  # a part that is read twice takes its place once
             self._counted.add(name)
             self._bytes_left -= len(data)
@@ -133,7 +133,7 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
         for _, element in events:
             yield element
     except etree.XMLSyntaxError as error:
-        raise ExtractError(f"broken XML in it: {error}") from error
+        raise ExtractError(f"it contains invalid XML: {error}") from error
 
 
 def drop(element: etree._Element) -> None:

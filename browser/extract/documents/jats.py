@@ -19,7 +19,7 @@ _TAGS = {
     "table-wrap": "div", "italic": "i", "bold": "b", "ext-link": "a", "preformat": "pre",
     "def-list": "dl", "term": "dt", "def": "dd", "boxed-text": "div", "fn": "p",
 }  # fmt: skip
-# What stands beside the text, or was read as metadata.
+# Elements beside the text, and those read as metadata.
 _ASIDE = frozenset(
     """journal-meta article-id article-categories title-group contrib-group aff author-notes
     pub-date history permissions counts custom-meta-group volume issue fpage lpage object-id

@@ -23,7 +23,7 @@ _MBOX_LINE = re.compile(
     rb"(?:\A|\r?\n\r?\n)From \S+ {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d(?::\d\d)? "
     rb"[^\r\n]{0,12}\d{4}[^\r\n]{0,9}\r?\n(?=[!-9;-~]+:)"
 )
-_MAX_MESSAGES = 1_000
+_MAX_MESSAGES = 1_000  # of a mailbox file
 # Of forwarded messages in messages; deeper nesting is an attack on the reader.
 _MAX_DEPTH = 5
 
@@ -31,7 +31,7 @@ _MAX_DEPTH = 5
 def read_mail(body: bytes, url: str, name: str) -> Document:
     """Read one message or a folder of them: visible headers, text, forwarded messages.
 
-    Attachments are named in the notes. Raises ExtractError if it is no mail.
+    Attachments are named in the notes. Raises ExtractError if it is not a mail.
     """
     composer = Composer()
     if _MBOX_LINE.match(body):
@@ -75,7 +75,7 @@ def _parse(data: bytes) -> EmailMessage:
     try:
         return BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     except RecursionError as error:
-        raise ExtractError("the parts of the mail are nested too deep") from error
+        raise ExtractError("the parts of the message are nested too deeply") from error
 
 
 def _add_message(message: EmailMessage, composer: Composer, depth: int) -> None:

@@ -142,7 +142,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
 
 
 def _title(declared: str, shown: str, text: str) -> str:
-    """The declared title if the document shows it, else the largest line, else the first one."""
+    """The declared title if the document shows it, or the largest line, or the first one."""
     if declared.lower() in _UNTITLED or _FILE_NAME.fullmatch(declared.lower()):
         declared = ""
     if declared and (not shown or key(declared) in key(text)):
@@ -152,7 +152,7 @@ def _title(declared: str, shown: str, text: str) -> str:
 
 
 def _author(declared: str, shown: str, text: str) -> str | None:
-    """The declared authors if the document names them, else those below its title.
+    """The declared authors if the document names them, otherwise those below its title.
 
     The declared one may be a user, or the author of a template.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # quarter of the height, up to a half in justified lines.
 _CELL_GAP = 0.7
 JOINT = "\ufffe"
-"""Pdfium's character for a hyphen at a line break, after which it goes on in the same line. It
+"""Pdfium's character for a hyphen at a line break, after which it continues in the same line. It
 stays in the text until `resolve_joints` knows all words of the document."""
 _LINE = re.compile(rf"[^\r\n{JOINT}]+{JOINT}?")
 _JOINT = re.compile(rf"([^\s{JOINT}]*){JOINT}[ \n]?([^\s{JOINT}]*)")
@@ -40,7 +40,7 @@ _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _MIN_ROWS = 2
 _MIN_CELLS = 6
 _MAX_COLUMNS = 20
-# Columns of prose have long pieces in each line, or pieces that go on in the next one; the cells
+# Columns of prose have long pieces in each line, or pieces that continue in the next one; the cells
 # of a table are short.
 _MAX_MEAN_CHARS = 28
 _MIN_MEAN_CHARS = 14
@@ -145,7 +145,7 @@ def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str
 
     The letters of a ligature have one box; where it has turned the word, it has turned them too.
     """
-    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number stands at its left
+    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number is at its left
         number = word.lstrip(".,:;!?،؛؟")
         return number + word[: len(word) - len(number)] if number[:1].isdigit() else word
     letters: list[tuple[float, str]] = []
@@ -248,7 +248,7 @@ class _Page:
     def _heading(self, at: int) -> tuple[int, int] | None:
         """Level and number of lines of the heading that starts at a line; None if there is none.
 
-        The outline decides if it has headings of the page, else the size of the letters.
+        The outline decides if it has headings of the page, otherwise the size of the letters.
         """
         text = ""
         for count, part in enumerate(self._keys[at : at + 3], 1):

@@ -150,7 +150,7 @@ def _check_chains(file: Any) -> None:
         steps, sector = len(file.SSAT), entry.first_SID
         while 0 <= sector < len(file.SSAT):
             if not steps:
-                raise ExtractError("not readable as a workbook: its sectors lead in a circle")
+                raise ExtractError("not readable as a workbook: its sector chain has a loop")
             steps, sector = steps - 1, file.SSAT[sector]
 
 

@@ -30,7 +30,7 @@ def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
     """Read the slides in order; `pages` has their offsets. Raises ExtractError if broken."""
     root = archive.tree(main)
     if root is None:
-        raise ExtractError("the presentation lacks its list of slides")
+        raise ExtractError("the presentation has no slide list")
     parts = archive.related(main)
     composer = Composer()
     offsets = []

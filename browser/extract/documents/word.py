@@ -41,7 +41,7 @@ _REMOVED = tuple(
     for name in """del moveFrom instrText delText sectPr proofErr bookmarkStart bookmarkEnd drawing
     object commentRangeStart commentRangeEnd fldChar sdtPr sdtEndPr""".split()
 )
-# Their content stands where they do: content controls, which mammoth knows in some places only.
+# Their content is where they do: content controls, which mammoth knows in some places only.
 _WRAPPERS = tuple(f"{W}{name}" for name in ("sdt", "sdtContent", "smartTag", "customXml"))
 _KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
 # In half points: letters below two points are hidden.
@@ -140,7 +140,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
     headings = _heading_levels(styles)
     numbers = Numbers(archive.tree(archive.part(main, "numbering")), styles)
     if not archive.read(main):
-        raise ExtractError("the Word file lacks its text")
+        raise ExtractError("the Word file has no text part")
     out = BytesIO()
     with ZipFile(out, "w") as packed:
         for part, has_text in parts.items():
@@ -150,7 +150,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
                 notes.append(_TOO_LONG)
             root = parse_xml(read)
             if root is None and part == main:
-                raise ExtractError("the text of the Word file is broken XML")
+                raise ExtractError("the text of the Word file is invalid XML")
             if root is not None:
                 if has_text and (pictures := _clean_part(root, headings, numbers)):
                     notes.append(f"{pictures} pictures in it were not read")

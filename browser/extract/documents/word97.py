@@ -24,7 +24,7 @@ _SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
 _INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
 _SIGNS = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
 _MARKS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")
-_HIDDEN_NOTE = "hidden text in it could not be told from the rest"
+_HIDDEN_NOTE = "hidden text in it could not be distinguished from the rest"
 
 
 def read_doc(body: bytes, url: str, name: str) -> Document:

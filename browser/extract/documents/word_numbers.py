@@ -1,4 +1,4 @@
-"""The numbers that Word puts before headings and items, which stand nowhere in a file's text."""
+"""The numbers that Word puts before headings and items, which are not in the file's text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PLACE = re.compile(r"%(\d)")
-_LEVELS = 9
-_MAX_STYLE_DEPTH = 10
+_LEVELS = 9  # of a list in Word
+_MAX_STYLE_DEPTH = 10  # styles based on one another; damaged files have loops
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
 class Numbers:
-    """Counts the numbered paragraphs of one document, in the order in which they stand."""
+    """Counts the numbered paragraphs of one document, in the order in which they occur."""
 
     def __init__(self, numbering: etree._Element | None, styles: etree._Element | None) -> None:
         found = list(numbering) if numbering is not None else []
@@ -33,7 +33,7 @@ class Numbers:
         self._lists = {node.get(f"{W}numId"): node for node in found if node.tag == f"{W}num"}
         styled = styles.iter(f"{W}style") if styles is not None else ()
         self._styles = {node.get(f"{W}styleId"): node for node in styled}
-        # The numbers so far by list, at each level; lists that share their definition go on.
+        # The numbers so far by list, at each level; lists that share their definition continue.
         self._counts: dict[str, list[int | None]] = defaultdict(lambda: [None] * _LEVELS)
 
     def next_label(self, paragraph: etree._Element) -> str:

@@ -1,6 +1,6 @@
 """Typed records from the pages of known platforms; each parser a class here, found by itself.
 
-What a parser needs is here: `RecordPaths` say where things stand, a `DeclaredPlatform` needs no
+What a parser needs is here: `RecordPaths` say where things are, a `DeclaredPlatform` needs no
 more than those; a `Platform` has code of its own and gets a `SitePage`.
 """
 

@@ -42,7 +42,7 @@ _PICTURES = "img[src*='/feed_thumbnail/'], img[src*='/feed_fullsize/']"
 # The post in front has counts written out; its buttons' labels hold the exact ones.
 _POST = RecordPaths(
     "post", text="[data-word-wrap], [data-testid=postText]", media=_PICTURES,
-    # The name shown: the first text in a link to the profile that is no handle.
+    # The name shown: the first text in a link to the profile that is not a handle.
     author=f"{_PROFILE} [dir=auto], {_PROFILE}:not(:has([dir=auto])) -> ^[^@].*",
     handle="@data-testid -> -by-(.+)",
     published="a[href*='/post/'][data-tooltip]@data-tooltip"
@@ -145,7 +145,7 @@ def _declared_post(page: SitePage) -> Record | None:
     types = ("DiscussionForumPosting", "SocialMediaPosting")
     if not page.linked_data(*types) and page.meta["og:type"] != "article":
         return None
-    # Its ShareAction counts reposts and quotes together; the card tells them apart.
+    # Its ShareAction counts reposts and quotes together; the card distinguishes them.
     labels = {_LABELS.get(page.meta[f"twitter:label{n}"]): n for n in range(1, 9)}
     return page.declared("bluesky", "post", *types).updated(
         counts={name: page.meta[f"twitter:value{n}"] for name, n in labels.items() if name}

@@ -66,7 +66,7 @@ _DRAWN_POST = RecordPaths(
 
 
 class Discourse(Platform):
-    """The `.json` form of every page; the crawler's page where only HTML is at hand."""
+    """The `.json` form of every page; the crawler's page where only HTML is available."""
 
     name = "discourse"
     marks = (b"Discourse ", b'"post_stream"')

@@ -144,7 +144,7 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
 
 
 def _file(page: SitePage) -> Record | None:
-    """Read a file from the page's state, else from its lines; its path stands in the address."""
+    """Read a file from the page's state, or from its lines; its path is in the address."""
     scripts = page.soup.select("script[data-target='react-app.embeddedData']")
     states = find_objects([parse_json(script.get_text()) for script in scripts], "blob")
     blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n["blob"], dict)), {})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from browser.extract.platforms.site_record import Record
     from browser.types import Document
 
-# Where so many of the items' texts stand in the page's own text, it holds them all.
+# If so many of the items' texts are in the page's own text, it contains them all.
 _MIN_SHOWN_SHARE = 0.8
 
 
@@ -102,7 +102,7 @@ def with_platform(document: Document, body: bytes, url: str) -> Document:
 def _completed(document: Document, record: Record) -> Document:
     names = [name for item in record.items if (name := item.author or item.handle)]
     unnamed = sum(name not in document.text for name in names)
-    # A thread's page may have what was said, but not by whom.
+    # A thread's page may have the posts, but not their authors.
     unsigned = _holds_items(record, document.text) and unnamed > (1 - _MIN_SHOWN_SHARE) * len(names)
     fuller = document.kind == "json" or len(record.text) > len(document.text) or unsigned
     text = record.text if fuller else document.text
@@ -124,6 +124,6 @@ def _completed(document: Document, record: Record) -> Document:
 
 
 def _holds_items(record: Record, text: str) -> bool:
-    # The longest line: what a post quotes from another stands only with that one.
+    # The longest line: a quotation from another post is only in that one.
     held = [max(item.text.split("\n"), key=len) in text for item in record.items if item.text]
     return bool(held) and sum(held) >= _MIN_SHOWN_SHARE * len(held)

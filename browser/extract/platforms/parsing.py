@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from browser.extract.dates import date_within, iso_date
 
-# What stands behind a shortened number: English, German, Romance and Slavic languages, CJK.
+# Suffixes of shortened numbers: English, German, Romance and Slavic languages, CJK.
 _SCALES = {
     "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12,
     "thousand": 1e3, "million": 1e6, "millions": 1e6, "millones": 1e6, "millionen": 1e6,
@@ -56,7 +56,7 @@ def parse_decimal(text: str) -> float | None:
     plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
     sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
     digits = re.split(r" (?!\d{3}(?!\d))", digits)[0].rstrip(".,'’ ")
-    # The decimal sign is a separator that stands there once, and groups nothing.
+    # The decimal sign is a separator that is there once, and groups nothing.
     found = None if _GROUPED.fullmatch(digits) else re.fullmatch(r"(.*?)([.,])(\d*)", digits)
     whole, part = (found[1], found[3]) if found and digits.count(found[2]) == 1 else (digits, "")
     try:

@@ -1,4 +1,4 @@
-"""Parsers that need no code of their own: where a record's fields stand, in CSS or in JSON."""
+"""Parsers that need no code of their own: where a record's fields are, in CSS or in JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ADDRESS = ("http", "/")
 
 @dataclass(frozen=True, slots=True)
 class RecordPaths:
-    """Where one kind of record stands on a page or in a reply; `at` finds them, one a record.
+    """The fields of one kind of record on a page or in a reply; `at` finds them, one a record.
 
     On a page each other field is a CSS selector within the element (`h2 a`), the attribute of what
     it finds (`time@datetime`), or of the element itself (`@data-id`). In JSON it is a path of names
@@ -73,7 +73,7 @@ class RecordPaths:
     items: tuple[RecordPaths, ...] = ()
 
     def records(self, page: SitePage, platform: str) -> tuple[Record, ...]:
-        """Read all that `at` finds on a page; what has neither title nor text is no record of one.
+        """Read all that `at` finds on a page; a record has a title or a text.
 
         In a reply an object with the names in `having` is one, whatever else it holds.
         """
@@ -122,7 +122,7 @@ class DeclaredPlatform(Platform):
     entries: ClassVar[tuple[RecordPaths, ...]] = ()
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the page's record, else its list; None where it has the markup of neither."""
+        """Read the page's record, otherwise its list; None where it has the markup of neither."""
         for shape in self.entries:
             found = {record.id: record for record in shape.records(page, self.name)}
             mine = next((found[part] for part in page.path if part in found), None)

@@ -88,7 +88,7 @@ class Reddit(Platform):
         if isinstance(data, dict) and data.get("reason") and "error" in data:
             reason = {"reason": data["reason"], "status": data["error"]}
             return Record(self.name, "unavailable", page.url, fields=reason)
-        # Replies stand within what they answer.
+        # Replies are within what they answer.
         things = [n for n in find_objects(data, "kind", "data") if isinstance(n["data"], dict)]
         posts = [_post(page, thing["data"]) for thing in things if thing["kind"] == "t3"]
         comments = [_comment(page, thing["data"]) for thing in things if thing["kind"] == "t1"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# Marks the part of a page that is rendered, among what stands around it.
+# Marks the part of a page that is rendered, among what is around it.
 _PART = "data-part"
 # Next.js streams what its components need as strings: `self.__next_f.push([1,"…"])`.
 _STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
@@ -125,7 +125,7 @@ class SitePage:
 
     @functools.cached_property
     def canonical(self) -> str:
-        """The address that the page calls its own; else the one it was read from."""
+        """The address that the page calls its own; otherwise the one it was read from."""
         links = (e.get("href") for e in self.tree.iter("link") if e.get("rel") == "canonical")
         href = next(links, None) or self.meta["og:url"]
         return (join(self.url, href) if self.url else href) if href else self.url
@@ -208,7 +208,8 @@ class SitePage:
                 row = parse_json(text, match.end())
                 if isinstance(row, list) and len(row) > 1 and isinstance(row[1], str):
                     pieces.append(row[1])
-        # A row is `id:value` on a line of its own; what is no JSON (modules, texts) is passed over.
+        # A row is `id:value` on a line of its own; what is not JSON (modules, texts) is passed
+        # over.
         for chunk in "".join(pieces).split("\n"):
             value = chunk.partition(":")[2]
             if value[:1] in ("{", "["):
@@ -285,7 +286,7 @@ def parse_json(text: str, start: int = 0) -> Any:
 
 
 def line(node: Tag | None) -> str:
-    """The text of an element on one line; empty for none."""
+    """The text of an element on one line; empty if there is none."""
     return one_line(node.get_text()) if node is not None else ""
 
 

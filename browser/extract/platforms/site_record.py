@@ -78,7 +78,7 @@ def listing(
 
 
 def thread(posts: Iterable[Record], wanted: str | None = None) -> Record:
-    """The post of this id, else the first one, with the others as items after its own."""
+    """The post of this id, otherwise the first one, with the others as items after its own."""
     rest = list(posts)
     head = next((post for post in rest if post.id == wanted), rest[0])
     return replace(head, items=(*head.items, *(post for post in rest if post is not head)))

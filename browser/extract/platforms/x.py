@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _STATUS = re.compile(r"/([A-Za-z0-9_]{1,15})/status/(\d+)")
-# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages the name stands elsewhere.
+# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages the name is elsewhere.
 _CARD = re.compile(r"(.{1,80}?)(?: \(@\w{1,15}\))? on (?:X|Twitter)(?::.*)?", re.DOTALL)
 _ERROR = "[data-testid=error-detail]"
 _TIME = "a[href*='/status/'] > time"
@@ -77,7 +77,7 @@ class X(Platform):
     hosts = ("x.com", "twitter.com")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the post that the address names, the rest of the page as items; else a timeline."""
+        """Read the post that the address names, the rest of the page as items; or a timeline."""
         posts = [_post(page, node) for node in page.soup.select("article[data-testid=tweet]")]
         posts = posts or [
             _OLD_POST.read(page, "x", node).updated(links=_links(node.select_one(".tweet-text")))

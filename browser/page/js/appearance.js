@@ -79,16 +79,14 @@ const withinWhat = (outer) => {
 
 // `0 to 90 of 2400 pixels`: which part of a scrollable element is visible, vertically or horizontally.
 const SCROLLS_FROM = 40;
-const scrollsOf = (element, style) => {
-  if (element === document.body || element === document.documentElement || /^(TEXTAREA|SELECT)$/.test(element.tagName)) return '';
-  // Measuring every element is a fifth of a snapshot: most do not scroll.
-  const rollsDown = ROLLING_OVERFLOW.has(style.overflowY), rollsAcross = ROLLING_OVERFLOW.has(style.overflowX);
-  if (!rollsDown && !rollsAcross) return '';
+const scrollsOf = (element, overflow) => {
+  if (!ROLLING_OVERFLOW.test(overflow) || element === document.body || element === document.documentElement || /^(TEXTAREA|SELECT)$/.test(element.tagName)) return '';
+  const [sideways, downwards = sideways] = overflow.split(' ');
   const part = (from, shown, all) => (shown >= SCROLLS_FROM && all >= shown * 1.2
     ? `${Math.round(from)} to ${Math.round(from) + shown} of ${all} pixels` : '');
-  const down = rollsDown && part(element.scrollTop, element.clientHeight, element.scrollHeight);
+  const down = ROLLING_OVERFLOW.test(downwards) && part(element.scrollTop, element.clientHeight, element.scrollHeight);
   if (down) return down;
-  const across = rollsAcross && part(element.scrollLeft, element.clientWidth, element.scrollWidth);
+  const across = ROLLING_OVERFLOW.test(sideways) && part(element.scrollLeft, element.clientWidth, element.scrollWidth);
   return across ? `${across} sideways` : '';
 };
 
@@ -278,6 +276,7 @@ const markDifferences = (shown) => {
   }
   for (const family of [...families.values()].flatMap(Object.values)) {
     if (family.length < ALIKE_FROM) continue;
+    for (const one of family) [one.ground, one.ink] = [one.style.backgroundColor, one.style.color];
     markColours(family, 'ground', 'colour');
     markColours(family, 'ink', 'written in');
     if (!family[0].name || countBy(family, (one) => one.name).length > 1) continue;
@@ -302,29 +301,40 @@ const markColours = (family, of, phrase) => {
 // `Lerwick (red)`. Not in code, where syntax is coloured.
 const UP_TO_ALIKE = 3; // levels from the words up to the repeated element
 const COLOURED_TOLD = 60;
-const alikeWith = (element) => {
-  let path = '', found = null;
-  for (let at = element, hops = 0; at?.parentElement && hops < UP_TO_ALIKE; at = at.parentElement, hops += 1) {
-    const { previousElementSibling: before, nextElementSibling: after, tagName, parentElement: parent } = at;
-    if (before?.tagName === tagName || after?.tagName === tagName) found = { parent, path: tagName + path };
-    path = `>${tagName}${[...parent.children].indexOf(at)}${path}`;
-  }
-  return found;
-};
 
 class WordInks {
-  constructor() { this.families = new Map(); } // parent -> Map(path -> members)
+  constructor() {
+    this.families = new Map(); // parent -> Map(path -> members)
+    this.numbers = new Map(); // parent -> Map(child -> its number)
+  }
 
   note(element, style, place) {
-    const alike = element.closest('a,button,pre,code') ? null : alikeWith(element);
+    const alike = element.closest('a,button,pre,code') ? null : this.alikeWith(element);
     if (!alike) return;
     const of = this.families.get(alike.parent) ?? this.families.set(alike.parent, new Map()).get(alike.parent);
     const members = of.get(alike.path) ?? of.set(alike.path, []).get(alike.path);
-    members.push({ ink: element.ownerSVGElement ? style.fill : style.color, place });
+    members.push({ style, isDrawn: !!element.ownerSVGElement, place });
+  }
+
+  alikeWith(element) {
+    let path = '', found = null;
+    for (let at = element, hops = 0; at?.parentElement && hops < UP_TO_ALIKE; at = at.parentElement, hops += 1) {
+      const { previousElementSibling: before, nextElementSibling: after, tagName, parentElement: parent } = at;
+      if (before?.tagName === tagName || after?.tagName === tagName) found = { parent, path: tagName + path };
+      path = `>${tagName}${this.numberOf(at, parent)}${path}`;
+    }
+    return found;
+  }
+
+  numberOf(child, parent) {
+    if (!this.numbers.has(parent)) this.numbers.set(parent, new Map([...parent.children].map((one, number) => [one, number])));
+    return this.numbers.get(parent).get(child);
   }
 
   tell() {
     const coloured = [...this.families.values()].flatMap((of) => [...of.values()]).flatMap((family) => {
+      if (family.length === 1) return [];
+      for (const one of family) one.ink = one.isDrawn ? one.style.fill : one.style.color;
       const [[common, most], ...others] = countBy(family, (one) => one.ink);
       return others.length ? family.filter(({ ink }) => (ink !== common || most <= family.length / 2) && isColoured(parseColour(ink))) : [];
     });

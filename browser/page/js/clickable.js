@@ -182,7 +182,7 @@ const labelsVisibleControl = (label) => {
 const PRESSED_WHOLE = 'button,a[href],[role=button],[role=link],[role=tab],[role=menuitem],[role=combobox]';
 
 // Why an element can be acted on: 'widget', 'listener', 'pointer', or ''.
-const actionable = (element, role, style, parentCursor, delegated) => {
+const actionable = (element, role, style, cursor, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
   if (element.tagName === 'LABEL') return drawsItsControl(element) || (listensItself(element) && !labelsVisibleControl(element)) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
@@ -190,7 +190,7 @@ const actionable = (element, role, style, parentCursor, delegated) => {
   const draggable = element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A';
   const focusable = element.tabIndex >= 0 && element.hasAttribute('tabindex');
   if (draggable || focusable || delegated.has(element) || hasPressAttribute(element) || listensItself(element)) return 'listener';
-  return style.cursor === 'pointer' && parentCursor !== 'pointer' && style.pointerEvents !== 'none' ? 'pointer' : '';
+  return cursor === 'pointer' && parentCursor !== 'pointer' && style.pointerEvents !== 'none' ? 'pointer' : '';
 };
 
 // Elements with content that a style rule shows only on :hover (a submenu, a row's buttons): the pointer must be moved

@@ -21,7 +21,7 @@ const EDITABLE_ELEMENT = '[contenteditable=""],[contenteditable=true]';
 const isKeyCatcher = (element) => {
   if (element.tagName !== 'TEXTAREA' || !element.checkVisibility()) return false;
   const { right, bottom } = element.getBoundingClientRect(), { parentElement: holder } = element;
-  const clipped = holder && !holder.clientHeight && HIDING_OVERFLOW.has(getComputedStyle(holder).overflowY);
+  const clipped = holder && !holder.clientHeight && HIDING_OVERFLOW.test(getComputedStyle(holder).overflowY);
   const unseen = clipped || !isShownAtAll(element) || !sizeable(element) || right + scrollX <= 0 || bottom + scrollY <= 0;
   const stage = unseen && stageOf(element);
   // Beside an element that takes text itself, it only serves its clipboard.

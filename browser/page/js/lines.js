@@ -178,8 +178,9 @@ const shortLink = (element) => {
   const href = element.getAttribute('href') ?? '';
   if (!href || /^(javascript:|#|data:|blob:)/i.test(href)) return href.startsWith('#') ? href.slice(0, 40) : '';
   try {
-    const url = new URL(href, document.baseURI);
-    return /^https?:$/.test(url.protocol) ? url.href : url.protocol;
+    const whole = typeof element.href === 'string' ? element.href : new URL(href, document.baseURI).href; // a link has it ready
+    if (!/^https?:/.test(whole)) return new URL(whole).protocol;
+    return URL.canParse(whole) ? whole : '';
   } catch {
     return '';
   }

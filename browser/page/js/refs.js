@@ -8,7 +8,7 @@ let refPrefix = 'e';
 const ROW = 'li,tr,article,option,[role=row],[role=listitem],[role=option],[role=treeitem],[role=article]';
 const ROW_HOPS = 12;
 const ROW_TEXT = 160, CAPTION_TEXT = 80, NAME_TEXT = 120; // characters
-const KEY_ATTRIBUTES = ['id', 'name', 'type', 'href', 'value', 'for', 'aria-controls'];
+const KEY_ATTRIBUTES = new Set(['id', 'name', 'type', 'href', 'value', 'for', 'aria-controls']);
 
 const register = (element) => {
   let ref = refOf.get(element);
@@ -20,34 +20,38 @@ const register = (element) => {
   return ref;
 };
 
-const closestRow = (element) => outward(element, (at) => at.matches(ROW), ROW_HOPS);
+const closestRow = (element) => (element.closest(ROW) || element.getRootNode() !== document ? outward(element, (at) => at.matches(ROW), ROW_HOPS) : null);
 
-const ownName = (element) => attributeName(element) || (EDITABLE.has(roleOf(element)) ? '' : shortText(element, NAME_TEXT)) || fallbackName(element);
+// `said` is the beginning of its text, if that is known.
+const ownName = (element, role = roleOf(element), said = undefined) => attributeName(element)
+  || (EDITABLE.has(role) ? '' : (said ?? shortText(element, TEXT_COMPARED)).slice(0, NAME_TEXT)) || fallbackName(element);
 
 const lineOf = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
 
 // Attributes that identify the element; other ones, which frameworks may generate, would only mislead.
-const keyOf = (element) => {
-  const parts = [element.tagName];
-  for (const { name, value } of element.attributes) {
-    if (name === 'value' && EDITABLE.has(roleOf(element))) continue;
-    if (KEY_ATTRIBUTES.includes(name) || name.startsWith('data-')) parts.push(`${name}=${value.slice(0, 80)}`);
+const keyOf = (element, role = roleOf(element)) => {
+  let key = element.tagName;
+  for (const name of element.getAttributeNames()) {
+    if (!(KEY_ATTRIBUTES.has(name) || name.startsWith('data-')) || (name === 'value' && EDITABLE.has(role))) continue;
+    key += `|${name}=${element.getAttribute(name).slice(0, 80)}`;
   }
-  return parts.join('|');
+  return key;
 };
 
 // A cache while many fingerprints are taken together: what they share is read once.
-let shared = null; // element -> text
-const once = (element, read) => {
-  if (!shared) return read();
-  if (!shared.has(element)) shared.set(element, read());
-  return shared.get(element);
+let shared = null; // { texts, captions }, each by element
+const once = (kind, element, read) => {
+  if (!shared) return read(element);
+  let found = shared[kind].get(element);
+  if (found === undefined) shared[kind].set(element, (found = read(element)));
+  return found;
 };
+const rowText = (element) => once('texts', element, (row) => shortText(row, ROW_TEXT));
 
 // The text before a table or list, which says what it is about: day 17 of another month is another day.
 const captionOf = (element) => {
   const list = element.closest('table,ul,ol,dl,[role=grid],[role=listbox],[role=tree]');
-  return list ? once(list, () => textBefore(list) + ' ' + headOf(list)) : '';
+  return list ? once('captions', list, () => textBefore(list) + ' ' + headOf(list)) : '';
 };
 
 // Letters and digits only: the arrow of the sorted column comes and goes.
@@ -67,15 +71,15 @@ const textBefore = (list) => {
 
 const contextOf = (element) => {
   const parent = composedParent(element);
-  return parent ? once(parent, () => shortText(parent, ROW_TEXT)) : '';
+  return parent ? rowText(parent) : '';
 };
 
-const fingerprintOf = (element) => {
-  const row = closestRow(element);
+const fingerprintOf = (element, said = undefined) => {
+  const role = roleOf(element), row = closestRow(element);
   return {
-    role: roleOf(element), name: ownName(element), key: keyOf(element),
+    role, name: ownName(element, role, said), key: keyOf(element, role),
     caption: captionOf(element),
-    row: row && row !== element ? once(row, () => shortText(row, ROW_TEXT)) : '',
+    row: row && row !== element ? rowText(row) : '',
     around: shared ? contextOf(element) : '', // only while the fingerprints of a walk are taken
   };
 };
@@ -137,8 +141,8 @@ const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role
 // the walk before (refs after number `before`) keeps its ref if it is certainly the same: of a calendar that renders
 // itself at each click, the diff then has only the day that changed. Returns a map from new refs to old ones.
 const takeFingerprints = (shown, before) => {
-  shared = new Map();
-  for (const { element, ref } of shown) registry.get(ref).print = fingerprintOf(element);
+  shared = { texts: new Map(), captions: new Map() };
+  for (const { element, ref, said } of shown) registry.get(ref).print = fingerprintOf(element, said);
   shared = null;
   const renamed = new Map();
   const fresh = shown.filter(({ ref }) => Number(ref.slice(refPrefix.length)) > before);

@@ -55,9 +55,9 @@ const coverTester = () => {
 };
 
 const lookAt = (element, style, outer) => {
-  const look = lookInside(element, style, outer);
+  const { overflow } = style, look = lookInside(element, style, outer, overflow);
   look.clip = null; // clipped content may be unfolded; an element without size shows nothing
-  if (HIDING_OVERFLOW.has(style.overflowX) || HIDING_OVERFLOW.has(style.overflowY)) {
+  if (HIDING_OVERFLOW.test(overflow)) {
     const { width, height } = element.getBoundingClientRect();
     if (width <= 1 || height <= 1) look.gone = 'invisible';
   }
@@ -85,7 +85,7 @@ const walkSeen = (start, most, { open, text, close }) => {
     return !textHidden(style, look, rect) && !(element.ownerDocument === document && isCovered(element, rect));
   };
   /** @type {any[]} */
-  const stack = [{ node: start, look: ROOT_LOOK }];
+  const stack = [{ node: start, look: rootLook() }];
   for (let nodes = 0, chars = 0; stack.length && nodes < SEEN_NODES && chars < most; nodes += 1) {
     const job = stack.pop(), { node } = job;
     if (job.leave) close(node, job.style);

@@ -97,10 +97,11 @@ const fallbackName = (element) => TITLES.map((name) => squash(element.getAttribu
 const FAR_OUT = 500; // pixels outside, where such text is put to hide it
 const WITHOUT_GENERATED = /^(IMG|INPUT|SELECT|TEXTAREA|VIDEO|AUDIO|CANVAS|IFRAME)$/;
 const generatedText = (element) => (WITHOUT_GENERATED.test(element.tagName) ? [] : ['::before', '::after']).map((part) => {
-  const style = getComputedStyle(element, part);
+  const style = getComputedStyle(element, part), text = /^"(.*)"$/.exec(style.content)?.[1];
+  if (!text || !/\p{L}/u.test(text)) return ''; // the characters of icon fonts are no letters
   const away = hiddenByStyle(style, { opacity: Number(style.opacity), back: null }) || Math.min(parseFloat(style.left) || 0, parseFloat(style.top) || 0) <= -FAR_OUT;
-  return away || style.visibility !== 'visible' ? '' : /^"(.*)"$/.exec(style.content)?.[1];
-}).find((text) => /\p{L}/u.test(text ?? '')) ?? ''; // the characters of icon fonts are no letters
+  return away || style.visibility !== 'visible' ? '' : text;
+}).find(Boolean) ?? '';
 
 const FORMATS = 'b,strong,i,em,u,s,font,a[href],h1,h2,h3,li,span[style]'; // formatting that is lost if all of the text is replaced
 // Class names of the selected element in pages without ARIA states.
@@ -129,8 +130,8 @@ const statesOf = (element, role) => {
   add('invalid', aria('invalid') === 'true' || element.matches(':user-invalid'));
   add('selected', !role && CHOSEN.test(element.className));
   add('formatted', element.isContentEditable && element.querySelector(FORMATS));
-  add(`${element.offsetWidth}×${element.offsetHeight} pixels`, tag === 'TEXTAREA' && (element.style.width || element.style.height));
-  const hint = squash(element.placeholder);
+  if (tag === 'TEXTAREA' && (element.style.width || element.style.height)) add(`${element.offsetWidth}×${element.offsetHeight} pixels`, true);
+  const hint = element.placeholder ? squash(element.placeholder) : '';
   add(`placeholder: ${hint.slice(0, 60)}`, hint && !element.value && hint !== attributeName(element));
   add(`as ${FORMS[role]}`, FORMS[role] && !element.value && tag === 'INPUT');
   add('focused', element.getRootNode().activeElement === element);

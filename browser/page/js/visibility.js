@@ -4,8 +4,7 @@ const OPAQUE = 0.95;
 const SAME_COLOUR = 24; // sum of channel differences up to which text cannot be told from its background
 const TINY_FONT_PX = 2;
 const FAR_RIGHT = 5000; // pixels; outside any window, only reached by scrolling sideways
-const HIDING_OVERFLOW = new Set(['hidden', 'clip']);
-const ROLLING_OVERFLOW = new Set(['auto', 'scroll']);
+const HIDING_OVERFLOW = /hidden|clip/, ROLLING_OVERFLOW = /auto|scroll/; // of one or both directions
 
 const colours = new Map(); // CSS text -> [red, green, blue, alpha], null if it is no colour
 const parseColour = (text) => {
@@ -38,9 +37,10 @@ const gradientColours = (image) => {
 
 // The background colour of text, also of a gradient with a single colour; null for a picture.
 const groundOf = (style) => {
-  const colours = gradientColours(style.backgroundImage);
-  if (colours.length && colours.every((colour) => colour[3] > 0.9 && sameColour(colour, colours[0]))) return colours[0];
-  return style.backgroundImage === 'none' ? parseColour(style.backgroundColor) : null;
+  const image = style.backgroundImage;
+  if (image === 'none') return parseColour(style.backgroundColor);
+  const colours = gradientColours(image);
+  return colours.length && colours.every((colour) => colour[3] > 0.9 && sameColour(colour, colours[0])) ? colours[0] : null;
 };
 
 // The part of a box that `clip-path` leaves: [left, top, right, bottom] in its own pixels; all of it for unsupported shapes.
@@ -69,54 +69,60 @@ const leftOfClip = (path, width, height) => {
   return shape === 'path' && inner === '"M 0 0"' ? [0, 0, 0, 0] : [0, 0, width, height];
 };
 
-const clippedAway = (element, style) => {
-  if (style.clipPath !== 'none') {
-    const named = /^url\("#(.+)"\)$/.exec(style.clipPath);
+const clippedAway = (element, style, position) => {
+  const path = style.clipPath;
+  if (path !== 'none') {
+    const named = /^url\("#(.+)"\)$/.exec(path);
     const holder = named && element.getRootNode().getElementById?.(named[1]);
     if (holder) return !holder.childElementCount;
     const { offsetWidth: width = 0, offsetHeight: height = 0 } = element;
-    const [left, top, right, bottom] = leftOfClip(style.clipPath, width, height);
+    const [left, top, right, bottom] = leftOfClip(path, width, height);
     if (width && height && (Math.min(right, width) - Math.max(left, 0) <= 1 || Math.min(bottom, height) - Math.max(top, 0) <= 1)) return true;
   }
-  if (!PLACED.has(style.position)) return false; // `clip` is for these alone
+  if (!PLACED.has(position)) return false; // `clip` is for these alone
   const sides = (style.clip.match(/-?[\d.]+/g) ?? []).map(Number);
   return sides.length === 4 && (sides[2] - sides[0] <= 1 || sides[1] - sides[3] <= 1);
 };
 
 // Whether only the back of an element faces the viewer, and is not drawn.
-const turnedAway = (style) => style.backfaceVisibility === 'hidden' && style.transform.startsWith('matrix3d') && new DOMMatrixReadOnly(style.transform).m33 < 0;
+const turnedAway = ({ transform }) => transform.startsWith('matrix3d') && new DOMMatrixReadOnly(transform).m33 < 0;
 
 const PLACED = new Set(['absolute', 'fixed']);
-const farAway = (element, style) => PLACED.has(style.position) && parseFloat(style.left) >= FAR_RIGHT
+const farAway = (element, style, position) => PLACED.has(position) && parseFloat(style.left) >= FAR_RIGHT
   && element.getBoundingClientRect().left + scrollX >= FAR_RIGHT;
+
+const isMoved = (element) => getComputedStyle(element).transform !== 'none'; // it is the container of fixed content
 
 // What content inherits from an element: `back`, the colour behind it, null for a picture; `clip`, the box that it is cut
 // to, and `roll`, the scrollable list around it (both also for positioned content, as `fixedClip` and `fixedRoll`);
-// `gone`, the reason if nothing in it can be seen.
-const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, moved: false, pinned: false, gone: '' };
+// `gone`, the reason if nothing in it can be seen; `page`, where the document begins and ends, read once for a walk.
+const rootLook = () => {
+  const root = document.scrollingElement ?? document.documentElement;
+  const page = { left: -scrollX, top: -scrollY, right: Math.max(root.scrollWidth, innerWidth) - scrollX };
+  return { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, pinned: false, gone: '', page };
+};
 
-// Most elements change nothing of it, and share what is around them.
-const lookInside = (element, style, outer) => {
+// Most elements change nothing of it, and share what is around them. Each property is read once: that is what a walk
+// takes most of its time for.
+const lookInside = (element, style, outer, overflow = style.overflow) => {
   let look = outer;
   const set = (changes) => { look = look === outer ? { ...outer, ...changes } : Object.assign(look, changes); };
-  const { position, filter, maskImage, transform } = style, opacity = Number(style.opacity);
+  const { position, filter, maskImage } = style, opacity = Number(style.opacity), showsNoBack = style.backfaceVisibility === 'hidden';
   if (filter !== 'none' && /opacity\(0(\.0\d*)?%?\)|blur\((?:[5-9]|\d\d)/.test(filter)) set({ opacity: 0 });
   else if (opacity !== 1) set({ opacity: outer.opacity * opacity });
   const mask = gradientColours(maskImage ?? 'none');
   if (mask.length && mask.every((colour) => colour[3] <= TRANSPARENT)) set({ gone: 'invisible' });
-  else if (farAway(element, style)) set({ gone: 'off-screen' });
-  else if (clippedAway(element, style) || turnedAway(style)) set({ gone: 'invisible' });
+  else if (farAway(element, style, position)) set({ gone: 'off-screen' });
+  else if (clippedAway(element, style, position) || (showsNoBack && turnedAway(style))) set({ gone: 'invisible' });
   if (element.tagName === 'text') set({ ink: style.fill === 'none' || Number(style.fillOpacity) <= TRANSPARENT ? [0, 0, 0, 0] : parseColour(style.fill) });
   const back = groundOf(style);
   if (!back || (back[3] > 0.02 && back[3] <= 0.9)) set({ back: null });
   else if (back[3] > 0.9) set({ back });
-  if (transform !== 'none') set({ moved: true }); // a transform is the container of fixed content
-  if (position === 'fixed') set({ pinned: look.pinned || !look.moved, clip: null, roll: null });
+  if (position === 'fixed') set({ pinned: look.pinned || !outward(element, isMoved), clip: null, roll: null });
   else if (position === 'absolute') set({ clip: outer.fixedClip, roll: outer.fixedRoll });
-  if (style.backfaceVisibility === 'hidden' && getComputedStyle(composedParent(element) ?? element).transformStyle === 'preserve-3d') set({ turns: true });
-  const { overflowX, overflowY } = style;
-  const [hides, canScroll] = [HIDING_OVERFLOW, ROLLING_OVERFLOW].map((kinds) => kinds.has(overflowX) || kinds.has(overflowY));
-  if ((hides || canScroll) && element !== document.body && element !== document.documentElement) {
+  if (showsNoBack && getComputedStyle(composedParent(element) ?? element).transformStyle === 'preserve-3d') set({ turns: true });
+  if (overflow !== 'visible' && element !== document.body && element !== document.documentElement) {
+    const hides = HIDING_OVERFLOW.test(overflow), canScroll = ROLLING_OVERFLOW.test(overflow);
     const box = element.getBoundingClientRect();
     if (hides) set({ clip: look.clip ? cut(look.clip, box) : box });
     // Content of a scrollable list can be scrolled to, if the list itself is visible.
@@ -139,19 +145,17 @@ const hiddenByStyle = (style, look) => {
   if (look.gone) return look.gone;
   if (look.opacity <= TRANSPARENT || parseFloat(style.fontSize) <= TINY_FONT_PX) return 'invisible';
   const fill = look.ink ?? parseColour(style.webkitTextFillColor) ?? parseColour(style.color);
-  const paintedByBackground = style.webkitBackgroundClip === 'text' || style.backgroundClip === 'text';
-  const shaded = style.textShadow !== 'none' || parseFloat(style.webkitTextStrokeWidth) > 0;
-  if (!fill || shaded || paintedByBackground) return '';
-  return fill[3] <= TRANSPARENT || (look.back && sameColour(fill, look.back)) ? 'invisible' : '';
+  if (!fill || (fill[3] > TRANSPARENT && !(look.back && sameColour(fill, look.back)))) return '';
+  const isShaded = style.textShadow !== 'none' || parseFloat(style.webkitTextStrokeWidth) > 0;
+  return isShaded || style.backgroundClip === 'text' ? '' : 'invisible';
 };
 
 const hiddenByPosition = (look, rect) => {
   if (look.gone) return look.gone;
   if (look.opacity <= TRANSPARENT || rect.width < 2 || rect.height < 2) return 'invisible';
-  const root = document.scrollingElement ?? document.documentElement;
-  const from = look.roll ?? { left: -scrollX, top: -scrollY };
+  const from = look.roll ?? look.page;
   if (rect.right - from.left <= 1 || rect.bottom - from.top <= 1) return 'off-screen';
-  if (!look.roll && rect.left + scrollX >= Math.max(root.scrollWidth, innerWidth)) return 'off-screen';
+  if (!look.roll && rect.left >= look.page.right) return 'off-screen';
   if (look.pinned && (rect.top >= innerHeight || rect.left >= innerWidth)) return 'off-screen'; // fixed: it cannot be scrolled to
   if (!look.clip) return '';
   const seen = cut(rect, look.clip);
@@ -178,13 +182,20 @@ const isDrawnWith = (hit, element) => !!element.ownerSVGElement && element.paren
 // Returns a test if the centre of an element's box is covered: by anything, or only by something opaque.
 const HITS_LIMIT = 700; // of a walk; each costs a hit test
 const hitTester = () => {
+  const { innerWidth: width, innerHeight: height } = globalThis;
+  const hits = new Map(); // by whole pixels: a link and its text have the same centre
   let left = HITS_LIMIT;
+  const hitAt = (x, y) => {
+    const at = Math.round(x) + Math.round(y) * width;
+    if (!hits.has(at)) hits.set(at, deepHit(x, y));
+    return hits.get(at);
+  };
   return (element, rect, opaqueOnly, roll) => {
     const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
-    if (left <= 0 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    if (left <= 0 || x < 0 || y < 0 || x >= width || y >= height) return false;
     if (roll && (y < roll.box.top || y > roll.box.bottom || x < roll.box.left || x > roll.box.right)) return false; // scrolled away, not covered
     left -= 1;
-    const hit = deepHit(x, y);
+    const hit = hitAt(x, y);
     return !!hit && !related(hit, element) && !isDrawnWith(hit, element) && (!opaqueOnly || paints(hit, element));
   };
 };

@@ -5,7 +5,7 @@ const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS
 const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // their arrows, handles and options are controls of their own
 const CAPTIONED = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
 const EMPTY_BOX_TAGS = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
-const BLANK = /^[\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\s]+$/; // invisible characters that only keep a line open, and those of icon fonts
+const HAS_WORDS = /[^\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\s]/; // other characters only keep a line open, or are those of icon fonts
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
 const NAME_COMPARED = 40, BOX_TEXT = 120, ICON_NAME = 40; // characters
@@ -13,8 +13,9 @@ const GAP_FROM = 0.12; // of the text's height; a space is at least twice as wid
 
 // Whether a word is drawn as one square picture, as icon fonts do: the browser then gives each letter an equal part of it.
 const isLigature = (node, text, style, rect) => {
+  if (!/^[a-z]\w{2,}$/.test(text)) return false;
   const size = parseFloat(style.fontSize);
-  if (!/^[a-z]\w{2,}$/.test(text) || Math.abs(rect.width - size) > size / 10) return false;
+  if (Math.abs(rect.width - size) > size / 10) return false;
   const letters = document.createRange(), start = node.data.indexOf(text);
   return start >= 0 && [...text].every((_, at) => {
     letters.setStart(node, start + at);
@@ -34,7 +35,7 @@ class Walk {
     this.isCovered = hitTester();
     this.range = document.createRange();
     this.frames = [];
-    this.shown = []; // { element, ref } of all elements with a ref; of a control also { piece, name, ground, ink }
+    this.shown = []; // { element, ref } of all elements with a ref; of a control also { piece, name, style, said }
     this.groups = 0;
     this.opened = []; // the controls around the current node, with their text
     this.inks = new WordInks();
@@ -50,18 +51,19 @@ class Walk {
   run(root) {
     const above = [];
     for (let at = composedParent(root); at && at !== document.documentElement; at = composedParent(at)) above.unshift(at);
-    const look = above.reduce((outer, at) => lookInside(at, getComputedStyle(at), outer), ROOT_LOOK);
+    const look = above.reduce((outer, at) => lookInside(at, getComputedStyle(at), outer), rootLook());
+    // Nodes to visit, each followed by what is around it: the same for all children of an element.
     /** @type {any[]} */
-    const stack = [{ node: root, look, cursor: above.length ? getComputedStyle(above.at(-1)).cursor : '', repeat: null }];
+    const stack = [root, { look, cursor: above.length ? getComputedStyle(above.at(-1)).cursor : '', repeat: null }];
     let visited = 0;
     while (stack.length) {
-      const job = stack.pop();
-      if (job.leave) job.leave();
+      const outer = stack.pop(), node = stack.pop();
+      if (!outer) node(); // the end of an element
       else if ((visited += 1) % 64 === 0 && this.lines.isFull()) {
         this.cut = true;
         break;
-      } else if (job.node.nodeType === Node.TEXT_NODE) this.text(job);
-      else if (job.node.nodeType === Node.ELEMENT_NODE) this.element(job, stack);
+      } else if (node.nodeType === Node.TEXT_NODE) this.text(node, outer);
+      else if (node.nodeType === Node.ELEMENT_NODE) this.element(node, outer, stack);
     }
     this.lines.flush();
   }
@@ -77,15 +79,16 @@ class Walk {
     };
   }
 
-  text({ node, parent, style, look }) {
+  text(node, { element: parent, style, visible, look }) {
     if (this.used.has(node)) return;
-    const raw = node.data.length > TEXT_NODE_LIMIT ? node.data.slice(0, TEXT_NODE_LIMIT) + '…' : node.data;
-    const text = squash(raw);
-    if (!text || BLANK.test(text)) {
+    let raw = node.data;
+    if (!raw || !HAS_WORDS.test(raw)) {
       if (raw) this.lines.space = true;
       return;
     }
-    if (style.visibility !== 'visible') return;
+    if (!visible) return;
+    if (raw.length > TEXT_NODE_LIMIT) raw = raw.slice(0, TEXT_NODE_LIMIT) + '…';
+    const text = squash(raw);
     this.range.selectNode(node);
     const rect = this.range.getBoundingClientRect();
     if (this.isIconName(node, text, style, rect)) return;
@@ -95,7 +98,7 @@ class Walk {
     if (!hidden) this.spaceByGap(rect);
     if (!hidden && this.isCovered(parent, rect, !look.turns, look.roll)) hidden = look.turns ? 'turned away' : 'covered';
     if (/^\s/.test(raw)) this.lines.space = true;
-    if (style.whiteSpace.startsWith('pre') && raw.includes('\n')) this.preformatted(raw, hidden);
+    if (raw.includes('\n') && style.whiteSpace.startsWith('pre')) this.preformatted(raw, hidden);
     else if (hidden || this.opened.length) this.lines.text(text, hidden);
     else this.inks.note(parent, style, this.lines.text(text, ''));
     if (/\s$/.test(raw)) this.lines.space = true;
@@ -128,31 +131,32 @@ class Walk {
     }
   }
 
-  element(job, stack) {
-    const element = job.node;
+  element(element, outer, stack) {
     if (SKIPPED.has(element.tagName)) return;
-    const style = getComputedStyle(element);
-    if ((style.display === 'none' && element.tagName !== 'AREA') || style.contentVisibility === 'hidden') return;
+    const style = getComputedStyle(element), { display } = style;
+    if ((display === 'none' && element.tagName !== 'AREA') || style.contentVisibility === 'hidden') return;
     if (this.below && scrolledPast(element)) return;
-    const look = lookInside(element, style, job.look);
+    const { overflow, cursor } = style, visible = style.visibility === 'visible';
+    const look = lookInside(element, style, outer.look, overflow);
+    const inside = { element, style, look, display, visible, cursor, repeat: null };
     suspect(element, style);
     const role = roleOf(element);
-    const block = element.tagName === 'BR' || (isBlock(style.display) && !this.isInCaption(job));
+    const block = element.tagName === 'BR' || (isBlock(display) && !this.isInCaption(outer));
     const leave = []; // functions to call when the element ends, in the order of opening
     if (block) this.boundary();
     this.front(element, leave);
-    this.structure(element, role, job, leave);
+    this.structure(element, role, outer, leave);
     if (block) leave.push(() => this.boundary());
-    const scrolls = style.visibility === 'visible' ? scrollsOf(element, style) : '';
+    const scrolls = visible ? scrollsOf(element, overflow) : '';
     if (scrolls) {
       const ref = register(element);
       this.shown.push({ element, ref });
       this.lines.piece({ r: ref, k: 'scroller', a: scrolls });
       this.boundary();
     }
-    const done = this.control(element, role, style, look, job, leave);
-    for (const step of leave) stack.push({ leave: step });
-    if (!done && !this.board(element, style, look)) this.descend(element, style, look, stack);
+    const done = this.control(element, role, inside, outer, leave);
+    for (const step of leave) stack.push(step, null);
+    if (!done && !this.board(inside)) this.descend(inside, stack);
   }
 
   // Notes that lines are those of a modal dialog, or of another layer over the whole window.
@@ -169,9 +173,9 @@ class Walk {
   }
 
   // Whether a parent that sets its children side by side is a control with a short text, or inside one: they are one caption.
-  isInCaption({ style: outer }) {
+  isInCaption({ display, style }) {
     const owner = this.opened.at(-1);
-    return !!owner && owner.text.length <= BOX_TEXT && /flex$/.test(outer?.display) && outer.flexDirection.startsWith('row') && outer.flexWrap === 'nowrap';
+    return !!owner && owner.text.length <= BOX_TEXT && /flex$/.test(display) && style.flexDirection.startsWith('row') && style.flexWrap === 'nowrap';
   }
 
   boundary() {
@@ -180,11 +184,11 @@ class Walk {
   }
 
   // Headings, list items, rows and regions set kind, depth and group of their lines.
-  structure(element, role, job, leave) {
+  structure(element, role, { repeat }, leave) {
     const { lines } = this, tag = element.tagName;
-    if (job.repeat && shapeOfChild(element) === job.repeat.shape) {
+    if (repeat && shapeOfChild(element) === repeat.shape) {
       const before = lines.group;
-      lines.group = [job.repeat.id, (job.repeat.count += 1)];
+      lines.group = [repeat.id, (repeat.count += 1)];
       leave.push(() => { lines.group = before; });
     }
     if (role === 'heading') {
@@ -224,21 +228,21 @@ class Walk {
   }
 
   // Returns true if the element's content must not be walked.
-  control(element, role, style, look, job, leave) {
-    const tag = element.tagName, visible = style.visibility === 'visible';
-    if (tag === 'IFRAME' || tag === 'FRAME') return this.frame(element, style, look);
+  control(element, role, { style, look, visible, cursor }, outer, leave) {
+    const tag = element.tagName;
+    if (tag === 'IFRAME' || tag === 'FRAME') return this.frame(element, look, visible);
     if (tag === 'IMG' || role === 'img') this.image(element, look);
-    if (tag === 'svg') this.drawing(element, job.look);
-    let why = visible ? actionable(element, role, style, job.cursor, this.delegated) : '';
+    if (tag === 'svg') this.drawing(element, outer.look);
+    let why = visible ? actionable(element, role, style, cursor, outer.cursor, this.delegated) : '';
     if (visible && !why && (this.hovered.has(element) || hoverable(element))) why = 'hover';
     if (!why) {
-      if (EMPTY_BOX_TAGS.has(tag)) this.box(element, style, job.look);
+      if (EMPTY_BOX_TAGS.has(tag)) this.box(element, style, outer.look);
       if (tag !== 'PROGRESS' && tag !== 'METER') return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     }
-    const text = CONTROLS_WITHOUT_CONTENT.has(tag) ? '' : shortText(element, TEXT_COMPARED).replace(BLANK, '');
+    const said = CONTROLS_WITHOUT_CONTENT.has(tag) ? undefined : shortText(element, TEXT_COMPARED), text = said && HAS_WORDS.test(said) ? said : '';
     const piece = this.describe(element, role, why, style, look, text);
     if (!piece) return CONTROLS_WITHOUT_CONTENT.has(tag);
-    this.shown.push({ element, ref: piece.r, piece, name: this.named, ground: style.backgroundColor, ink: style.color });
+    this.shown.push({ element, ref: piece.r, piece, name: this.named, style, said });
     if (!piece.x && typeof this.lines.line?.p.at(-1) === 'string') this.spaceByGap(element.getBoundingClientRect());
     this.lastText = null;
     this.lines.piece(piece);
@@ -332,10 +336,10 @@ class Walk {
     return words.length > 0 && text === squash(words.map((node) => node.data).join(' '));
   }
 
-  board(element, style, look) {
+  board({ element, visible, look }) {
     if (element.childElementCount < BOARD_FROM || element.childElementCount > BOARD_TO) return false;
     const first = element.firstElementChild;
-    if (style.visibility !== 'visible' || look.gone || this.isActed(first) || WIDGETS.has(roleOf(first))) return false;
+    if (!visible || look.gone || this.isActed(first) || WIDGETS.has(roleOf(first))) return false;
     const rows = boardOf(element);
     for (const row of rows ?? []) this.lines.row(row);
     return !!rows;
@@ -387,9 +391,9 @@ class Walk {
     if (shown && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: shown });
   }
 
-  frame(element, style, look) {
+  frame(element, look, visible) {
     const { width, height } = element.getBoundingClientRect(), { clientWidth, clientHeight } = element;
-    if (Math.min(width, height) < 4 || Math.min(clientWidth, clientHeight) < 2 || style.visibility !== 'visible' || look.opacity <= TRANSPARENT) return true;
+    if (Math.min(width, height) < 4 || Math.min(clientWidth, clientHeight) < 2 || !visible || look.opacity <= TRANSPARENT) return true;
     const ref = register(element);
     this.shown.push({ element, ref });
     this.lines.flush();
@@ -398,21 +402,20 @@ class Walk {
     return true;
   }
 
-  descend(element, style, look, stack) {
-    const shape = repeatedShape(element);
-    const repeat = shape ? { shape, id: (this.groups += 1), count: 0 } : null;
+  descend(inside, stack) {
+    const { element } = inside, shape = repeatedShape(element);
+    if (shape) inside.repeat = { shape, id: (this.groups += 1), count: 0 };
     const closed = element.tagName === 'DETAILS' && !element.open;
     const nodes = closed ? element.querySelectorAll(':scope > summary:first-of-type') : childrenOf(element);
-    const { cursor } = style;
-    for (let at = nodes.length - 1; at >= 0; at -= 1) stack.push({ node: nodes[at], parent: element, style, look, cursor, repeat });
+    for (let at = nodes.length - 1; at >= 0; at -= 1) stack.push(nodes[at], inside);
   }
 }
 
 // Whether an element is a dialog in front of the page. Many menus say that they are modal: one that is not pinned to the
 // window, or that does not get the pointer in its middle, is not.
 const isModal = (element) => {
-  if (element.matches(':modal')) return true;
-  if (element.getAttribute('aria-modal') !== 'true' || !element.getClientRects().length || !isShownAtAll(element)) return false;
+  if ((element.tagName === 'DIALOG' || element === document.fullscreenElement) && element.matches(':modal')) return true;
+  if (element.ariaModal !== 'true' || !element.getClientRects().length || !isShownAtAll(element)) return false;
   const seen = cut(element.getBoundingClientRect(), { left: 0, top: 0, right: innerWidth, bottom: innerHeight });
   const width = seen.right - seen.left, height = seen.bottom - seen.top;
   const { x, y } = middleOf({ left: seen.left, top: seen.top, width, height }), hit = width > 0 && height > 0 ? deepHit(x, y) : null;

@@ -71,10 +71,12 @@ class Desk:
     ) -> AsyncIterator[Desk]:
         run = {"corpus": str(self._corpus), "model": "extractive", **settings.pop("run", {})}
         row = {"kind": kind, "run": run, **settings}
-        options = Options(data_dir=self._data, channels={kind: row})
+        self.options = Options(data_dir=self._data, channels={kind: row})
         for name, value in environ.items():
             self._monkeypatch.setenv(name, value)
-        task = asyncio.ensure_future(run_channels([kind], options, Dialogue, self.said.append))
+        task = asyncio.ensure_future(
+            run_channels([kind], lambda: self.options, Dialogue, self.said.append)
+        )
         try:
             yield self
         finally:

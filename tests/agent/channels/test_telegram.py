@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -160,7 +161,9 @@ async def test_a_message_whose_fate_is_unknown_is_not_sent_again_and_that_is_tol
     assert TOKEN not in str(desk.said)
 
 
-async def test_a_stranger_is_refused_in_silence_and_costs_nothing(desk, tmp_path) -> None:
+async def test_a_stranger_is_refused_in_silence_until_the_settings_allow_them(
+    desk, tmp_path
+) -> None:
     api = BotApi()
     async with (
         served(api.app) as url,
@@ -170,9 +173,19 @@ async def test_a_stranger_is_refused_in_silence_and_costs_nothing(desk, tmp_path
         api.write("Well?", sender=EVE)
         api.write("/help")
         await eventually(lambda: api.sent)
-    assert [one["chat_id"] for one in api.sent] == [str(ANN)]
-    assert sum("refused 99" in line for line in desk.said) == 1
-    assert not (tmp_path / "data" / "runs").exists()
+        assert [one["chat_id"] for one in api.sent] == [str(ANN)]
+        assert sum("refused 99" in line for line in desk.said) == 1
+        assert not (tmp_path / "data" / "runs").exists()
+        row = desk.options.channels["telegram"]
+        desk.options = replace(desk.options, channels={"telegram": {**row, "allow": 3}})
+        api.write("/help")
+        await eventually(lambda: len(api.sent) == 2)
+        assert sum("using the previous settings" in line for line in desk.said) == 1
+        allowed = {**row, "allow": [str(ANN), str(EVE)]}
+        desk.options = replace(desk.options, channels={"telegram": allowed})
+        api.write("/help", sender=EVE)
+        await eventually(lambda: len(api.sent) == 3)
+    assert [one["chat_id"] for one in api.sent] == [str(ANN), str(ANN), str(EVE)]
 
 
 async def test_a_stranger_is_told_one_word_once_where_one_is_set(desk) -> None:

@@ -1,4 +1,4 @@
-"""A conversation at a terminal, typed as a person types it."""
+"""A conversation at a terminal, typed as a user types it."""
 
 from __future__ import annotations
 

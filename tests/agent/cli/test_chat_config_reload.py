@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from agent.config import file_settings, load_options
+from agent.config import LiveOptions, file_settings, load_options
 from agent.errors import UsageError
 from tests.conftest import COMMAND
 
@@ -79,6 +79,12 @@ def test_a_file_that_was_never_good_is_an_error(tmp_path, monkeypatch, broken):
         load_options({}, config=True)
     path.write_text("max-steps = 5")
     assert load_options({}, config=True).max_steps == 5
+    live = LiveOptions({"depth": "quick"}, lambda *told: reported.append(told))
+    reported: list[tuple[str, str]] = []
     path.write_text(broken)
     assert load_options({}, config=True).max_steps == 5
     assert file_settings()[1] is not None
+    assert [live.current().max_steps, live.current().max_steps] == [5, 5]
+    assert len(reported) == 1
+    path.write_text("max-steps = 77")
+    assert (live.current().max_steps, live.current().depth) == (77, "quick")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from browser.read.habits import Habits
+from agent.run.proposed_skills import propose_skill
+from browser.read.habits import Habit, Habits
+from browser.types import Outcome
 
 QUESTION = "When was Hesk Light first lit?"
 SECRET = "sk-not-a-real-one"
@@ -131,17 +134,42 @@ def test_what_was_learned_of_sites_is_shown_and_forgotten(run, tmp_path):
     for _ in range(3):
         learned.needed_browser("shop.example", "nothing but scripts")
     learned.needed_browser("other.example", "a wall")
+    for _ in range(2):
+        learned.read_failed("slow.example", Outcome.TIMEOUT)
     place = ("--data-dir", str(tmp_path))
     shown = json.loads(run("habits", "--json", *place).stdout)
     assert {site: row["browser_first"] for site, row in shown.items()} == {
         "shop.example": True,
         "other.example": False,
+        "slow.example": False,
     }
+    assert (shown["slow.example"]["read_seconds"], shown["other.example"]["read_seconds"]) == (
+        60,
+        30,
+    )
+    table = run("habits", "slow.example", *place).stdout
+    assert "timeout 2 times in a row; gets 60 s instead of 30" in table
     assert run("habits", "nowhere.example", *place).returncode == 2
     run("habits", "shop.example", "--reset", *place)
     assert "shop.example" not in run("habits", *place).stdout
     run("habits", "--reset", *place)
     assert Habits(tmp_path / "habits.json").all() == {}
+
+
+def test_a_skill_is_proposed_for_a_site_that_keeps_failing_and_used_once_enabled(run, tmp_path):
+    habit = Habit(at="2026-11-28T10:00:00+00:00", failed=Outcome.LOGIN, times=3)
+    path = propose_skill(tmp_path, "club.example", habit)
+    assert path == tmp_path / "proposed" / "club.example-login" / "SKILL.md"
+    assert propose_skill(tmp_path, "club.example", habit) is None, "it is proposed once"
+    place = ("--data-dir", str(tmp_path))
+    listed = run("skills", *place, "list").stdout
+    assert f"proposed club.example-login: {path}" in listed
+    assert json.loads(run("skills", *place, "list", "--json").stdout) == []
+    assert run("skills", *place, "enable", "club.example-login").returncode == 0
+    (skill,) = json.loads(run("skills", *place, "list", "--json").stdout)
+    assert (skill["name"], skill["source"]) == ("club.example-login", "user")
+    assert propose_skill(tmp_path, "club.example", habit) is None
+    assert run("skills", *place, "enable", "club.example-login").returncode == 2
 
 
 def test_a_mistyped_command_with_arguments_is_no_question(run):
@@ -166,7 +194,7 @@ def test_lists_in_variables_are_separated_by_commas_or_white_space(run, tmp_path
             QUESTION, "--events", *web, RESEARCH_FILE=value, RESEARCH_DENY="a.test b.test,c.test"
         )
         options = json.loads(begun.stdout.splitlines()[0])["data"]["options"]
-        assert options["file"] == places
+        assert options["file"] == [Path(place).name for place in places]  # its folder is private
         assert options["deny"] == ["a.test", "b.test", "c.test"]
 
 

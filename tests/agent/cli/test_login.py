@@ -50,7 +50,7 @@ def test_a_session_is_of_no_use_without_its_key_or_under_another_origin(tmp_path
     keys = tmp_path / FOLDER / KEYS
     rows = json.loads(keys.read_text())
     keys.write_text(json.dumps({"shop": {**rows["shop"], "origin": "https://evil.example"}}))
-    with pytest.raises(UsageError, match="does not fit its key"):
+    with pytest.raises(UsageError, match="cannot be decrypted with its key"):
         saved.state("shop")
     keys.unlink()
     with pytest.raises(UsageError, match="no login is saved as 'shop'"):
@@ -80,7 +80,7 @@ def test_a_site_that_stored_nothing_is_refused(run, tmp_path):
     file.write_text(json.dumps(STATE))
     done = run("login", "news", "https://news.example", "--from", str(file))
     assert done.returncode == 2
-    assert "stored no session" in done.stderr
+    assert "did not store a session" in done.stderr
 
 
 class Account:
@@ -138,5 +138,5 @@ def test_the_current_code_of_a_key_is_typed_and_not_the_key(tmp_path):
     address = f"otpauth://totp/Shop:ada?secret={KEY}&issuer=Shop&digits=8&period=60"
     store.put("longer", "https://shop.example", address, totp=True)
     assert len(store.value("longer", "https://shop.example") or "") == 8
-    with pytest.raises(UsageError, match="no key of one-time codes"):
+    with pytest.raises(UsageError, match="not a key for one-time codes"):
         store.put("bad", "https://shop.example", "not a key!", totp=True)

@@ -54,7 +54,7 @@ def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
         + "\n".join(f"{key} = {json.dumps(value)}" for key, value in shop.row.items())
     )
     before = json.loads(run("tools", "--json").stdout)
-    assert before["diagnostics"] == ["shop was never reached: `research mcp test` reaches it"]
+    assert before["diagnostics"] == ["shop was never connected: run `research mcp test`"]
     run("mcp", "test")
     rows = json.loads(run("tools", "--json", "--no-memory").stdout)["tools"]
     by_name = {row["name"]: row for row in rows}

@@ -1,4 +1,4 @@
-"""`research memory` and `research wiki`, as a person meets them."""
+"""`research memory` and `research wiki`, as a user meets them."""
 
 from __future__ import annotations
 
@@ -99,6 +99,14 @@ def test_the_graph_is_written_for_other_programs(run, left, tmp_path):
     assert run("memory", "graph", "--output", str(tmp_path / "graph.html")).returncode == 2
 
 
+def test_what_is_added_to_a_knowledge_base_is_found_there(run):
+    assert run("memory", "add", "Never quote the forum", "--kind", "Soul").returncode == 0
+    assert (
+        "[soul] Never quote the forum" in run("memory", "search", "forum", "--kind", "Soul").stdout
+    )
+    assert run("memory", "search", "forum", "--kind", "Heart").returncode == 3
+
+
 def test_verify_tells_a_head_that_is_not_in_the_log(run, store):
     head = SealedLog(store).append("decision", "We sail on Monday").hash
     assert head in run("memory", "verify").stdout
@@ -172,7 +180,7 @@ def test_a_dream_takes_a_language_model_to_word_insights(run, tmp_path):
     assert refused.returncode == 2
     assert "cannot write insights" in refused.stderr
     script = tmp_path / "script.jsonl"
-    script.write_text(json.dumps({"for": "after", "reply": "NONE"}))
+    script.write_text(json.dumps({"for": "after", "reply": "{}"}))
     done = run("memory", "dream", "--model", f"scripted:{script}")
     assert done.returncode == 0, done.stderr
     assert "written by the model: 0" in done.stdout

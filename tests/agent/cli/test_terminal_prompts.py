@@ -1,4 +1,4 @@
-"""The person at the terminal is asked what they meant: once, and nowhere else."""
+"""The user at the terminal is asked what they meant: once, and nowhere else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ASKING = '<<TOOL:ASK_USER:{"question":"Which light do you mean?"}>>'
 
 @pytest.fixture
 def asking(script, site):
-    """A model that asks the person, reads the page that they name, asks again, and answers."""
+    """A model that asks the user, reads the page that they name, asks again, and answers."""
     return script(
         ASKING,
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>{ASKING}',

@@ -155,7 +155,7 @@ async def test_the_keyless_model_fills_in_what_a_sentence_plainly_says(ask):
     ("text", "said"),
     [
         ("{", "is not JSON"),
-        ("[1]", "is no JSON object"),
+        ("[1]", "is not a JSON object"),
         ('{"type":"strin"}', "is not valid at /type"),
         ('{"$ref":"https://example.org/a.json"}', "refers to https://example.org/a.json"),
         ('{"$ref":"#/$defs/none"}', "refers to #/$defs/none"),

@@ -135,7 +135,9 @@ def test_a_number_is_not_supported_by_words_that_count_the_same_thing_otherwise(
 
     wrong = verify_claim("The college runs six departments.", split_passages(page, 1), stamp)
     assert wrong.state is UNDECIDED
-    assert wrong.reason.startswith("“six”: the quoted words have another number: “The college has")
+    assert wrong.reason.startswith(
+        "“six”: the quoted words have a different number: “The college has"
+    )
     assert state("The rector is the second woman to hold office there.") is UNDECIDED
     assert state("There are 5 departments at the college.") is SUPPORTED
     tenth = verify_claim("Some 10% was insured.", ["Barely a tenth of it was insured."], stamp)

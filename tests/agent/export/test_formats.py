@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import re
+import zipfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -19,11 +21,15 @@ from ruamel.yaml import YAML
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from agent import research
 from agent.errors import UsageError
 from agent.export import FORMATS, ending, export
 from agent.export.junit import TestCase, to_xml
+from agent.journal.runs import Runs
+from agent.run.record import RunRecord
 from agent.types import DataValue, Report, ReportSource
 from browser.plugins import IN_EXTRAS
+from dev.formats import PAGE, page
 
 
 @pytest.mark.parametrize(
@@ -199,6 +205,74 @@ def test_a_csv_runs_no_formula_and_a_run_without_data_has_none(finished, tmp_pat
 
 
 def test_the_documentation_lists_every_format():
-    page = (Path(__file__).parents[3] / "docs" / "archive.md").read_text("utf-8")
-    table = page.partition("## Export formats")[2].partition("\n## ")[0]
+    text = PAGE.read_text("utf-8")
+    assert text == page(text), "run: python dev/formats.py"
+    table = text.partition("## Export formats")[2].partition("\n## ")[0]
     assert set(re.findall(r"`(\.[a-z.]+)`", table)) == {*FORMATS, *IN_EXTRAS["exports"]}
+
+
+@pytest.fixture(scope="module")
+async def of_own_files(tmp_path_factory):
+    """A run over a folder and a file of the user, all of whose files are below `idas-home`."""
+    home = tmp_path_factory.mktemp("idas-home")
+    script = tmp_path_factory.mktemp("elsewhere") / "script.jsonl"
+    (home / "papers" / "2024").mkdir(parents=True)
+    (home / "papers" / "2024" / "the pump.html").write_text(
+        "<title>The pump</title><p>The pump was repaired on 3 May 2024 by Ida."
+        ' <a href="mill.html">The mill</a> has another one.</p>'
+    )
+    (home / "papers" / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
+    (home / "notes.md").write_text("# Notes\n\nThe pump lifts 40 litres.")
+    replies = (
+        "<<TOOL:WEB_SEARCH:pump repaired>>",
+        "<<TOOL:READ:file:///papers/2024/the%20pump.html>><<TOOL:READ:file:///papers/none.md>>",
+        "The pump was repaired on 3 May 2024 by Ida. [S2] The pump lifts 40 litres. [S1]",
+    )
+    script.write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
+    report = await research(
+        "Who repaired the pump?",
+        model=f"scripted:{script}",
+        corpus=home / "papers",
+        file=[home / "notes.md"],
+        data_dir=home / "data",
+        memory=False,
+    )
+    folder = Runs(home / "data").find(report.run)
+    assert [(s.url, s.via) for s in report.sources] == [
+        ("file:///papers/2024/the%20pump.html", "file"),
+        ("file:///notes.md", "file"),
+    ]
+    report.data = [{"year": 2024}]  # for the format that has only data
+    report.values = [DataValue(pointer="/0/year", value=2024, citations=[1])]
+    folder.report.write_text(report.to_json())
+    return folder
+
+
+def unpacked(body):
+    """Yield the bytes of an export, and of the files packed in it."""
+    yield body
+    if body.startswith(b"\x1f\x8b"):
+        yield gzip.decompress(body)
+    elif body.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(body)) as packed:
+            for name in packed.namelist():
+                yield from unpacked(packed.read(name))
+    elif body.startswith(b"%PDF"):
+        document = pypdfium2.PdfDocument(body)
+        yield "".join(page.get_textpage().get_text_range() for page in document).encode()
+
+
+@pytest.mark.parametrize("end", [*FORMATS, *IN_EXTRAS["exports"]])
+def test_no_export_says_in_which_folder_the_users_files_are(of_own_files, tmp_path, end):
+    export(of_own_files.path, tmp_path / f"a{end}")
+    for body in unpacked((tmp_path / f"a{end}").read_bytes()):
+        assert b"idas-home" not in body
+
+
+def test_a_run_is_resumed_and_checked_again_with_the_paths_that_its_journal_leaves_out(
+    of_own_files,
+):
+    options = RunRecord.read(of_own_files).options
+    assert Path(options["corpus"]).name == "papers"
+    assert Path(options["corpus"]).is_dir()
+    assert Path(options["file"][0]).is_file()

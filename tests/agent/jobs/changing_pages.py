@@ -1,7 +1,7 @@
 """Thirty pages that change in twelve ways and have six kinds of noise; written before the monitor.
 
 `page(n, read, changed)` is page `n` (0 to 29) as read number `read` gets it. Its noise differs from
-read to read; with `changed` it also holds its change, of which `told(n)` names words that a person
+read to read; with `changed` it also holds its change, of which `told(n)` names words that a user
 must be told, and None where the page has noise alone.
 """
 

@@ -1,4 +1,4 @@
-"""Tasks, reminders and monitors that a model sets where a person allows it."""
+"""Tasks, reminders and monitors that a model sets where a user allows it."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path, monkeypat
             monkeypatch.setenv(name, value)
         async with desk.working(senders=channel_senders):
             [done] = await desk.ended(job)
-    assert (done.state, done.untold) == ("done", ())
+    assert (done.state, done.undelivered) == ("done", ())
     assert api.texts() == ["Book the ferry"]
     assert "Book the ferry" in await asyncio.to_thread(feed.read_text)
 

@@ -62,7 +62,7 @@ def test_a_damaged_line_in_the_middle_is_an_error(journal):
     journal.write("note", n=1)
     path = journal.folder.journal
     path.write_bytes(b"garbage\n" + path.read_bytes())
-    with pytest.raises(JournalError, match=":1 is no event"):
+    with pytest.raises(JournalError, match=":1 is not an event"):
         list(read_events(path))
 
 
@@ -160,7 +160,7 @@ def test_a_line_whose_fields_are_of_another_kind_is_an_error(journal, damage):
     path = journal.folder.journal
     name = damage.partition(b":")[0]
     path.write_bytes(path.read_bytes().replace(name + b":", damage + b',"old":'))
-    with pytest.raises(JournalError, match="is no event"):
+    with pytest.raises(JournalError, match="is not an event"):
         list(read_events(path))
 
 

@@ -212,7 +212,7 @@ async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
     ask, isles, question, task
 ) -> None:
     answer = await ask(isles, question)
-    assert answer.startswith(f"NOT_FOUND To {task} takes a language model. The closest passages")
+    assert answer.startswith(f"NOT_FOUND Only a language model can {task}. The closest passages")
     assert re.search(r"may not answer the question\. (\[S\d+¶\d+\]){1,5}$", answer)
 
 

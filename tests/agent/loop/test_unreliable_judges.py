@@ -150,7 +150,7 @@ async def test_words_of_the_page_that_are_about_something_else_decide_nothing(
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
     assert sentence.verdict is VerdictState.UNDECIDED
     assert (
-        f"called it {state} and quoted “{words}”, which is not about the claim" in sentence.reason
+        f"called it {state}, but quoted “{words}”, which is not about the claim" in sentence.reason
     )
 
 

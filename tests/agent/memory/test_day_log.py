@@ -1,4 +1,4 @@
-"""Runs write the day's log of a wiki, where a person wants it."""
+"""Runs write the day's log of a wiki, where a user wants it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_of_many_memories_only_the_relevant_are_given() -> None:
 
 
 def test_memories_that_do_not_bear_on_the_question_are_counted_not_shown() -> None:
-    assert "[10 saved memories, none of which bears" in _last(
+    assert "[10 saved memories, none of which is relevant" in _last(
         "zzz", Layers(memories={f"k{n}": n for n in range(10)})
     )
 

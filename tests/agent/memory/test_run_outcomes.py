@@ -7,7 +7,7 @@ import pytest
 
 from agent.memory import Layers, Origin, build_messages
 from agent.memory.consolidation import consolidate
-from agent.memory.layers import STALE, context_block
+from agent.memory.layers import STALE_AFTER, context_block
 from agent.protocol import inert
 from agent.types import ErrorInfo, Report, ReportSource, Sentence, VerdictState
 
@@ -231,7 +231,7 @@ def test_an_old_claim_says_that_its_source_must_be_read_again(
     memory.record_run(clock)
     hits = memory.layers(clock.question).recalled
     assert "read its source again" not in context_block(hits)
-    assert "read its source again" in context_block(hits, now=datetime.now(UTC) + 2 * STALE)
+    assert "read its source again" in context_block(hits, now=datetime.now(UTC) + 2 * STALE_AFTER)
 
 
 def test_facts_that_carried_one_answer_find_each_other(memory: Memory, clock: Report) -> None:

@@ -37,7 +37,7 @@ async def test_a_run_asks_for_one_kind_or_base_alone(ask, script, kept, events):
     errors, mind, unknown = searched(events, report)
     assert [match["kind"] for match in errors["matches"]] == ["error"]
     assert {match["kind"] for match in mind["matches"]} == {"error", "playbook"}
-    assert "nothing is of kind nope" in unknown["error"]
+    assert "no memories of kind nope" in unknown["error"]
 
 
 def test_a_dream_draws_on_what_was_noted_and_on_errors_alike(tmp_path):

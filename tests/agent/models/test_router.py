@@ -8,7 +8,7 @@ from agent.errors import ModelQuota
 from agent.models.base import ModelReply, Task
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint_for
-from agent.models.router import REST_SECONDS, Router
+from agent.models.router import COOLDOWN_SECONDS, Router
 from agent.types import Message
 
 ASKED = [Message("user", "When?")]
@@ -58,7 +58,7 @@ async def test_an_outage_is_retried_then_left_alone_for_a_while(route, provider)
     for _ in range(3):
         assert (await route.reply("", ASKED)).model == "second"
     assert len(provider.requests) == 4
-    route.second.now = REST_SECONDS
+    route.second.now = COOLDOWN_SECONDS
     provider.answers.clear()
     provider.says("back again")
     assert (await route.reply("", ASKED)).text == "back again"

@@ -51,7 +51,7 @@ async def test_the_end_of_the_script_is_an_error(tmp_path):
 def test_a_broken_script_names_its_line(tmp_path, text):
     path = tmp_path / "s.jsonl"
     path.write_text('"fine"\n' + text)
-    with pytest.raises(UsageError, match=":2 is no reply"):
+    with pytest.raises(UsageError, match=":2 is not a reply"):
         ScriptedModel.from_file(path)
 
 

@@ -96,7 +96,7 @@ async def test_what_a_tab_and_a_database_held_is_there_again(ask, script, tmp_pa
                 "reply": '<<TOOL:CLICK:{"ref":"{{ref:Buy a lamp}}"}>>',
                 "expect": "Step two. Basket: a lamp of 1970",
             },
-            {"reply": "NOT_FOUND", "expect": "clicked"},  # its logins are still not the person's
+            {"reply": "NOT_FOUND", "expect": "clicked"},  # its logins are still not the user's
         )
         own = url.removeprefix("http://")
         cut = await ask(model=model, max_steps=2, allow_private=[own])

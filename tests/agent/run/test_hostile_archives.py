@@ -62,7 +62,7 @@ async def test_an_archive_does_not_say_what_this_machine_may_reach(tmp_path):
 
 
 def test_a_record_that_names_a_file_outside_its_folder_is_refused(record):
-    with pytest.raises(JournalError, match="names nothing that was kept"):
+    with pytest.raises(JournalError, match="is not stored"):
         assert record.evidence
 
 

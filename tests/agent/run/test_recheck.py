@@ -263,7 +263,7 @@ async def test_every_export_shows_what_became_of_the_sentences_and_the_run_is_no
 async def test_a_report_that_no_page_supports_has_nothing_to_check(pages, reported, again):
     pages.put("/light", LIGHT)
     first = await reported("The lamp is loved by all.")
-    with pytest.raises(UsageError, match="nothing to check again"):
+    with pytest.raises(UsageError, match="nothing to recheck"):
         await again(first.run)
 
 

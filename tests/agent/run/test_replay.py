@@ -121,7 +121,7 @@ async def test_a_call_that_was_not_made_then_is_told_beside_the_one_that_was(
 async def test_a_hash_on_record_that_is_not_that_of_its_request_is_told(ask, reading, record_of):
     record = record_of(await ask(model=reading))
     record.requests[0].data["sha256"] = "0" * 64
-    with pytest.raises(ReplayDiverged, match="at 0/1: its messages are those on record"):
+    with pytest.raises(ReplayDiverged, match="at 0/1: its messages match the record"):
         await replay(record)
 
 

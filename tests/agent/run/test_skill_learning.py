@@ -1,4 +1,4 @@
-"""Skills that come and mend by themselves, from the person's own words alone."""
+"""Skills that come and improve by themselves, from the user's own words alone."""
 
 from __future__ import annotations
 

@@ -98,7 +98,10 @@ class _Gone(Handler):
 
 async def test_a_page_that_cannot_be_read_names_its_result(ask, script):
     with serving(_Gone, str) as url:
-        cited = {"reply": f"{SAID} [S501]", "expect": r"may be cited, as weaker: \[S501\]"}
+        cited = {
+            "reply": f"{SAID} [S501]",
+            "expect": r"cite its search result, which is weaker evidence: \[S501\]",
+        }
         model = script(SEARCH, f'<<TOOL:READ:{{"url":"{url}/gone"}}>>', cited)
         report = await ask(model=model, searxng_url=url)
     assert [(s.verdict.value, s.weak) for s in report.sentences] == [("supported", True)]

@@ -85,7 +85,7 @@ def test_a_calendar_that_a_proof_names_but_nobody_knows_is_not_asked(running: Ca
 
 
 def test_a_proof_is_of_one_digest_alone(running: Calendar) -> None:
-    with pytest.raises(TimestampInvalid, match="something else"):
+    with pytest.raises(TimestampInvalid, match="other data"):
         check(stamp(DIGEST, [running.url])[0], OTHER)
 
 

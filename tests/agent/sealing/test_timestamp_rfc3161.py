@@ -71,7 +71,7 @@ def test_a_refusal_says_why(stamping: Authority) -> None:
 
 def test_a_stamp_of_something_else_is_not_taken(stamping: Authority) -> None:
     stamping.wrong = True
-    with pytest.raises(TimestampFailed, match="something else"):
+    with pytest.raises(TimestampFailed, match="different data"):
         stamp(DIGEST, stamping.url)
 
 

@@ -119,7 +119,7 @@ def test_letters_that_are_lost_are_told() -> None:
     body = "Größe: ".encode() * 40 + b"\xff\xff" + b" Schleuse" * 3
     document = extract_body(body, "text/plain; charset=utf-8", "https://e.org/")
     assert "\ufffd" in document.text
-    assert "broken" in document.notes[0]
+    assert "damaged" in document.notes[0]
 
 
 def test_a_stray_nul_does_not_make_a_page_binary() -> None:
@@ -261,7 +261,7 @@ def test_a_word_that_man_parted_is_whole_and_code_in_plain_text_keeps_its_lines(
 def test_markdown_that_is_made_to_burst_is_read_as_it_stands_and_says_so() -> None:
     document = extract_body(b"![" * 50_000, "text/markdown", "https://e.org/light.md")
     assert (document.kind, len(document.text)) == ("md", 100_000)
-    assert "stands as written" in document.notes[0]
+    assert "shown as Markdown source" in document.notes[0]
 
 
 def test_captions_are_sentences_with_their_speakers_and_times() -> None:

@@ -1,4 +1,4 @@
-"""What a person has before them, told and pictured."""
+"""What a user has before them, told and pictured."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

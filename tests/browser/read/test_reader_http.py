@@ -231,10 +231,18 @@ async def test_files_are_read_only_where_allowed(http: Polite, tmp_path: Path) -
     (inside / "note.md").write_text("# Note\n\nHigh water at noon.")
     (outside / "key.txt").write_text("secret")
     (inside / "link.txt").symlink_to(outside / "key.txt")
-    reader = Reader(http, files=[inside])
+    named = tmp_path / "other" / "note.md"
+    named.parent.mkdir()
+    named.write_text("# Another\n\nLow water at six.")
+    reader = Reader(http, files=[inside, named, inside / "note.md", tmp_path / "other" / "in"])
     good = await reader.read((inside / "note.md").as_uri())
-    assert good.outcome is Outcome.OK
-    assert good.via == "file"
+    assert (good.outcome, good.via, good.url) == (Outcome.OK, "file", "file:///in/note.md")
+    # Addresses name no folder outside those that were named, and tell two of one name apart.
+    addresses = [reader.files.address(path) for path in (named, tmp_path / "other" / "in" / "a#b")]
+    assert addresses == ["file:///note.md", "file:///in-2/a%23b"]
+    again = await reader.read("file:///note.md")
+    assert again.document is not None
+    assert again.document.title == "Another"
     assert good.document is not None
     assert good.document.title == "Note"
     page = "<p>High water at noon.</p><a rel=next href='%s'>Next</a>"
@@ -248,6 +256,8 @@ async def test_files_are_read_only_where_allowed(http: Polite, tmp_path: Path) -
     for path in escapes:
         page = await reader.read(f"file://{tmp_path}/{path}")
         assert (path, page.outcome) == (path, Outcome.REFUSED)
+    for path in ("in/../../out/key.txt", "in/link.txt", "in-3/note.md", "out/key.txt", "in%00"):
+        assert (await reader.read(f"file:///{path}")).outcome is Outcome.REFUSED
     assert (await reader.read(f"file://evil.test{inside}/note.md")).outcome is Outcome.REFUSED
 
 
@@ -266,6 +276,40 @@ def test_habits_need_repetition_last_and_can_be_reset(tmp_path: Path) -> None:
     assert list(again.all()) == ["e.org"]
     again.reset("e.org")
     assert Habits(path).all() == {}
+
+
+def test_a_slow_site_gets_more_time_and_a_hopeless_one_less(tmp_path: Path) -> None:
+    repeated: list[tuple[str, int]] = []
+    path = tmp_path / "sites.json"
+    habits = Habits(path, lambda site, habit: repeated.append((site, habit.times)))
+    seconds = []
+    for _ in range(5):
+        habits.read_failed("e.org", Outcome.TIMEOUT)
+        seconds.append(habits.for_site("e.org").deadline(30))
+    assert seconds == [30, 60, 60, 60, 15]
+    assert repeated == [("e.org", 3)]
+    habits.read_succeeded("e.org", 34)
+    assert Habits(path).for_site("e.org").deadline(30) == 51
+    habits.read_succeeded("e.org", 200)
+    assert habits.for_site("e.org").deadline(30) == 60
+    habits.read_succeeded("e.org", 2)
+    assert habits.for_site("e.org").deadline(30) == 30
+    habits.read_succeeded("fine.org", 2)
+    assert list(habits.all()) == ["e.org"]
+
+
+async def test_reads_that_fail_in_one_way_are_counted_until_one_succeeds(
+    site: Site, http: Polite
+) -> None:
+    reader = Reader(http)
+    url = site.page("/wall", "<h1>Access denied</h1>", status=403)
+    fine = site.page("/fine", f"<h1>Ferry</h1><p>{LONG}</p>")
+    outcomes = [(await reader.read(url)).outcome for _ in range(2)]
+    ((name, habit),) = reader.habits.all().items()
+    assert [habit.failed] * 2 == outcomes
+    assert habit.times == 2
+    await reader.read(fine)
+    assert reader.habits.for_site(name).times == 0
 
 
 def test_a_damaged_habit_file_is_learned_anew(tmp_path: Path) -> None:

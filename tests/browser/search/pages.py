@@ -197,6 +197,21 @@ def _openalex(rows: tuple[Row, ...]) -> str:
     return json.dumps({"results": [work(row) for row in rows]})
 
 
+def _crossref(rows: tuple[Row, ...]) -> str:
+    """A reply in the form of https://api.crossref.org/works."""
+    items = [
+        {
+            "DOI": "10.5555/12345678", "URL": row.url, "title": [row.title], "type": "book",
+            "abstract": f"<jats:p>{escape(row.snippet)}</jats:p>", "container-title": ["Waters"],
+            "author": [{"given": "Ann", "family": "Rower", "sequence": "first", "affiliation": []}],
+            "issued": {"date-parts": [[2024, 5, 3]]}, "score": 31.2, "is-referenced-by-count": 4,
+        }
+        for row in rows
+    ]  # fmt: skip
+    message = {"total-results": len(items), "items-per-page": 10, "items": items}
+    return json.dumps({"status": "ok", "message-type": "work-list", "message": message})
+
+
 def _json(path: str, url: str, title: str, snippet: str, **beside: object) -> object:
     def page(rows: tuple[Row, ...]) -> str:
         data: object = [
@@ -240,6 +255,7 @@ _PAGES = {
     "yandex": _yandex,
     "arxiv": _arxiv,
     "openalex": _openalex,
+    "crossref": _crossref,
     "wikipedia": _wikipedia,
     "reddit": _reddit,
     "serper": _json("organic", "link", "title", "snippet", credits=1),

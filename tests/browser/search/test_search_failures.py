@@ -39,7 +39,7 @@ DRILLS = {
 DEADLINE = 5.0  # seconds; the other engine answers before it, on a busy machine too
 MINUTE = 60
 OWN = "mine"
-"""An engine that a person declares."""
+"""An engine that a user declares."""
 
 
 def chain_of(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -247,3 +249,12 @@ def test_engines_that_did_not_answer_searxng_are_reported() -> None:
     found = parse_results("searxng", f'{{"results": [{row}], {silent}}}')
     assert (found.outcome, "bing" in found.detail) == (Outcome.OK, True)
     assert parse_results("searxng", '{"results": []}').outcome is Outcome.EMPTY
+
+
+def test_a_publication_without_abstract_is_known_by_its_authors_and_journal() -> None:
+    body = json.loads(results_page("crossref", ROWS[:1]))
+    work = body["message"]["items"][0]
+    del work["abstract"]
+    work["author"] *= 5
+    (result,) = parse_results("crossref", json.dumps(body)).results
+    assert (result.snippet, result.published) == ("Rower, Rower, Rower, Waters", "2024-05-03")

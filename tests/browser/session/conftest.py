@@ -1,4 +1,4 @@
-"""A server for what the sessions show, and a Chrome as a person has it open."""
+"""A server for what the sessions show, and a Chrome as a user has it open."""
 
 from __future__ import annotations
 

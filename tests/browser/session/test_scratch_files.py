@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from browser.session.launch import LOCK, YOUNG, scratch
+from browser.session.launch import LOCK, MIN_SCRATCH_AGE, scratch
 
 BROWSE = """
 import asyncio, sys
@@ -66,7 +66,7 @@ def gone(pid):
 
 def aged(folder):
     """Let a folder be older than one that is about to be locked."""
-    past = folder.stat().st_mtime - 2 * YOUNG
+    past = folder.stat().st_mtime - 2 * MIN_SCRATCH_AGE
     os.utime(folder, (past, past))
     return folder
 

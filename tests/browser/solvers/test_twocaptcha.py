@@ -85,7 +85,7 @@ async def test_what_cannot_be_solved_is_no_error(service, solver):
 
 async def test_a_service_that_is_not_there_is_an_error(solver, service):
     solver._http.base_url = "http://127.0.0.1:9"
-    with pytest.raises(SolverFailed, match="cannot be asked"):
+    with pytest.raises(SolverFailed, match="cannot be reached"):
         await solver.solve(Challenge("hcaptcha", "k", PAGE))
 
 

@@ -102,3 +102,77 @@ def test_entries_in_the_state_that_a_page_streams_or_declares() -> None:
 def test_a_page_that_drew_nothing_is_no_record(url: str) -> None:
     shell = "<title>App</title><meta property='og:title' content='App'><div id=root></div>"
     assert parse_platform(url, shell) is None
+
+
+COIN = {
+    "mint": "Tide111pump", "name": "Tide", "symbol": "TIDE", "description": "Rises twice a day.",
+    "image_uri": "https://ipfs.io/ipfs/tide", "metadata_uri": "https://ipfs.io/ipfs/meta",
+    "twitter": "https://x.com/tide", "telegram": None, "bonding_curve": "Curve1",
+    "associated_bonding_curve": "Curve2", "creator": "Maker1", "created_timestamp": 1760216813134,
+    "raydium_pool": None, "complete": False, "virtual_sol_reserves": 45093863541,
+    "virtual_token_reserves": 713844362470572, "total_supply": 1000000000000000, "website": None,
+    "show_name": True, "king_of_the_hill_timestamp": 1760217769000, "market_cap": 63.170441502,
+    "nsfw": False, "real_sol_reserves": 15093863541, "real_token_reserves": 433944362470572,
+    "reply_count": 35, "is_currently_live": True, "pump_swap_pool": None,
+    "ath_market_cap": 39232.52984935841, "usd_market_cap": 15534.87,
+}  # fmt: skip
+"""A reply in the form that pump.fun's `/coins/{mint}` has."""
+
+
+def test_a_coin_of_pump_fun_in_a_reply_a_list_and_a_page() -> None:
+    coin = parsed("https://frontend-api-v3.pump.fun/coins/Tide111pump", json.dumps(COIN))
+    assert (coin.kind, coin.id, coin.title, coin.handle) == (
+        "token",
+        "Tide111pump",
+        "Tide",
+        "Maker1",
+    )
+    assert (coin.url, coin.published) == (
+        "https://pump.fun/coin/Tide111pump",
+        "2025-10-11T21:06:53+00:00",
+    )
+    wanted = ("symbol", "market_cap_usd", "progress", "complete", "live")
+    assert [coin.fields[name] for name in wanted] == ["TIDE", "15534.87", "45.3 %", "false", "true"]
+    assert "pool" not in coin.fields
+    assert (coin.counts, coin.links) == (
+        {"replies": 35},
+        (Link("https://x.com/tide", "twitter"),),
+    )
+    sold = {**COIN, "mint": "Ebb1pump", "complete": True, "pump_swap_pool": "Pool1"}
+    listed = parsed("https://frontend-api-v3.pump.fun/coins?limit=2", json.dumps([COIN, sold]))
+    assert [item.fields["progress"] for item in listed.items] == ["45.3 %", "100 %"]
+    shown = parsed("https://pump.fun/coin/Ebb1pump", state({"coin": sold, "similar": [COIN]}))
+    assert (shown.id, shown.fields["pool"]) == ("Ebb1pump", "Pool1")
+    assert parse_platform("https://pump.fun.evil.example/coin/x", json.dumps(COIN)) is None
+
+
+def test_a_pair_of_dexscreener_in_a_reply_and_a_page() -> None:
+    pair = {
+        "chainId": "solana", "dexId": "raydium", "url": "https://dexscreener.com/solana/p1",
+        "pairAddress": "P1", "baseToken": {"address": "t1", "name": "Tide", "symbol": "TIDE"},
+        "quoteToken": {"address": "s1", "name": "Wrapped SOL", "symbol": "SOL"},
+        "priceNative": "0.0001", "priceUsd": "0.01", "labels": ["v3"], "fdv": 1000,
+        "txns": {"h24": {"buys": 3, "sells": 2}}, "volume": {"h24": 10.5},
+        "priceChange": {"h24": -4.5}, "liquidity": {"usd": 99.5, "base": 1, "quote": 2},
+        "marketCap": 900, "pairCreatedAt": 1714723200000,
+        "info": {"websites": [{"url": "https://tide.example"}]},
+    }  # fmt: skip
+    reply = json.dumps({"schemaVersion": "1.0.0", "pairs": [pair]})
+    record = parsed("https://api.dexscreener.com/latest/dex/pairs/solana/P1", reply)
+    assert (record.id, record.title, record.published) == (
+        "P1",
+        "TIDE/SOL",
+        "2024-05-03T08:00:00+00:00",
+    )
+    assert record.counts == {"buys_h24": 3, "sells_h24": 2}
+    wanted = ("chain", "price_usd", "price_change_h24", "volume_h24", "liquidity_usd", "market_cap")
+    assert [record.fields[name] for name in wanted] == [
+        "solana",
+        "0.01",
+        "-4.5",
+        "10.5",
+        "99.5",
+        "900",
+    ]
+    page = f"<script>window.__SERVER_DATA = {json.dumps({'route': {'data': {'pair': pair}}})};</script>"
+    assert parsed("https://dexscreener.com/solana/P1", page).title == "TIDE/SOL"

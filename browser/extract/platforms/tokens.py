@@ -1,0 +1,81 @@
+"""Markets of tokens: pump.fun's coins and DexScreener's pairs, from their APIs and pages' state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from browser.extract.platforms import DeclaredPlatform, Record, RecordPaths, SitePage
+
+# Tokens (times 10⁶) that a coin's bonding curve sells: `initial_real_token_reserves` of the
+# program's `Global` account. When none is left, the coin moves to an exchange.
+_SOLD_BY_CURVE = 793_100_000_000_000
+_SPANS = ("m5", "h1", "h6", "h24")
+
+
+class PumpFun(DeclaredPlatform):
+    """`mint` objects with a bonding curve, of the API's `/coins` and in the state of pages."""
+
+    name = "pump.fun"
+    hosts = ("pump.fun",)
+    verified = False
+    entries = (RecordPaths(
+        "token", "**", having="mint symbol creator", id="mint", title="name", text="description",
+        url="https://pump.fun/coin/{mint}", author="username", handle="creator",
+        published="created_timestamp", media="image_uri", counts={"replies": "reply_count"},
+        fields={
+            "symbol": "symbol", "market_cap_usd": "usd_market_cap", "market_cap_sol": "market_cap",
+            "supply": "total_supply", "bonding_curve": "bonding_curve", "complete": "complete",
+            "live": "is_currently_live", "pool": "pump_swap_pool || raydium_pool",
+            "left_on_curve": "real_token_reserves",
+        },
+        links={name: name for name in ("website", "twitter", "telegram")},
+    ),)  # fmt: skip
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read a coin, or a list of coins, each with how much of its bonding curve is sold."""
+        record = super().parse(page)
+        return _with_progress(record) if record else None
+
+
+def _with_progress(record: Record) -> Record:
+    fields = dict(record.fields)
+    left = fields.pop("left_on_curve", "")
+    if fields.get("complete") == "true":
+        fields["progress"] = "100 %"
+    elif left.isdecimal() and int(left) <= _SOLD_BY_CURVE:
+        fields["progress"] = f"{100 * (1 - int(left) / _SOLD_BY_CURVE):.1f} %"
+    return replace(record, fields=fields, items=tuple(map(_with_progress, record.items)))
+
+
+class DexScreener(DeclaredPlatform):
+    """`pairs` of the API, and of the state of pages."""
+
+    name = "dexscreener"
+    hosts = ("dexscreener.com",)
+    entries = (RecordPaths(
+        "pair", "**", having="chainId pairAddress baseToken", id="pairAddress", url="url",
+        published="pairCreatedAt", tags="labels", media="info.imageUrl",
+        fields={
+            "chain": "chainId", "exchange": "dexId", "token": "baseToken.address",
+            "token_name": "baseToken.name", "token_symbol": "baseToken.symbol",
+            "quote_symbol": "quoteToken.symbol", "price_usd": "priceUsd",
+            "price_native": "priceNative", "liquidity_usd": "liquidity.usd", "fdv": "fdv",
+            "market_cap": "marketCap",
+            **{f"price_change_{span}": f"priceChange.{span}" for span in _SPANS},
+            **{f"volume_{span}": f"volume.{span}" for span in _SPANS},
+        },
+        counts={f"{side}_{span}": f"txns.{span}.{side}"
+                for span in _SPANS for side in ("buys", "sells")},
+        links={"website": "info.websites.url", "social": "info.socials.url"},
+    ),)  # fmt: skip
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read a pair, or a list of pairs; a pair's title is its two symbols."""
+        record = super().parse(page)
+        return _titled(record) if record else None
+
+
+def _titled(record: Record) -> Record:
+    symbols = (record.fields.get(f"{side}_symbol") for side in ("token", "quote"))
+    title = "/".join(filter(None, symbols)) or record.title
+    return replace(record, title=title, items=tuple(map(_titled, record.items)))
