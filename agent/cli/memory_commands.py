@@ -162,7 +162,7 @@ def remember(store: Memory, key: str, value: str) -> None:
 )
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
-    """Add TEXT as a memory without a key; a run gets it when it bears on the question."""
+    """Add TEXT as a memory without a key; runs get it when it is relevant to the question."""
     print(f"added as memory {store.add(text, kind)}")
 
 

@@ -38,7 +38,7 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
     "urchin-deep": {"depth": "deep"},
     "urchin-report": {"depth": "deep", "report": True},
 }
-"""What a client can name, and the settings that it stands for."""
+"""The model names for clients, each with its settings."""
 SAVE_POLL_SECONDS: Final = 0.02
 """Between two looks for the report on disk, after its event."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
