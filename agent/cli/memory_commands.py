@@ -162,7 +162,7 @@ def remember(store: Memory, key: str, value: str) -> None:
 )
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
-    """Add TEXT as a memory without a key; a run gets it when it bears on the question."""
+    """Add TEXT as a memory without a key; runs get it when it is relevant to the question."""
     if kind in NAMED:  # each has a key, and most have a form of their own
         hint = "`research memory remember KEY VALUE` stores a memory under a key."
         raise UsageError(f"a memory of the kind {kind} cannot be added as text", hint=hint)

@@ -128,7 +128,7 @@ _EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
     **dict.fromkeys(("del", "s", "strike"), "~~"),
 }  # fmt: skip
-# What is struck is no longer said: a price, a mistake.
+# Struck text is no longer valid: a price, a mistake.
 _STRUCK = re.compile("\0\\+~~\0.*?\0-~~\0", re.DOTALL)
 # Further links keep their relative address: nobody reads such an index as Markdown.
 _MAX_LINKS = 10_000
@@ -188,7 +188,7 @@ class _Inline:
             self._parts.append(f"\0-{mark}\0")
 
     def drop_blanks(self) -> None:
-        """Forget what was collected where it is blank: the space between two blocks."""
+        """Forget collected blanks: the space between two blocks."""
         if self._parts:
             self._parts = [f"\0+{mark}\0" for mark in self._open if mark]
 

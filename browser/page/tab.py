@@ -168,7 +168,7 @@ class Tab(PageDriver):
             )
 
     async def marked_pictures(self) -> tuple[bytes, ...]:
-        """Take a JPEG screenshot with refs drawn on it; a plain one too if they hide something."""
+        """Take a JPEG screenshot with refs marked on it; a plain one too if they hide something."""
         async with self.reading("take a picture", ACT_SECONDS), keep_rendering(self.page):
             return await content.marked_pictures(self.page, ACT_SECONDS)
 

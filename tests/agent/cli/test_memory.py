@@ -59,7 +59,7 @@ def test_a_preview_shows_what_would_be_injected_and_why(run, left):
     assert "Jan <Novak> built the tower clock in 1792." in told
     assert re.search(rf"\[fact\] {left[0]}: relevance \d\.\d\d; has tower, clock, built", told)
     assert (
-        "no memory of earlier runs bears on the question"
+        "no memory of earlier runs is relevant to the question"
         in run("memory", "preview", "Why do bees hum?").stdout
     )
 
