@@ -137,12 +137,16 @@ _MAX_MATCHES = 2_000_000
 
 
 class Rule(NamedTuple):
-    """One selector of a rule with the relevant declarations; `order` is its place in the sheets."""
+    """One selector of a rule with the relevant declarations; `order` is its place in the sheets.
+
+    Selectors of one `block` of declarations have its number, the place of the first.
+    """
 
     selector: Selector
     normal: Declarations
     important: Declarations
     order: int
+    block: int
 
 
 def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
@@ -173,9 +177,10 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
             continue
         parts = [part for part in prelude.split(",") if names.issuperset(_NAME.findall(part))]
         normal, important = parse_declarations(block) if parts else ({}, {})
+        first = start + len(rules)
         for part in parts if normal or important else ():
             if len(part) <= _MAX_SELECTOR and (selector := compile_selector(part.strip())):
-                rules.append(Rule(selector, normal, important, start + len(rules)))
+                rules.append(Rule(selector, normal, important, start + len(rules), first))
     return rules
 
 
@@ -264,6 +269,8 @@ class Cascade:
 
     def may_hide(self, element: etree._Element) -> bool:
         """Whether a rule matches that may hide an element."""
+        if not self._hiding.rules_for(self._names[element]):  # of most elements
+            return False
         return next(self._matching(element, self._hiding), None) is not None
 
     def _matching(self, element: etree._Element, index: _Index) -> Iterator[Rule]:

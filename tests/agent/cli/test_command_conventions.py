@@ -67,7 +67,8 @@ def test_a_keyring_of_files_is_not_used(run):
 
 
 def test_a_key_of_nobody_is_refused(run):
-    assert run("keys", "set", "opnai", stdin="x\n").returncode == 2
+    refused = run("keys", "set", "opnai", stdin="x\n")
+    assert (refused.returncode, "Did you mean openai?" in refused.stderr) == (2, True)
     assert run("keys", "list").stdout == ""
 
 
