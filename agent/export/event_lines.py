@@ -84,4 +84,8 @@ _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
     "policy.approved": lambda data: f"approved by {data['by']}: {data['effect']}",
     "run.interrupted": lambda _: "interrupted",
+    "skill.proposed": lambda data: (
+        f"{data['site']} failed {data['times']} times in a row: a skill is proposed; "
+        "`research skills list` shows its file"
+    ),
 }
