@@ -157,7 +157,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
             if frame is None or frame.seq is None:  # a draft, and questions that nobody hears
                 continue
             event = read_event(frame.data, run.id)
-            for line in event_lines(event):
+            for line in event_lines(event, surface="page"):
                 yield line
             if event.type == "run.finished":
                 # The next question looks for the answer on disk.

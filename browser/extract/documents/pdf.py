@@ -38,7 +38,7 @@ _PDFIUM = threading.Lock()
 _MAX_PAGES = 2_000
 _UNTITLED = frozenset(("", "(anonymous)", "anonymous", "untitled", "(unspecified)"))
 _EDGES = ".,;:!?()[]\"'“”‘’"
-# What programs write as the title: the name of the printed file.
+# Titles that programs write: the name of the printed file.
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
 )

@@ -105,6 +105,7 @@ def test_what_is_added_to_a_knowledge_base_is_found_there(run):
         "[soul] Never quote the forum" in run("memory", "search", "forum", "--kind", "Soul").stdout
     )
     assert run("memory", "search", "forum", "--kind", "Heart").returncode == 3
+    assert run("memory", "add", "Quote courts", "--kind", "skill").returncode == 2
 
 
 def test_verify_tells_a_head_that_is_not_in_the_log(run, store):
