@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import tomllib
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
@@ -147,6 +148,8 @@ def _validated(values: dict[str, Any]) -> Options:
         problem = first["msg"].removeprefix("Value error, ")
         if first["type"] == "unexpected_keyword_argument":
             problem = "There is no such setting."
+            if "." not in name and (near := get_close_matches(name, SETTINGS, 1)):
+                hint = f"Did you mean {near[0].replace('_', '-')}?"
         raise UsageError(f"{name.replace('_', '-')}: {problem}", hint=hint) from error
     if not options.alias:
         return options

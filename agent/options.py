@@ -280,10 +280,10 @@ class Options:
         (), "File that lists MCP servers in the usual `mcpServers` format.", "FILE", exists=True
     )
     mcp_servers: dict[str, Any] = setting(
-        dict, "MCP servers, in the form of `mcpServers`.", flag=None, secret=True
+        dict, "MCP servers, in the format of `mcpServers`.", flag=None, secret=True
     )
     service: _Names = setting(
-        (), "URL of a service that `research audit` and `recheck` ask.", "NAME=URL", flag=None
+        (), "URL of a service that `research audit` and `recheck` use.", "NAME=URL", flag=None
     )
     smtp_url: str | None = setting(
         None, "Mail server for notifications.", "URL", flag=None, secret=True

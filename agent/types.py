@@ -309,7 +309,7 @@ class ContrarySearch(ReportPart):
 
 
 class ClosePassage(ReportPart):
-    """A passage that bears on a question without an answer; `page` is that of a paged document.
+    """A passage that is relevant to an unanswered question; `page` is that of a paged document.
 
     `source` is the number of its source in the report.
     """
@@ -438,7 +438,7 @@ class SearchLine(ReportPart):
 
 
 def files_note(searches: Sequence[SearchLine]) -> str:
-    """Describe what of the user's folder the last search could not see; "" if it saw all of it."""
+    """Describe which part of the user's folder the last search missed; "" if it saw everything."""
     details = [line.detail for line in searches if line.provider == "corpus"]
     return f"Your files: {details[-1]}." if details and details[-1] else ""
 
@@ -628,7 +628,7 @@ class Report(ReportPart):
         if self._record is None:
             raise UsageError(
                 f"no record of the run {self.run or 'of this report'} is known",
-                hint="Take the report that `research` returns, or use `research export RUN FILE`.",
+                hint="Use the report that `research` returns, or run `research export RUN FILE`.",
             )
         writer = import_module("agent.export").writer(Path(name))
         return str(writer(self._record).decode())

@@ -18,7 +18,7 @@ virus scanners close a file soon."""
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
-    """Write a file atomically, synced to disk; if `OSError` is raised, it is as it was before.
+    """Write a file atomically, synced to disk; if `OSError` is raised, the file is unchanged.
 
     A `private` file is readable by its owner alone, and replaces a symbolic link; otherwise the
     target of the link is written. Pipes and terminals are written directly.

@@ -45,7 +45,7 @@ from agent.cli.terminal import (
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from agent.files import write_file
-from agent.memory.kinds import BASES, KNOWN, NOTE, is_known
+from agent.memory.kinds import BASES, KNOWN, NAMED, NOTE, is_known
 from browser.text.words import shorten
 
 if TYPE_CHECKING:
@@ -162,7 +162,10 @@ def remember(store: Memory, key: str, value: str) -> None:
 )
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
-    """Add TEXT as a memory without a key; a run gets it when it bears on the question."""
+    """Add TEXT as a memory without a key; runs get it when it is relevant to the question."""
+    if kind in NAMED:  # each has a key, and most have a form of their own
+        hint = "`research memory remember KEY VALUE` stores a memory under a key."
+        raise UsageError(f"a memory of the kind {kind} cannot be added as text", hint=hint)
     print(f"added as memory {store.add(text, kind)}")
 
 

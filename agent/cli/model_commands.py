@@ -69,7 +69,7 @@ def _gigabytes(size: int) -> str:
 
 
 @models.command(name="pull")
-@click.argument("name")
+@click.argument("name", required=False, default="")
 @option("--sha256", "HEX", "The SHA-256 of the file, if NAME is an address.")
 @option("--allow-private", "HOST", "Allow this private address.", multiple=True)
 @option("--proxy", "URL", "Reach the web through this proxy.")
@@ -94,9 +94,10 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
     if name in known:
         return known[name]
     if not is_web_url(name):
+        models = ", ".join(f"{one.name} ({_gigabytes(one.size)})" for one in KNOWN)
         raise UsageError(
-            f"no model is called {name!r}",
-            hint=f"Choose one of {', '.join(known)}, or give the URL of a .gguf file and --sha256.",
+            f"no model is called {name!r}" if name else "no model is named",
+            hint=f"Choose one of {models}, or give the URL of a .gguf file and --sha256.",
         )
     if not _SHA256.fullmatch(hexadecimal.lower()):
         raise UsageError(

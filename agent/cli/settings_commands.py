@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -185,9 +186,11 @@ def _key_variable(name: str) -> str:
     known = {provider.prefix: provider.key for provider in PROVIDERS if provider.key}
     variable = known.get(name.lower(), name)
     if not variable.isidentifier() or not variable.isupper():
+        near = get_close_matches(name.lower(), known, 1)
+        any_of = f"Name one of {', '.join(known)}, or a variable such as SERPER_API_KEY."
         raise UsageError(
             f"no provider is called {name!r}",
-            hint=f"Name one of {', '.join(known)}, or a variable such as SERPER_API_KEY.",
+            hint=f"Did you mean {near[0]}?" if near else any_of,
         )
     return variable
 

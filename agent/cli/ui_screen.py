@@ -21,6 +21,7 @@ from agent.export.event_lines import event_lines
 from agent.export.report_view import saved_text
 from agent.journal.events import read_event
 from agent.journal.runs import Runs
+from agent.memory.kinds import INTERNAL
 from agent.serve.event_stream import EventStream
 from agent.serve.library import Library
 from browser.text.words import clean, one_line
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from textual import events
     from textual.binding import BindingType
 
     from agent.jobs.jobs import Jobs
@@ -54,6 +56,18 @@ _PROMPTS: Final = {
 
 Row = tuple[str, tuple[str, ...], str]
 """The key of a row, its cells, and what is shown of it beside the list (empty for a run)."""
+
+
+class ListPane(TabPane):
+    """A list's tab.
+
+    textual shows a tab as soon as something in it gets the focus. That message comes late while
+    the screen starts, and would undo what a key chose meanwhile.
+    """
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Leave the tabs as they are."""
+        event.prevent_default()
 
 
 class ResearchScreen(App[None]):
@@ -109,7 +123,7 @@ class ResearchScreen(App[None]):
         """Lay out the four lists."""
         with TabbedContent(initial="runs"):
             for number, (name, prompt) in enumerate(_PROMPTS.items(), 1):
-                with TabPane(f"{number} {name.capitalize()}", id=name):
+                with ListPane(f"{number} {name.capitalize()}", id=name):
                     yield Input(placeholder=prompt, id=f"{name}-input")
                     with Container(classes="body"):
                         yield DataTable(id=f"{name}-list", cursor_type="row")
@@ -206,6 +220,7 @@ class ResearchScreen(App[None]):
                 f"{hit.text}\n\n{_origin(hit)}",
             )
             for hit in found
+            if hit.kind != INTERNAL  # the engine's own counters
         ]
 
     def _settings_rows(self) -> list[Row]:

@@ -76,7 +76,7 @@ def check_values(
 ) -> CheckedValues:
     """Keep the values that have evidence; others become null, or absent where null is not allowed.
 
-    `judge` decides each value that code leaves open, as a claim such as `Heron, built: 1981`.
+    `judge` decides each value that code cannot, as a claim such as `Heron, built: 1981`.
     """
     check = _ValuesCheck(draft, schema, evidence, judge)
     data = check.rebuild(draft.data, (), ())

@@ -36,7 +36,8 @@ def pack(
 ) -> bytes:
     """Pack files into one folder of a ZIP file, with a manifest and a closing digest.
 
-    `stamp` returns the name and content of a file made of the manifest, which does not list it.
+    `stamp` makes a file from the manifest, which does not list it, and returns its name and
+    content.
     """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:

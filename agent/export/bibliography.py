@@ -41,8 +41,8 @@ class Author:
 class Reference:
     """One source. A date is (year, month, day), or as many of them as are known.
 
-    `notes` holds its quotes, after a warning if they come from a search result. `url` is empty for
-    a file: where it is on this computer is nobody else's.
+    `notes` holds its quotes, after a warning if they come from a search result. `url` is empty
+    for a file: its place on this computer is private.
     """
 
     key: str

@@ -30,7 +30,7 @@ MIN_BARS: Final = 2  # one bar compares nothing
 MAX_BARS: Final = 30
 """Maximum number of bars of a chart: more do not fit on a printed page."""
 MAX_LABEL_CHARS: Final = 30
-"""Maximum length of a label in characters: as much as fits beside the bars."""
+"""Maximum length of a label in characters: as much as fits next to the bars."""
 BLOCKS: Final = 24
 """Number of characters of the longest bar in a text."""
 _ROW, _LABELS, _BARS, _WIDTH = 26, 220, 300, 640  # pixels: row height, widths of the columns
@@ -173,7 +173,7 @@ def _plain(cell: str) -> str:
 
 
 def passage_of(report: Report, bar: Bar) -> str:
-    """Return the id of the quote that a bar rests on, as in the HTML report; "" without one."""
+    """Return the id of the quote that supports a bar, as in the HTML report; "" without one."""
     for source in report.sources:
         if source.n in bar.sources:
             quoted = nearest_quote(source, bar.row) + 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def render_csv(folder: Path) -> bytes:
-    """Render the data of a run as CSV, a row an item; raises `UsageError` if it has none."""
+    """Render the data of a run as CSV, one row per item; raises `UsageError` if it has none."""
     report = FinishedRun.read(folder).report
     rows = report.rows()
     if not rows:

@@ -7,22 +7,29 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from agent.export.report_view import parameter_text, tool_error
+from agent.options import hint_for
 from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent.journal.events import Event
+    from agent.options import Surface
 
 _WIDTH = 110
 """Characters of the line of an event."""
+_WITHHELD = "not sent to search engines: "
 
 
-def event_lines(event: Event, verbose: int = 0) -> list[str]:
+def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> list[str]:
     """Write an event in a line or none; `verbose` adds thoughts, results and the model's calls."""
     data = event.data
     write = _FORMATS.get(event.type)
     lines = [write(data)] if write else []
+    if event.type == "query.withheld":
+        before, after = _WITHHELD, f". {hint_for(surface, '--share KIND allows it.')}"
+        room = _WIDTH - len(before) - len(after)
+        lines.append(f"{before}{shorten(clean(data['text']), room)}{after}")
     if verbose and event.type == "thought":
         lines.append(f"thinks: {data['text']}")
     if verbose and event.type == "model.reply":
@@ -69,10 +76,6 @@ def _format_source(data: dict[str, Any]) -> str:
     return f"read S{data['n']} via {data['via']}: {data['title'] or data['url']}{reason}"
 
 
-def _format_withheld(data: dict[str, Any]) -> str:
-    return f"not sent to search engines: {data['text']}. --share KIND allows it."
-
-
 _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "corpus.indexed": _format_indexing,
     "search.attempt": _format_search,
@@ -80,6 +83,9 @@ _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "source.added": _format_source,
     "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
     "policy.approved": lambda data: f"approved by {data['by']}: {data['effect']}",
-    "query.withheld": _format_withheld,
     "run.interrupted": lambda _: "interrupted",
+    "skill.proposed": lambda data: (
+        f"{data['site']} failed {data['times']} times in a row: a skill is proposed; "
+        "`research skills list` shows its file"
+    ),
 }

@@ -95,7 +95,7 @@ def answer_html(report: Report) -> Markup:
 
 
 def _with_charts(html: str, report: Report) -> str:
-    """Put the charts of each table behind it."""
+    """Put the charts of each table after it."""
     drawn: dict[int, str] = {}
     for chart in charts_of(report):
         drawn[chart.table] = drawn.get(chart.table, "") + to_svg(chart, report)

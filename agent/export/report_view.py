@@ -203,7 +203,7 @@ _MARKED = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
 
 
 def nearest_quote(source: ReportSource, sentence: str) -> int:
-    """The place of the quote of a source that a sentence is most like."""
+    """The position of the quote of a source that is most similar to a sentence."""
     best = BM25(map(content_words, source.quotes)).best(content_words(sentence), 1)
     return best[0][0] if best else 0
 
@@ -216,12 +216,12 @@ def marker(source: ReportSource, sentence: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """The address of a source as exports show it: of a file its name, not where it is."""
+    """The address of a source as exports show it."""
     return unquote(url.rpartition("/")[2]) if url.startswith("file:") else url
 
 
 def paged_quotes(source: ReportSource) -> list[str]:
-    """The quotes of a source, of a paged document each with its page."""
+    """The quotes of a source, with their pages if the document has pages."""
     if len(source.pages) != len(source.quotes):
         return source.quotes
     return [f"{quote} (p. {page})" for quote, page in zip(source.quotes, source.pages, strict=True)]
@@ -326,7 +326,7 @@ def to_check(report: Report) -> list[Sentence]:
 def other_unsupported(report: Report) -> list[Sentence]:
     """List the unsupported claims that are neither marked in the answer nor listed elsewhere."""
     if report.rechecked:
-        return []  # each sentence is listed with what became of it
+        return []  # each sentence is listed with its result
     listed = [*faulty_sentences(report), *to_check(report)] if report.references else []
     noted = [s for s in report.sentences if sentence_note(s, report)]
     return [s for s in report.unsupported if s not in listed and s not in noted]
@@ -373,7 +373,7 @@ def confidence_facts(report: Report) -> list[str]:
 
 
 def run_facts(report: Report, *, space: str = " ") -> list[str]:
-    """List steps, seconds, model and cost, as far as there are any; a rerun has no model."""
+    """List the steps, seconds, model and cost that a report has; a rerun has no model."""
     usage = report.usage
     facts = [
         f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
@@ -421,7 +421,7 @@ def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
 
 
 CHALLENGES = "Searched for the contrary:"
-"""Title of the claims whose contrary was searched for."""
+"""Title of the challenged claims."""
 
 
 def challenge_lines(report: Report) -> list[str]:
@@ -438,7 +438,7 @@ def _challenge_found(one: ContrarySearch) -> str:
 
 
 def recheck_label(row: RecheckedSentence) -> str:
-    """Return the label of what became of a sentence."""
+    """Return the label of a rechecked sentence."""
     label = RECHECK_LABELS[row.state]
     return f"{label}, still supported" if row.state == "changed" and row.holds else label
 
@@ -475,7 +475,7 @@ def no_longer_holding(report: Report) -> list[RecheckedSentence]:
 
 
 def recheck_summary(report: Report) -> str:
-    """Count the sentences of an earlier report by what became of them."""
+    """Count the sentences of an earlier report by their results."""
     counts = Counter(map(recheck_label, report.rechecked))
     held = sum(row.holds is True for row in report.rechecked)
     counted = "; ".join(f"{label}: {count}" for label, count in counts.items())

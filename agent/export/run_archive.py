@@ -91,7 +91,7 @@ def unpack(
 
 
 def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
-    """Write all files, counting the bytes that really come out of them."""
+    """Write all files, counting the bytes that they really unpack to."""
     (target / "blobs").mkdir(parents=True)
     written = 0
     for entry in packed.infolist():

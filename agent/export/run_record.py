@@ -67,7 +67,7 @@ def in_progress(folder: RunFolder) -> bool:
 
 
 def report_of(folder: RunFolder) -> Report:
-    """Read a run's report; that of an interrupted run is made of its journal."""
+    """Read a run's report; for an interrupted run, build it from its journal."""
     if folder.report.is_file():
         return Report.model_validate_json(folder.report.read_bytes())
     events = {event.type: event.data for event in read_events(folder.journal)}

@@ -75,7 +75,7 @@ class Proof(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedProof:
-    """A verified proof, None if it cannot be read; its flaws, and who attests since when it exists.
+    """A verified proof, None if it cannot be read; its flaws, and who attests its time.
 
     `by_code` says that the sentence was found in the saved texts again, word for word.
     """

@@ -49,7 +49,7 @@ def complete(
     """Complete a run's proof with Bitcoin blocks from the calendars; returns what is missing."""
     if not folder.proof.is_file():
         hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
-        raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
+        raise UsageError(f"{folder.id} has no OpenTimestamps proof", hint=hint)
     calendars = load_timestamper("opentimestamps")
     proof, missing = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
     folder.write(folder.proof, proof)

@@ -33,7 +33,7 @@ _EXCERPT_CHARS = 80  # one line of a terminal
 class Verified:
     """The result of a verification: what was counted, the head of the chain, and the flaws.
 
-    `since` holds a line for each timestamp: who attests since when the head exists.
+    `since` holds a line for each timestamp: who attests the time of the head.
     """
 
     run: str

@@ -150,7 +150,7 @@ def _one_time_code(key: str) -> str:
     try:
         return str(Codes(key.replace(" ", ""), **settings).now())
     except (ValueError, TypeError) as error:
-        hint = "Copy the key that the site shows beside its QR code."
+        hint = "Copy the key that the site shows next to its QR code."
         raise UsageError("this is not a key for one-time codes", hint=hint) from error
 
 

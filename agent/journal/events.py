@@ -11,8 +11,8 @@ model.failed · thought ·
 tool.intent · tool.call · call.repaired · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
 policy.approved · query.withheld · guard.noticed · user.asked · user.answered · limit.reached ·
-judge · review · note · answer.draft · answer.verified · browser.missing · run.interrupted ·
-run.crashed · run.finished · job.begun · job.done · run.settled.
+judge · review · note · answer.draft · answer.verified · browser.missing · skill.proposed ·
+run.interrupted · run.crashed · run.finished · job.begun · job.done · run.settled.
 
 A `model.delta` (a piece of a reply; with `anew` the reply starts over) is only sent to listeners:
 `model.reply` has the whole text.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.keyless.question import MARKS
+from browser.net.url import is_web_url
 from browser.text.words import STOP_WORDS, content_words, words
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
 def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Open the page that covers most of the question and has controls.
 
-    If nothing answers yet, a page with hardly any text may be opened too.
+    If nothing answers yet, a page with hardly any text may be opened too. Files are not live pages.
     """
     opened = set(conversation.parameter_values("OPEN", "url"))
     hits = [hit for o in conversation.results("WEB_SEARCH") for hit in o.results]
@@ -126,7 +127,8 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
         page_controls = page.get("controls") or []
         is_short = ranking.is_insufficient and sum(len(t.split()) for t in texts) < SHORT_PAGE
         is_interactive = bool(page_controls) or page.get("outcome") == "consent"
-        if page.url and page.url not in opened and (is_interactive or is_short):
+        is_new = page.url not in opened and is_web_url(page.url)
+        if is_new and (is_interactive or is_short):
             snippets = [hit.snippet for hit in hits if hit.url == page.url]
             text = " ".join([*snippets, page.title, *texts, *map(str, page_controls)])
             best = max(best, (ranking.coverage(content_words(text)), page.url))

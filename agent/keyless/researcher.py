@@ -27,12 +27,12 @@ from browser.text.sentences import sentences as split_sentences
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from agent.keyless.conversation import Conversation
     from agent.keyless.live_page import Call
     from agent.limits import Effort
-    from agent.types import Message, Passage
+    from agent.types import Message, Observation, Passage
 
 COMPLETE_SHARE = 0.65
 """Once an answer covers this share of the question, there is no second hop."""
@@ -56,9 +56,9 @@ class Research:
     @cached_property
     def ranking(self) -> Ranking:
         """The candidates of everything that was read, ranked."""
-        return Ranking(
-            self.question, extract_candidates(self.conversation.observations, self.question)
-        )
+        observations = self.conversation.observations
+        candidates = extract_candidates(observations, self.question)
+        return Ranking(self.question, candidates, fuse_results(observations))
 
     @cached_property
     def rankings(self) -> list[Ranking]:
@@ -66,7 +66,8 @@ class Research:
         parts = split_question(self.question)
         if len(parts) == 1:
             return [self.ranking]
-        return [Ranking(part, self.ranking.candidates) for part in parts]
+        found = fuse_results(self.conversation.observations)
+        return [Ranking(part, self.ranking.candidates, found) for part in parts]
 
     @property
     def is_complete(self) -> bool:
@@ -184,11 +185,7 @@ class Researcher:
         """Read the best results just found, by rank and number of searches that found them."""
         done = set(research.conversation.parameter_values("READ", "url"))
         most = self._effort.next_reads if done - set(research.urls) else self._effort.first_reads
-        # Reciprocal rank fusion.
-        score: dict[str, float] = {}
-        for search in research.conversation.latest:
-            for rank, hit in enumerate(search.results):
-                score[hit.url] = score.get(hit.url, 0.0) + 1 / (rank + 2)
+        score = fuse_results(research.conversation.latest)
         urls = [url for url in sorted(score, key=lambda url: -score[url]) if url not in done]
         return [("READ", {"url": url, "query": research.reading_query}) for url in urls[:most]]
 
@@ -239,6 +236,15 @@ class Researcher:
 def first_searches(question: str) -> list[str]:
     """Return the searches with which the research of a question begins."""
     return list(dict.fromkeys(filter(None, [question, keywords(question)])))
+
+
+def fuse_results(searches: Iterable[Observation]) -> dict[str, float]:
+    """Score the results of searches by reciprocal rank fusion: URL -> score."""
+    score: dict[str, float] = {}
+    for search in searches:
+        for rank, hit in enumerate(search.results):
+            score[hit.url] = score.get(hit.url, 0.0) + 1 / (rank + 2)
+    return score
 
 
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:

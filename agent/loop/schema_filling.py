@@ -85,7 +85,7 @@ class SchemaFiller:
             return CheckedValues(notes=[f"/: {error or 'no time was left'}"])
 
     async def _check(self, draft: ValuesDraft, attempt: int) -> CheckedValues:
-        """Check a draft by code, then with the judge's verdicts on what code leaves open."""
+        """Check a draft by code, then with the judge's verdicts on what code cannot decide."""
         evidence = self.judge.evidence
         claims: dict[str, Sequence[Passage]] = {}
         checked = check_values(draft, self.schema, evidence, claims.__setitem__)

@@ -48,7 +48,7 @@ async def follow_run(
             progress.put_nowait(f"run {event.data['run']}")
         elif event.type == "context.read":
             kinds_read.add(Kind(event.data["origin"]))
-        for line in event_lines(event):
+        for line in event_lines(event, surface="page"):
             progress.put_nowait(line)
 
     async def report_progress() -> None:

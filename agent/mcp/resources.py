@@ -1,4 +1,4 @@
-"""What a client can read beside calling tools: reports of runs, their sources, and pages."""
+"""Resources for clients besides the tools: reports of runs, their sources, and pages."""
 
 from __future__ import annotations
 

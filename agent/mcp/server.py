@@ -59,7 +59,7 @@ def make_server(
 
 
 class CompactServer(MCPServer[Any]):
-    """Lists tools without what a client's model does not need: it reads them with every request."""
+    """Lists tools without details that a client's model does not need in every request."""
 
     async def list_tools(self) -> list[Tool]:
         """List the tools; schemas have no titles, `null` alternatives or empty defaults."""

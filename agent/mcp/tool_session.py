@@ -124,7 +124,7 @@ class ToolSession(ToolCalls):
         self.background: set[asyncio.Future[Any]] = set()  # runs with unfinished post-run tasks
 
     def approval(self, ctx: Context[Any, Any]) -> Callable[[str], Awaitable[bool]] | None:
-        """Return what asks the user of a client; None if the client cannot show questions."""
+        """Return a function that asks a client's user; None if the client cannot show questions."""
         return Consent(ctx).approve
 
     async def call(
@@ -166,6 +166,6 @@ async def open_session(live: Callable[[], Options]) -> AsyncIterator[ToolSession
         yield session
         for job in (
             session.background
-        ):  # what is interrupted here is in the journal, and another run completes it
+        ):  # interrupted tasks are in the journal, and another run completes them
             job.cancel()
         await asyncio.gather(*session.background, return_exceptions=True)

@@ -4,7 +4,7 @@ Definitions are stored when the user allows a server's tools, so a server is onl
 one of its tools is first called, or when its tools are not known yet.
 
 A tool's description is a stranger's text. A model sees it cut short, without markup of ours, and
-marked as the server's words. A tool that has changed since it was allowed needs a new yes.
+marked as the server's words. A tool that has changed since it was allowed needs new approval.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Server:
         settings, names = self.server.settings, tool_names(self.server, definitions)
         tools = []
         for name, definition in definitions.items():
-            # What a server says of itself counts only where the user said that it does.
+            # A server's own declarations count only if the user trusts them.
             says_reads_only = (definition.get("annotations") or {}).get("readOnlyHint") is True
             reads_only = settings.trust_read_only and says_reads_only
             tool = Tool(

@@ -66,7 +66,7 @@ class MemoryLink:
 
 
 class Linked(NamedTuple):
-    """What a link is made from: a memory's id, kind, run and session, and its index terms."""
+    """The data for links: a memory's id, kind, run and session, and its index terms."""
 
     id: int
     kind: str
@@ -81,7 +81,7 @@ class Linked(NamedTuple):
 
 
 def linked(row: Mapping[str, Any]) -> Linked:
-    """Read what links need from the columns of a memory."""
+    """Read the data for links from the columns of a memory."""
     return Linked(row["id"], row["kind"], row["run"], row["session"], row["terms"])
 
 

@@ -40,7 +40,7 @@ COMMON_SHARE = 0.3  # a word in more than this share of the memories names no su
 MIN_COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
 # Confidence of insights, the reference engine's: .4 and .1 for each run, of a summary .5.
 MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
-MAX_EVIDENCE = 12  # newest memories of an insight that a model is shown
+MAX_EVIDENCE = 12  # newest memories of an insight that a model sees
 MAX_INSIGHT_CHARS = 300  # characters of an insight
 _LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
 """Kinds that no insight is derived from."""

@@ -37,7 +37,7 @@ metadata = sa.MetaData()
 
 
 class Words(sa.TypeDecorator[str]):
-    """Text without what cannot be stored: lone surrogates, and in Postgres NUL."""
+    """Text without characters that cannot be stored: lone surrogates, and in Postgres NUL."""
 
     impl = sa.Text
     cache_ok = True
@@ -285,7 +285,7 @@ class Store:
         return found
 
     def purge(self) -> None:
-        """Drop every trace of what was deleted from SQLite's index and log.
+        """Remove every trace of deleted content from SQLite's index and log.
 
         Postgres does so at its own vacuum.
         """
@@ -312,7 +312,7 @@ class Store:
                     hint="Name another data folder or URL; nothing was changed.",
                 )
         with self.write() as connection:
-            # What versions added so far are tables, which are created where they are missing.
+            # So far, versions have only added tables, which are created if they are missing.
             metadata.create_all(connection)
             connection.exec_driver_sql(_WORD_INDEX[connection.dialect.name])
             if self._version(connection) < VERSION:
@@ -373,14 +373,14 @@ _HINTS = {
     "no such column": "The database is of another program: name another one with --data-dir.",
     "connection": "Is the server running, and RESEARCH_MEMORY_URL right?",
 }
-"""What to do, by words of SQLite's and libpq's messages."""
+"""Hints, by words of SQLite's and libpq's messages."""
 # Other errors of a database (a syntax error, a broken rule) are faults of our own statements.
 _NOT_OURS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
 def _unavailable(what: str, *also: type[Exception]) -> Iterator[None]:
-    """Raise `MemoryUnavailable` for what the database cannot do, and for the errors named."""
+    """Raise `MemoryUnavailable` for failures of the database, and for the errors named."""
     caught: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
     try:
         yield
@@ -432,7 +432,8 @@ def _engine(place: str) -> sa.Engine:
 def _create_file(path: Path) -> None:
     """Create the database file if it is not there: readable by its owner alone, already in WAL.
 
-    It is born under another name and then linked, so that no process ever sees it half made, nor
+    It is created under another name and then linked, so that no process ever sees it incomplete,
+    nor
     has to change the journal mode of a file that others use.
     """
     if path.exists():

@@ -1,7 +1,7 @@
 """The memories of one namespace: added, searched, replaced with their history kept, deleted.
 
-The namespace `shared` is read from every other one: what is kept there is found everywhere, and
-changed or deleted by nobody but who opens it.
+The namespace `shared` is read from every other one: its memories are found everywhere, and
+can be changed or deleted only there.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ SOURCE = "source"
 PLAYBOOK = "playbook"
 """The steps that answered a question."""
 INSIGHT = "insight"
-"""What consolidation concluded from several memories."""
+"""A conclusion of consolidation from several memories."""
 
 
 class InsightType(StrEnum):
@@ -86,7 +86,7 @@ def named_kind(name: str) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Tell whether the engine writes memories of this kind, or a knowledge base has this name."""
+    """Return whether the engine writes memories of this kind, or a knowledge base has this name."""
     return named_kind(name) in KNOWN
 
 

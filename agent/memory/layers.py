@@ -251,7 +251,7 @@ def preview(layers: Layers, question: str) -> str:
         reasons.append(f"memories: {len(found)} of {len(entries)} share words with the question")
         reasons += [f"[memory] {key}: relevance {score:.2f}" for key, score in found]
     if not layers.recalled:
-        reasons.append("no memory of earlier runs bears on the question")
+        reasons.append("no memory of earlier runs is relevant to the question")
     for hit in layers.recalled:
         own = set(index_terms(f"{hit.key or ''} {hit.text}"))
         shared = [word for word in words(question) if set(index_terms(word)) & own]

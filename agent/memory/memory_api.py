@@ -35,8 +35,8 @@ GRAPH_MEMORIES = 300  # more cannot be read in a picture
 class Memory:
     """A namespace of a store. Open it with `Memory.open`, close it when done, or use `with`.
 
-    `store`, `namespace` (its number) and `entries` are for the parts beside it, which share the
-    database: consolidation, wiki, sealed log, import and export.
+    `store`, `namespace` (its number) and `entries` are for other parts that share
+    the database: consolidation, wiki, sealed log, import and export.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Memory:
         self.save(kinds.SKILL, {str(skill["name"]): skill for skill in skills})
 
     def trim(self, *which: str) -> None:
-        """Delete what is beyond the limits of these kinds, oldest first."""
+        """Delete entries above the limits of these kinds, oldest first."""
         limits = {
             kinds.PROFILE: self.limits.profile_keys,
             kinds.REMEMBERED: self.limits.memories,

@@ -1,8 +1,8 @@
-"""Saves what a run found out, and selects the memories that the next run is given.
+"""Saves the findings of a run, and selects the memories for the next run.
 
 Only verified sentences become facts and outcomes. A run that failed or found no answer leaves an
-error, unless a flag or a file was wrong; one whose answer was not verified leaves nothing. The key
-of a finding is a hash of its content, so that asking the same again renews it and adds nothing. A
+error, unless a flag or a file was wrong; one whose answer was not verified leaves nothing. The
+key of a finding is a hash of its content, so that asking the same question again renews it. A
 later finding replaces one that it contradicts. All of it comes from words of the web, and stays
 untrusted.
 """
@@ -159,7 +159,7 @@ def _draft(
 
 
 def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> None:
-    """Archive what this run contradicts: facts, and the outcomes that are based on them."""
+    """Archive memories that this run contradicts: facts, and the outcomes based on them."""
     old: dict[int, Any] = {}
     for sentence in report.sentences:
         if sentence.verdict is VerdictState.CONTRADICTED:
@@ -184,7 +184,7 @@ def _similar(entries: Entries, text: str, kind: str) -> list[Any]:
 
 
 def _replaces(new: str, old: str) -> bool:
-    """Tell two findings that say the same of the same but for one number."""
+    """Return whether two findings differ only in one number."""
     (subject, numbers), (other, others) = _split_numbers(new), _split_numbers(old)
     if subject != other or len(subject) < MIN_SUBJECT_WORDS or len(numbers) != len(others):
         return False

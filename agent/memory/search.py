@@ -1,6 +1,6 @@
 """Searches the memories of a namespace by words, by meaning and by associations.
 
-Rare words bring candidates, which are scored together with their neighbours: an answer often is
+Rare words bring candidates, which are scored together with their neighbours: an answer is often
 next to the words of the question. Bonuses are relative to the best score by words alone; they were
 tuned on long conversations, leaving one out at a time, and the optimum is flat. The cost is bounded
 for a store of any size: words that occur too often bring no candidates, but count for those that

@@ -214,7 +214,7 @@ class RemoteModel(ABC):
         if completion.refused:
             raise ModelError(
                 f"{self.name} declined to answer: {completion.text}".rstrip(": "),
-                hint="Ask it in other words.",
+                hint="Rephrase the question.",
             )
         if empty and ended in _CUT:
             raise ModelCut(f"the reply of {self.name} was cut at its length limit before an answer")

@@ -152,7 +152,7 @@ MAX_TRACE_CHARS = 20_000
 
 
 class Run:
-    """Answers one question: of a new run, a resumed one, or one on a recorded web."""
+    """Answers one question in a new run, a resumed one, or one on a recorded web."""
 
     def __init__(self, services: RunServices, model: ResolvedModel) -> None:
         self._services = services

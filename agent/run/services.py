@@ -66,7 +66,7 @@ LOGGER.addHandler(logging.NullHandler())
 
 
 def _log(event: Event) -> None:
-    for line in event_lines(event):
+    for line in event_lines(event, surface="python"):
         LOGGER.info("%s", line)
 
 

@@ -156,13 +156,8 @@ def learned_habits(data: Path, record: Record) -> Habits:
 
     def propose(site: str, habit: Habit) -> None:
         path = propose_skill(data, site, habit)
-        if path is not None:
-            # No path: the journal may be given to others.
-            hint = f"read it, then `research skills enable {path.parent.name}` lets runs use it"
-            text = (
-                f"{site} failed {habit.times} times: a skill is proposed (`research skills list`)"
-            )
-            record("note", text=f"{text}; {hint}")
+        if path is not None:  # its name alone: the journal may be given to others
+            record("skill.proposed", name=path.parent.name, site=site, times=habit.times)
 
     return Habits(data / "habits.json", propose)
 

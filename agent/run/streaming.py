@@ -97,7 +97,7 @@ def _stream_events(event: Event) -> Iterator[StreamEvent]:
         yield TextPiece(data["text"], restarts=bool(data["anew"]), place=event.place)
     elif event.type == "source.added":
         yield SourceRead(data["url"], data["title"])
-    for line in event_lines(event):
+    for line in event_lines(event, surface="python"):
         yield Progress(line)
 
 

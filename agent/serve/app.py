@@ -46,12 +46,12 @@ _HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-"""They keep a browser from guessing types, telling addresses and sharing with other sites."""
+"""They keep a browser from guessing types, leaking addresses and sharing with other sites."""
 _NO_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
-"""Of what is not a page, should a browser show it as one; pages have a policy of their own."""
+"""For responses that are not pages, in case a browser shows them; pages have their own policy."""
 CLOSE_SECONDS: Final = 10
 """Grace for requests under way, once the server is to stop."""
 _ROUTES: Final = (
@@ -168,7 +168,7 @@ async def serve_app(
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
-        # Outermost: what is refused reaches nothing else, and has headers of its own.
+        # Outermost: refused requests reach nothing else, and have their own headers.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,

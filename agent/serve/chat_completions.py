@@ -38,7 +38,7 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
     "urchin-deep": {"depth": "deep"},
     "urchin-report": {"depth": "deep", "report": True},
 }
-"""What a client can name, and the settings that it stands for."""
+"""The model names for clients, each with its settings."""
 SAVE_POLL_SECONDS: Final = 0.02
 """Between two looks for the report on disk, after its event."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
@@ -157,7 +157,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
             if frame is None or frame.seq is None:  # a draft, and questions that nobody hears
                 continue
             event = read_event(frame.data, run.id)
-            for line in event_lines(event):
+            for line in event_lines(event, surface="page"):
                 yield line
             if event.type == "run.finished":
                 # The next question looks for the answer on disk.

@@ -94,8 +94,8 @@ async def events(
     """Stream the events of a run as they are written: numbered lines of the journal.
 
     A client that names its last event (`Last-Event-ID`, or `after`) misses none. Events without
-    a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`)
-    and hints that came too late (`hint.unread`). The last event is `end`.
+    a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`) and
+    hints that arrived too late (`hint.unread`). The last event is `end`.
     """
     if last_event_id is not None and last_event_id.isdecimal() and last_event_id.isascii():
         after = int(last_event_id)
@@ -155,7 +155,7 @@ async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
 
 @run_routes.get("/runs/{run}/look")
 async def look(active: ActiveDep, refs: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query
-    """Take a screenshot of a run's open page, with refs drawn on it if requested."""
+    """Take a screenshot of a run's open page, with refs marked on it if requested."""
     return await active.look(refs=refs)
 
 

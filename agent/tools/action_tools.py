@@ -399,7 +399,8 @@ async def drag(
 
     `x` and `y` are the point where it is grabbed; negative ones count from the right and the
     bottom, where windows and fields are resized. `seconds` is how long it is held first, where a
-    page waits for a long press. The points of `path` are pixels from the element's corner.
+    page waits for a long press. The points of `path` are pixels from the element's corner; the
+    point of `x` and `y`, if given, comes before them.
     """
     options: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))

@@ -120,7 +120,7 @@ def may_be_platform(url: str) -> bool:
 
 
 def add_platform_record(document: Document, body: bytes, url: str) -> Document:
-    """Add to a document what a platform's parser finds in its page, if it is of a known one."""
+    """Add the record that a platform's parser finds in a page, if the platform is known."""
     if not may_be_platform(url):
         return document
     from browser.extract.platforms.lookup import with_platform  # noqa: PLC0415 - 0.05 s

@@ -114,8 +114,8 @@ class Block:
 def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:
     """Split a page into blocks; scripts, form controls and reference marks are left out.
 
-    With a `scale`, no part of the page that holds its body is taken for a frame, and what is not
-    text to quote is there as well: images with alt text, and struck text.
+    With a `scale`, no part of the page that holds its body is taken for a frame, and text
+    that is not quotable is included: images with alt text, and struck text.
     """
     return _Walker(base, scale).run(root)
 
@@ -128,7 +128,7 @@ _EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
     **dict.fromkeys(("del", "s", "strike"), "~~"),
 }  # fmt: skip
-# What is struck is no longer said: a price, a mistake.
+# Struck text is no longer valid: a price, a mistake.
 _STRUCK = re.compile("\0\\+~~\0.*?\0-~~\0", re.DOTALL)
 # Further links keep their relative address: nobody reads such an index as Markdown.
 _MAX_LINKS = 10_000
@@ -188,7 +188,7 @@ class _Inline:
             self._parts.append(f"\0-{mark}\0")
 
     def drop_blanks(self) -> None:
-        """Forget what was collected where it is blank: the space between two blocks."""
+        """Forget collected blanks: the space between two blocks."""
         if self._parts:
             self._parts = [f"\0+{mark}\0" for mark in self._open if mark]
 
@@ -331,7 +331,7 @@ class _Walker:
             self._kinds.append((_KINDS[tag], node))
         if tag == "details":
             self._folds.append(node.get("open") is None or self._folds[-1])
-        elif tag == "summary":  # is visible if what is around its <details> is
+        elif tag == "summary":  # is visible if the element around its <details> is
             self._folds.append(self._folds[-2:][0])
         elif node.get(FOLDED_MARK) is not None:
             self._folds.append(True)

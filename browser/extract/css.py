@@ -137,12 +137,16 @@ _MAX_MATCHES = 2_000_000
 
 
 class Rule(NamedTuple):
-    """One selector of a rule with the relevant declarations; `order` is its place in the sheets."""
+    """One selector of a rule with the relevant declarations; `order` is its place in the sheets.
+
+    Selectors of one `block` of declarations have its number, the place of the first.
+    """
 
     selector: Selector
     normal: Declarations
     important: Declarations
     order: int
+    block: int
 
 
 def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
@@ -173,9 +177,10 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
             continue
         parts = [part for part in prelude.split(",") if names.issuperset(_NAME.findall(part))]
         normal, important = parse_declarations(block) if parts else ({}, {})
+        first = start + len(rules)
         for part in parts if normal or important else ():
             if len(part) <= _MAX_SELECTOR and (selector := compile_selector(part.strip())):
-                rules.append(Rule(selector, normal, important, start + len(rules)))
+                rules.append(Rule(selector, normal, important, start + len(rules), first))
     return rules
 
 
@@ -230,7 +235,7 @@ class _Index:
 
 
 def names_of(element: etree._Element) -> frozenset[str]:
-    """What simple selectors call an element: its tag, `.class` for each class, `#id`."""
+    """The names of an element in simple selectors: its tag, `.class` for each class, `#id`."""
     return _names(element.tag, element.get("class") or "", element.get("id") or "")
 
 
@@ -257,13 +262,15 @@ class Cascade:
         self._rules = _Index(rules)
         self._hiding = _Index(hiding)
         self._known: dict[etree._Element, Declarations] = {}
-        # What is declared in the same way is computed once.
+        # Equal declarations are computed once.
         self._merged: dict[tuple[object, ...], Declarations] = {}
         self._above: dict[etree._Element, frozenset[str]] = {}
         self._matches_left = _MAX_MATCHES
 
     def may_hide(self, element: etree._Element) -> bool:
         """Whether a rule matches that may hide an element."""
+        if not self._hiding.rules_for(self._names[element]):  # of most elements
+            return False
         return next(self._matching(element, self._hiding), None) is not None
 
     def _matching(self, element: etree._Element, index: _Index) -> Iterator[Rule]:

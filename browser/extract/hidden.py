@@ -1,4 +1,4 @@
-"""Removes text that nobody sees from a page: hidden by markup, by style or by colour."""
+"""Removes invisible text from a page: hidden by markup, by style or by colour."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ _TEXTLESS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
-# What an attribute may hide, and what opens something else.
+# Elements that an attribute may hide, and elements that open others.
 _marked = finder(
     *(f"//@{name}/.." for name in ("style", "hidden", "popover", "bgcolor")),
     "//dialog",
@@ -235,7 +235,7 @@ _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY)
 
 
 def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree._Element]:
-    """Remove what is invisible by the page's markup and its own styles.
+    """Remove elements that the page's markup or its own styles make invisible.
 
     Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, by
     attributes and style elements, display, visibility, opacity, size, colour, position and
@@ -326,7 +326,7 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
     visible = copy.deepcopy(root)
     for element in [e for e in visible.iter() if e.get(_HEAVY) is not None]:
         remove(element)
-    return len(read_plainly(visible)) > MAX_TEASER
+    return len(read_plainly(visible, fast=True)) > MAX_TEASER  # the slow one costs .0025 on news
 
 
 def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
@@ -339,19 +339,20 @@ def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
 
 def _hiding_rules(rules: list[Rule]) -> list[Rule]:
     """Rules that hide, or whose text colour is another rule's background, or vice versa."""
-    declared = [{**rule.normal, **rule.important} for rule in rules]
-    texts = [parse_color(own.get("color", "")) for own in declared]
-    grounds = [parse_color(_background_value(own)) for own in declared]
-    text_colors = {_NAMED_COLORS["black"][:3], *(color[:3] for color in texts if color)}
-    ground_colors = {_NAMED_COLORS["white"][:3], *(color[:3] for color in grounds if color)}
-    return [
-        rule
-        for rule, own, text, ground in zip(rules, declared, texts, grounds, strict=True)
+    blocks = {rule.block: {**rule.normal, **rule.important} for rule in rules}
+    texts = {n: parse_color(own.get("color", "")) for n, own in blocks.items()}
+    grounds = {n: parse_color(_background_value(own)) for n, own in blocks.items()}
+    text_colors = {_NAMED_COLORS["black"][:3], *(c[:3] for c in texts.values() if c)}
+    ground_colors = {_NAMED_COLORS["white"][:3], *(c[:3] for c in grounds.values() if c)}
+    hiding = {
+        n
+        for n, own in blocks.items()
         if _hides(own)
         or _hides_own_text(own)
-        or (text and text[:3] in ground_colors)
-        or (ground and ground[:3] in text_colors)
-    ]
+        or ((text := texts[n]) and text[:3] in ground_colors)
+        or ((ground := grounds[n]) and ground[:3] in text_colors)
+    }
+    return [rule for rule in rules if rule.block in hiding]
 
 
 def _background_value(declared: Declarations) -> str:
@@ -382,10 +383,13 @@ class _Finder:
         self._cascade = cascade
         # Verdicts by the identity of declarations, which many elements share.
         self._verdicts: dict[int, tuple[bool, bool]] = {}
-        # Then default colours are unknown, as external sheets are not fetched.
-        self._is_styled_elsewhere = any(
-            "stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")
+        self._known_colors: dict[etree._Element, tuple[Color | None, Color | None]] = {}
+        self._defaults: tuple[Color | None, Color | None] = (
+            _NAMED_COLORS["black"],
+            _NAMED_COLORS["white"],
         )
+        if any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")):
+            self._defaults = None, None  # external sheets, which are not fetched, may set them
 
     def find(self, element: etree._Element) -> _Hidden | None:
         """How an element is invisible; None if it is visible, or the whole page."""
@@ -418,24 +422,30 @@ class _Finder:
         """Whether the text has the colour of its background."""
         if declared.keys().isdisjoint(("color", *_BACKGROUNDS)):
             return False
-        text, ground = self._color(element), self._background(element)
+        text, ground = self._colors(element)
         return (
             text is not None
             and ground is not None
             and all(abs(a - b) <= _INDISTINCT for a, b in zip(text[:3], ground[:3], strict=True))
         )
 
-    def _color(self, element: etree._Element) -> Color | None:
+    def _colors(self, element: etree._Element) -> tuple[Color | None, Color | None]:
+        """The colours of an element's text and background, its own or those around it."""
+        missing = []
+        text, ground = self._defaults
         for node in itertools.chain((element,), element.iterancestors()):
-            if value := self._cascade.declared(node).get("color"):
-                return parse_color(value)
-        return None if self._is_styled_elsewhere else _NAMED_COLORS["black"]
-
-    def _background(self, element: etree._Element) -> Color | None:
-        for node in itertools.chain((element,), element.iterancestors()):
-            value = _background_value(self._cascade.declared(node))
+            if (known := self._known_colors.get(node)) is not None:
+                text, ground = known
+                break
+            missing.append(node)
+        for node in reversed(missing):
+            declared = self._cascade.declared(node)
+            if value := declared.get("color"):
+                text = parse_color(value)
+            value = _background_value(declared)
             if value.replace("none", "").replace("inherit", "").strip():
                 color = parse_color(value)
                 if color is None or color.alpha > _FAINT:
-                    return color
-        return None if self._is_styled_elsewhere else _NAMED_COLORS["white"]
+                    ground = color
+            self._known_colors[node] = text, ground
+        return text, ground

@@ -138,7 +138,7 @@ def _hard_mark(node: etree._Element) -> str:
 
 
 def _is_fact_box(node: etree._Element) -> bool:
-    """Whether a box in an article has rows of a name and a value."""
+    """Whether a box in an article has rows with a name and a value."""
     if next(node.iterancestors("article", "main"), None) is None:
         return False
     rows = [[cell.tag for cell in row if cell.tag in {"th", "td"}] for row in node.iter("tr")]

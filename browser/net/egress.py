@@ -121,7 +121,7 @@ _ROOT = 0
 def _is_of_other_user(peer_port: int, own_port: int) -> bool:
     """Whether the loopback connection from `peer_port` belongs to another user of this machine.
 
-    False if the system does not tell, which only Linux does. A password would work everywhere, but
+    False if the system does not say, which only Linux does. A password would work everywhere, but
     Playwright can pass one to Chromium only by intercepting every request, which disables its cache
     (measured: opening a page of 20 pictures again takes 22 requests instead of one, and 210 ms
     instead of 130).

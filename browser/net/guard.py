@@ -199,7 +199,7 @@ _KEPT_REFUSALS = 1000
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """What may be reached. Hosts are patterns as in `HostPattern`: `*.example.org`, `[::1]:80`.
+    """Which hosts may be reached; patterns as in `HostPattern`: `*.example.org`, `[::1]:80`.
 
     A host of `deny_hosts` is refused even if allowed; without `allow_hosts` all are allowed.
     `allow_private` names hosts that may be reached although they are, or resolve to, private
@@ -346,7 +346,7 @@ def _is_own_address(address: Address) -> bool:
 
 
 VERDICT = "x-egress-verdict"
-"""The header by which our HTTP client tells the guard's answers from a server's.
+"""The header by which our HTTP client distinguishes the guard's answers from a server's.
 
 The proxy removes it from responses of servers.
 """

@@ -1,4 +1,4 @@
-"""When a host may be asked: slots for concurrent requests, delays between them, `Retry-After`."""
+"""When requests to a host are made: slots for concurrent ones, delays, `Retry-After`."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ class HostPace:
         return 0.0
 
     async def rest(self, name: str, seconds: float) -> None:
-        """Let nobody ask for `seconds`; a longer pause that is set already stays."""
+        """Start a cooldown of `seconds`; a longer one that is active stays."""
         next_at = asyncio.get_running_loop().time() + seconds
         self._next_at[name] = max(next_at, self._next_at.get(name, 0.0))
 
     async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
-        """Let a host rest if its answer is a rate limit with a `Retry-After`."""
+        """Start a cooldown if a host's answer is a rate limit with a `Retry-After`."""
         if status in _RATE_LIMITED and (seconds := retry_after(headers)):
             await self.rest(host, seconds)
 

@@ -26,8 +26,8 @@ _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
-# If the file could not be fetched, nothing may be fetched until it is. An object of its own, as it
-# is compared by identity.
+# If the file could not be fetched, nothing may be fetched until it is. A separate object, as
+# it is compared by identity.
 _UNREAD = Protego.parse("User-agent: *\nDisallow: /")
 
 

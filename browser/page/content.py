@@ -100,7 +100,7 @@ JPEG_QUALITY = 80  # small print stays readable, at a quarter of a PNG's size on
 
 
 async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
-    """Take a JPEG screenshot with the refs of the last snapshot drawn in all frames.
+    """Take a JPEG screenshot with the refs of the last snapshot marked in all frames.
 
     If the marks hide something, a second screenshot without them follows.
     """

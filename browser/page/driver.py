@@ -197,8 +197,8 @@ class PageDriver:
         """Close a consent dialog of a known platform that covers the page; whether one was closed.
 
         It is reported with the next observation. Buttons are recognised by the platform's own ids
-        and classes, never by their text. Where the browser is logged in nothing is clicked: there
-        a click may do something in the user's name.
+        and classes, never by their text, and pressed once. Where the browser is logged in nothing
+        is clicked: there a click may do something in the user's name.
         """
         url = self.page.url
         press = not self.logins.at(url)
@@ -208,19 +208,20 @@ class PageDriver:
                     break
         else:
             return False
-        platform, way = found
-        if press:
+        platform, way, pressed = found
+        if pressed:
             self.events.add(f"consent dialog closed ({platform}: {way})")
             await self.settle()
         elif url != self._consent_left_at:
             self._consent_left_at = url
+            why = "as its button did not close it" if press else "as the browser is logged in here"
             self.events.add(
-                f"a consent dialog ({platform}) covers the page; it was left open, as the browser "
-                "is logged in here: CLICK its button if you need what is under it"
+                f"a consent dialog ({platform}) covers the page; it was left open, {why}: "
+                "CLICK its button if you need what is under it"
             )
-        return press
+        return pressed
 
-    async def _consent_in(self, frame: Frame, *, press: bool) -> tuple[str, str] | None:
+    async def _consent_in(self, frame: Frame, *, press: bool) -> tuple[str, str, bool] | None:
         """Find, and press, the button of a consent dialog in a frame that covers the page."""
         if frame != self.page.main_frame:
             named = any(part in frame.url.lower() for part in _CONSENT_FRAMES)
@@ -230,7 +231,7 @@ class PageDriver:
             if not await injected.call(self.page.main_frame, "coversPage", owner):
                 return None
         found = await injected.call(frame, "consent", {"press": press})
-        return (found[0], found[1]) if found else None
+        return (found[0], found[1], found[2]) if found else None
 
     async def settle(self) -> None:
         """Wait for the page to settle, and the frame that was acted in."""

@@ -209,7 +209,7 @@ class Tab:
             )
 
     async def marked_pictures(self) -> tuple[bytes, ...]:
-        """Take a JPEG screenshot with refs drawn on it; a plain one too if they hide something."""
+        """Take a JPEG screenshot with refs marked on it; a plain one too if they hide something."""
         async with self.driver.reading("take a picture", ACT_SECONDS), keep_rendering(self.page):
             return await content.marked_pictures(self.page, ACT_SECONDS)
 
@@ -456,16 +456,17 @@ class Tab:
         """Drag an element onto another (`to`), or `by` pixels, from the point `at` of it.
 
         The button is held down for `seconds` before it moves. With a `path` the pointer goes
-        through its points, counted from the element's corner, as for drawing on a canvas.
+        through its points, counted from the element's corner, as for drawing on a canvas; first
+        comes the point `at`, if it is given.
         """
+        points = list(path if at or not path else path[1:])
 
         async def perform(target: Target) -> None:
-            if to is None and not any(by) and len(path) < 2:
+            if to is None and not any(by) and not points:
                 raise ActionError("it has no target", hint="Give `to`, `dx` and `dy`, or a `path`.")
             x, y = start = await user_input.hit_point(target, at or (path[0] if path else None))
-            if len(path) > 1:
-                left, top = x - path[0][0], y - path[0][1]
-                stops = [(left + across, top + down) for across, down in path[1:]]
+            if points and (box := await target.element.bounding_box()):
+                stops = [(box["x"] + across, box["y"] + down) for across, down in points]
             elif to is not None:
                 end = await user_input.hit_point(await self.driver.frames.find(to), covered=True)
                 stops = [end, (end[0] + ASIDE, end[1] + ASIDE)]

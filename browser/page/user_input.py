@@ -40,6 +40,8 @@ DRAG_STEPS = 10  # mouse moves; pages ignore a jump
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
 MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
+KEYS_SECONDS = 3.0  # of an action's ten, for typing key by key; what is left is inserted at once
+KEYS_AT_ONCE = 8
 MAX_STEPS = 250  # arrow keys to set a slider: some 5 ms each
 NUMBER_LOOKS, NUMBER_SECONDS = 6, 0.025
 """How often, and how many seconds apart, a slider is read: some change only when they draw."""
@@ -385,7 +387,12 @@ async def _type(page: Page, text: str) -> None:
     if len(text) > MAX_KEYS or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
         return
-    await page.keyboard.type(text)
+    until = time.monotonic() + KEYS_SECONDS
+    for at in range(0, len(text), KEYS_AT_ONCE):
+        if time.monotonic() > until:  # a page that works on each key for long
+            await page.keyboard.insert_text(text[at:])
+            return
+        await page.keyboard.type(text[at : at + KEYS_AT_ONCE])
 
 
 async def upload(target: Target, paths: Sequence[Path]) -> None:

@@ -245,11 +245,27 @@ def _read_file(url: str, files: LocalFiles) -> Page:
         raise TooLarge(f"{address} is larger than {_MAX_FILE_BYTES >> 20} MB")
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
+    document = extract_body(body, kind, address)
+    # A page that was saved alone has no next page: following that link would only fail.
+    links = tuple(
+        link
+        for link in document.links
+        if "next" not in link.rel.split() or _is_there(link.url, files)
+    )
     return Page(
         requested_url=address, url=address, via="file", outcome=Outcome.OK, body=body,
-        fetched_at=datetime.now(UTC), content_type=kind, document=extract_body(body, kind, address),
-        reason="a local file",
+        fetched_at=datetime.now(UTC), content_type=kind, reason="a local file",
+        document=replace(document, links=links),
     )  # fmt: skip
+
+
+def _is_there(url: str, files: LocalFiles) -> bool:
+    """Tell whether an address can be read: any of the web, and `files` that exist."""
+    if not url.startswith("file:"):
+        return True
+    with suppress(Refused):
+        return files.path(url).is_file()
+    return False
 
 
 def _page_from_response(requested: str, response: Response) -> Page:

@@ -39,7 +39,7 @@ _MAX_REWRITES = 2
 class Local(StrEnum):
     """How a search treats local sources such as the user's folder.
 
-    `FIRST`: they are queried first, and if one answers nobody else is. `BESIDE`: as well as the
+    `FIRST`: they are queried first, and if one answers no engine is. `BESIDE`: as well as the
     engines. `ONLY` and `NEVER`: they alone, or not at all.
     """
 
@@ -71,7 +71,7 @@ class ChainResult:
 class Chain:
     """Queries `providers` in order over `http`.
 
-    `state` is the file that remembers which engines rest, `cache` keeps good answers for their
+    `state` is the file that remembers the engines' cooldowns, `cache` keeps good answers for their
     lifetime; both are optional. `deadline` is for one engine, in seconds. Inside `pacing`, turns
     and rests are shared with other chains.
     """
@@ -102,9 +102,9 @@ class Chain:
     ) -> ChainResult:
         """Query engines until `several` have given results, as many at once.
 
-        `fresh` skips the cache. An engine that rests or is unavailable is skipped, and the trail
-        says why. One with a soft rest (it was slow or broken a moment ago) is queried after all if
-        no other engine answered.
+        `fresh` skips the cache. An engine in a cooldown or unavailable is skipped, and the trail
+        says why. One with a soft cooldown (it was slow or broken a moment ago) is queried
+        after all if no other engine answered.
         """
         run = _Run(query, several, fresh=fresh, local=local)
         left_out = {Local.ONLY: False, Local.NEVER: True}.get(local)

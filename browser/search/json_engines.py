@@ -1,4 +1,4 @@
-"""Engines that answer in JSON, a class each: the path of its rows, and its parameters.
+"""Engines that answer in JSON, one class each: the path of its rows, and its parameters.
 
 A new one is a class here (name, url, `rows`, `fields`, `parameters`). It is used if it is named;
 `GENERAL` in `engines.py` lists those that are used by default.

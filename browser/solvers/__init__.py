@@ -22,7 +22,7 @@ KIND = "solvers"
 
 
 class Solver(Protocol):
-    """Gives the token that a site's widget would have given a user."""
+    """Returns the token that a site's widget would have given a user."""
 
     async def solve(self, challenge: Challenge) -> str | None:
         """Solve a challenge; None where nobody could. Raises SolverFailed."""

@@ -53,11 +53,14 @@ STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """Split into case-folded words, in order; `O'Brien's` becomes `obrien`, `s`."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    if not folded.isascii():  # `perez` finds Pérez; accents of other scripts are kept
+    folded = text.casefold()
+    if not text.isascii():  # `perez` finds Pérez; accents of other scripts are kept
+        folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
         bare = _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", folded))
-        folded = unicodedata.normalize("NFC", bare)
-    found = _WORD.findall(_UNSPACED.sub(r" \1 ", folded))
+        folded = _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", bare))
+    found = _WORD.findall(folded)
+    if "'" not in folded:
+        return found
     return [w.removesuffix("'s").replace("'", "") for w in found]
 
 

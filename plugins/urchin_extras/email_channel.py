@@ -1,6 +1,6 @@
 """E-mail: questions by IMAP, answers by SMTP, a thread a conversation.
 
-Anybody can write any sender into a mail. Only mails are answered that our own server found to be
+Anybody can write any sender into a mail. Only messages are answered that our own server found to be
 from where they say (RFC 8601: `Authentication-Results`, dmarc=pass): see `mail_reading`.
 """
 
@@ -50,7 +50,7 @@ class EmailSettings(ChannelSettings):
     """`imap` and `smtp` are addresses such as `imaps://you%40example.org@mail.example.org`.
 
     `authserv` is the name that our server writes into `Authentication-Results`; `any_sender` says
-    that nobody else can put mails into this mailbox, so that senders need no proof.
+    that nobody else can put messages into this mailbox, so that senders need no proof.
     """
 
     imap: str
@@ -89,7 +89,7 @@ class Email(Channel):
         return tuple(found)
 
     async def listen(self, take: MessageHandler) -> None:
-        """Look for new mails again and again; those from before the first look are left alone."""
+        """Poll for new messages; those from before the first poll are ignored."""
         if not (self.settings.authserv or self.settings.any_sender):
             hint = "Set `authserv` to the server name in your mail's Authentication-Results header."
             raise UsageError("forged senders cannot be detected", hint=hint)
@@ -154,7 +154,7 @@ class Email(Channel):
         return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
-        """Read a mail; None for automatic mails, and those whose sender may be forged."""
+        """Read a message; None for automatic ones, and those whose sender may be forged."""
         mail = parse_mail(body)
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
@@ -287,7 +287,7 @@ class _Mailbox(imaplib.IMAP4):
             self.shutdown()
 
     def uids(self, which: str) -> list[str]:
-        """Numbers of mails by a search. Raises ConnectFailed and NotSent."""
+        """Return the numbers of messages found. Raises ConnectFailed and NotSent."""
         with _connection_errors("the mailbox"):
             done, found = self.uid("SEARCH", which)
         if done != "OK":

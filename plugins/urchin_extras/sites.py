@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Amazon(DeclaredPlatform):
-    """Ids that the product page has had for a decade; `data-hook` of reviews."""
+    """Ids that product pages have had for a decade; `data-hook` of reviews."""
 
     name = "amazon"
     hosts = ("amazon.com",)

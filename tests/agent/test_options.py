@@ -157,3 +157,4 @@ def test_an_invalid_setting_is_named_with_the_problem(given, said):
     with pytest.raises(UsageError) as raised:
         load_options(given)
     assert str(raised.value).startswith(said)
+    assert (raised.value.hint == "Did you mean max-steps?") is ("max-stepps" in given)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.export.event_lines import event_lines
 from agent.guard.outgoing import MAX_BITS, Outgoing
 from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind, Provenance
 from tests.security.outgoing_texts import (
@@ -372,7 +373,10 @@ async def test_a_query_is_made_without_what_is_withheld_and_says_so(
         file=[private],
     )
     noted = events(report)
-    withheld = next(e.data for e in noted if e.type == "query.withheld")
+    event = next(e for e in noted if e.type == "query.withheld")
+    assert event_lines(event)[0].endswith("--share KIND allows it.")
+    assert "--" not in event_lines(event, surface="page")[0]
+    withheld = event.data
     assert withheld["query"] == "weather ada@home.test coast"
     assert "“ada@home.test” (no public page shows this" in withheld["text"]
     assert "ada@home.test" in report.searches[0].withheld

@@ -212,16 +212,33 @@ async def test_reading_leaves_a_page_as_it_was(own, attached, pages, page, where
         assert not {key: (before[key], after[key]) for key in before if before[key] != after[key]}
 
 
-async def test_acts_change_what_they_do_and_nothing_else(own, pages):
-    body = "<button>Press</button><input aria-label=Field><a href='#x'>Link</a><select aria-label=List><option>a<option>b</select>"
+async def test_acts_change_what_they_do_and_nothing_else(own, pages, tmp_path):
+    (file := tmp_path / "chart.txt").write_text("depths")
+    body = (
+        "<button>Press</button><input aria-label=Field><a href='#x'>Link</a><select aria-label=List><option>a<option>b</select>"
+        "<input type=file aria-label=Chart><p style='height:1500px'>Some words</p>"
+    )
     async with shown(own, pages, body) as tab:
         snapshot, before = await tab.snapshot(), await state_of(tab.page)
-        acts = {
-            "Press": (tab.click, {"focus"}),
-            "List": (lambda shown: tab.select(shown, "b"), {"values"}),
-            "Field": (lambda shown: tab.type(shown, "kelp"), {"values", "focus"}),
-        }
-        for name, (act, own_changes) in acts.items():
+
+        async def drop_in_vain(shown: str) -> None:
+            with pytest.raises(ActionError, match="nothing can be dropped"):
+                await tab.drop(shown, [file])
+
+        acts = (
+            ("Press", tab.click, {"focus"}),
+            ("Press", tab.hover, set()),
+            ("Press", lambda shown: tab.drag(shown, by=(5, 0)), {"focus"}),
+            ("Press", drop_in_vain, set()),
+            ("List", lambda shown: tab.select(shown, "b"), {"values"}),
+            ("Field", lambda shown: tab.type(shown, "kelp"), {"values", "focus"}),
+            ("Field", lambda shown: tab.press("End", shown), {"focus"}),
+            ("Chart", lambda shown: tab.upload(shown, [file]), {"values", "focus"}),
+            ("Link", lambda _: tab.highlight("Some words"), {"focus"}),
+            ("Link", lambda _: tab.scroll(1), {"scrolled"}),
+            ("Link", lambda _: tab.evaluate("() => 1"), set()),
+        )
+        for name, act, own_changes in acts:
             await act(next(shown for shown, text in snapshot.refs.items() if name in text))
             after = await state_of(tab.page)
             changed = {key for key in before if before[key] != after[key]}

@@ -346,7 +346,7 @@ async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
     await expect(page.locator("#report .answer")).to_contain_text("Ida Marrin")
     [file] = (served.data / "uploads").glob("*/*pump log.md")
     assert (file.parent.parent.name, file.read_bytes()) == ("uploads", body)
-    assert str(file) in (served.data / "runs" / run / "journal.jsonl").read_text()
+    assert str(file) in (served.data / "runs" / run / "paths.json").read_text()
 
     await page.goto(f"{served.url}/settings")
     await page.get_by_label("Provider").select_option("groq")

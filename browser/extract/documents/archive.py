@@ -26,7 +26,7 @@ _SMALL = 1024 * 1024
 _MAX_DIRECTORY = 2 * 1024 * 1024
 _END_RECORD = b"PK\x05\x06"
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
-# What zipfile raises for broken files; NotImplementedError for an unsupported compression.
+# Errors that zipfile raises for broken files; NotImplementedError for an unsupported compression.
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
 
 

@@ -1,4 +1,4 @@
-"""Reads what Office documents draw: charts as tables of their numbers, and the text of shapes."""
+"""Reads drawings in Office documents: charts as tables of their numbers, and the text of shapes."""
 
 from __future__ import annotations
 

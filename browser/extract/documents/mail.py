@@ -31,7 +31,7 @@ _MAX_DEPTH = 5
 def read_mail(body: bytes, url: str, name: str) -> Document:
     """Read one message or a folder of them: visible headers, text, forwarded messages.
 
-    Attachments are named in the notes. Raises ExtractError if it is not a mail.
+    Attachments are named in the notes. Raises ExtractError if it is not an e-mail.
     """
     composer = Composer()
     if _MBOX_LINE.match(body):

@@ -38,7 +38,7 @@ _PDFIUM = threading.Lock()
 _MAX_PAGES = 2_000
 _UNTITLED = frozenset(("", "(anonymous)", "anonymous", "untitled", "(unspecified)"))
 _EDGES = ".,;:!?()[]\"'“”‘’"
-# What programs write as the title: the name of the printed file.
+# Titles that programs write: the name of the printed file.
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
 )
@@ -95,8 +95,8 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
             for target, label in _page_links(page, text) if layout else ():
                 links.link(target, label)
             comments, is_drawn_over = _annotations(page)
-            # Its own text does not hold what was typed into fields and boxes, unless they are made
-            # part of it.
+            # Its own text lacks the text typed into fields and boxes, unless they are
+            # made part of it.
             if is_drawn_over and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == 1:
                 text.close()
                 page.close()

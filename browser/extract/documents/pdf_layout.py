@@ -231,7 +231,7 @@ class _Page:
                 text += separator
 
     def _separator(self, line: Line, following: Line, full: float) -> str:
-        """What goes between two lines: nothing, a space, a line break or a paragraph break."""
+        """Return the separator of two lines: none, a space, a line break or a paragraph break."""
         gap = line.bottom - following.bottom
         if line.text.endswith(JOINT):
             return ""

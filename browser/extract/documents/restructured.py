@@ -1,4 +1,4 @@
-"""Reads reStructuredText with docutils, like the page it renders to; what Sphinx adds is text."""
+"""Reads reStructuredText with docutils, like the rendered page; Sphinx's additions become text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _add_directives(text: str) -> None:
     from docutils.parsers.rst import Directive, directives, languages  # noqa: PLC0415
 
     class Plain(Directive):  # type: ignore[misc] # docutils has no types
-        """Shows its arguments and its content, whatever it is for."""
+        """Shows its arguments and its content."""
 
         has_content = True
         optional_arguments = 1

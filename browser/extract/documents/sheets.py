@@ -37,7 +37,7 @@ _MAX_TITLE_LINES = 3
 # A cell with a formula whose value no program has stored.
 _NO_VALUE = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 _PERCENT = re.compile(r"0(?:\.(0+))?%")
-# What openpyxl and xlrd raise for damaged files.
+# Errors that openpyxl and xlrd raise for damaged files.
 _BROKEN = (
     *BROKEN_ZIP, KeyError, TypeError, AttributeError, IndexError, ParseError, etree.LxmlError,
     struct.error,

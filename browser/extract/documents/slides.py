@@ -21,7 +21,7 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset(("title", "ctrTitle"))
 # Date and number, which differ on every slide, and the slide's picture on its notes.
 _FRAME_ROLES = frozenset(("dt", "sldNum", "sldImg"))
-# What every slide repeats is given once.
+# Text that every slide repeats is shown once.
 _REPEATED_ROLES = frozenset(("ftr", "hdr"))
 _MAX_SLIDES = 1_000
 

@@ -41,7 +41,7 @@ _REMOVED = tuple(
     for name in """del moveFrom instrText delText sectPr proofErr bookmarkStart bookmarkEnd drawing
     object commentRangeStart commentRangeEnd fldChar sdtPr sdtEndPr""".split()
 )
-# Their content is where they do: content controls, which mammoth knows in some places only.
+# Replaced by their content: content controls, which mammoth knows in some places only.
 _WRAPPERS = tuple(f"{W}{name}" for name in ("sdt", "sdtContent", "smartTag", "customXml"))
 _KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
 # In half points: letters below two points are hidden.

@@ -94,7 +94,7 @@ class X(Platform):
 
 
 def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
-    """The post of a page without drawn posts: an article alone, or what its card says."""
+    """The post of a page without rendered posts: an article alone, or what its card says."""
     body, text = page.soup.select_one(_ARTICLE), page.meta["og:description"]
     card = _CARD.fullmatch(page.meta["og:title"])
     if status is None or (body is None and not (card and text)):
@@ -128,7 +128,7 @@ def _post(page: SitePage, node: Tag) -> Record:
 
 
 def _with_emoji(page: SitePage, body: Tag | None) -> str:
-    """Text with the emoji that the client draws as pictures."""
+    """Text with the emoji that the client shows as pictures."""
     for picture in body.select("img[alt][src*='/emoji/']") if body else ():
         picture.replace_with(attribute(picture, "alt"))
     return page.body(body)

@@ -79,7 +79,7 @@ _COMMENT = RecordPaths(
 
 
 class YouTube(Platform):
-    """`videoDetails` and its microformat; `itemprop` elements or the drawn page without them."""
+    """`videoDetails` and its microformat; otherwise `itemprop` elements or the rendered page."""
 
     name = "youtube"
     hosts = ("youtube.com", "youtu.be", "youtube-nocookie.com")
@@ -147,7 +147,7 @@ def _from_microdata(page: SitePage, wanted: str) -> Record | None:
 
 
 def _drawn(page: SitePage, wanted: str) -> Record | None:
-    """Read a video's page as it is drawn; None where it is not."""
+    """Read a video's rendered page; None if it is not rendered."""
     record = _DRAWN.read(page, "youtube", page.soup)
     if not record.title or not wanted:
         return None
@@ -200,7 +200,7 @@ def _transcript(page: SitePage) -> tuple[Record, ...]:
 
 
 def _comments(page: SitePage) -> tuple[Record, ...]:
-    """The comments that are drawn on the page."""
+    """The comments that are rendered on the page."""
     return _COMMENT.records(page, "youtube") if page.json is None else ()
 
 

@@ -68,9 +68,16 @@ const findConsent = () => {
   return null;
 };
 
-// Returns [platform, way] of the dialog that was closed, or null; without `press` that of the dialog that is there.
+// Finds a dialog and, with `press`, presses its button, once: a dialog that stays all the same is left. Returns [platform,
+// way, whether the button was pressed now], or null.
+const pressedToClose = new WeakSet();
 const consent = ({ press }) => {
   const found = findConsent();
-  if (press) found?.button.click();
-  return found && [found.platform, found.way];
+  if (!found) return null;
+  const { platform, way, button } = found, presses = press && !pressedToClose.has(button);
+  if (presses) {
+    pressedToClose.add(button);
+    button.click();
+  }
+  return [platform, way, presses];
 };

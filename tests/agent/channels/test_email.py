@@ -129,7 +129,7 @@ async def test_a_wrong_password_and_a_missing_proof_stop_the_channel(desk) -> No
             async with desk.running("email", env, **settings(imap, smtp, **more)):
                 await eventually(lambda: "stopped" in str(desk.said[-1:]), desk.said)
             desk.said.append("")
-    assert "does not let urchin in" in str(desk.said)
+    assert "refused the login of urchin" in str(desk.said)
     assert "authserv" in str(desk.said)
     assert "pass-not-right" not in str(desk.said)
 

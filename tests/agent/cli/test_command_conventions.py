@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.run.proposed_skills import propose_skill
+from agent.run.settings import learned_habits
 from browser.read.habits import Habit, Habits
 from browser.types import Outcome
 
@@ -67,7 +68,8 @@ def test_a_keyring_of_files_is_not_used(run):
 
 
 def test_a_key_of_nobody_is_refused(run):
-    assert run("keys", "set", "opnai", stdin="x\n").returncode == 2
+    refused = run("keys", "set", "opnai", stdin="x\n")
+    assert (refused.returncode, "Did you mean openai?" in refused.stderr) == (2, True)
     assert run("keys", "list").stdout == ""
 
 
@@ -156,9 +158,14 @@ def test_what_was_learned_of_sites_is_shown_and_forgotten(run, tmp_path):
 
 
 def test_a_skill_is_proposed_for_a_site_that_keeps_failing_and_used_once_enabled(run, tmp_path):
-    habit = Habit(at="2026-11-28T10:00:00+00:00", failed=Outcome.LOGIN, times=3)
-    path = propose_skill(tmp_path, "club.example", habit)
-    assert path == tmp_path / "proposed" / "club.example-login" / "SKILL.md"
+    events = []
+    habits = learned_habits(tmp_path, lambda type_, **data: events.append((type_, data)))
+    for _ in range(4):
+        habits.read_failed("club.example", Outcome.LOGIN)
+    proposed = {"name": "club.example-login", "site": "club.example", "times": 3}
+    assert events == [("skill.proposed", proposed)]
+    path, habit = tmp_path / "proposed" / "club.example-login" / "SKILL.md", Habit(failed="login")
+    assert "asked for a login 3 times in a row" in path.read_text()
     assert propose_skill(tmp_path, "club.example", habit) is None, "it is proposed once"
     place = ("--data-dir", str(tmp_path))
     listed = run("skills", *place, "list").stdout

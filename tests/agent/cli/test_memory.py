@@ -59,7 +59,7 @@ def test_a_preview_shows_what_would_be_injected_and_why(run, left):
     assert "Jan <Novak> built the tower clock in 1792." in told
     assert re.search(rf"\[fact\] {left[0]}: relevance \d\.\d\d; has tower, clock, built", told)
     assert (
-        "no memory of earlier runs bears on the question"
+        "no memory of earlier runs is relevant to the question"
         in run("memory", "preview", "Why do bees hum?").stdout
     )
 
@@ -105,6 +105,7 @@ def test_what_is_added_to_a_knowledge_base_is_found_there(run):
         "[soul] Never quote the forum" in run("memory", "search", "forum", "--kind", "Soul").stdout
     )
     assert run("memory", "search", "forum", "--kind", "Heart").returncode == 3
+    assert run("memory", "add", "Quote courts", "--kind", "skill").returncode == 2
 
 
 def test_verify_tells_a_head_that_is_not_in_the_log(run, store):

@@ -51,6 +51,8 @@ def test_a_download_is_announced_goes_on_where_it_broke_off_and_is_checked(run, 
 
     assert "allow-private" in run(*pull, DIGEST).stderr  # the guard's rules hold
     assert "--sha256" in run("models", "pull", url).stderr
+    unnamed = run("models", "pull")
+    assert (unnamed.returncode, "one of small (1.1 GB)" in unnamed.stderr) == (2, True)
     assert files.starts == []
     broken = run(*pull, DIGEST, "--allow-private", "127.0.0.1")
     assert (broken.returncode, "it continues where it stopped" in broken.stderr) == (6, True)

@@ -38,7 +38,6 @@ async def until(pilot, selector, text):
 
 async def go(pilot, key, name):
     """Change the list by a key, and wait until it has the focus."""
-    await pilot.pause()  # focusing a list, as at the start, shows it
     await pilot.press(key)
     for _ in range(MAX_LOOKS):
         if getattr(pilot.app.focused, "id", "") == f"{name}-list":

@@ -51,9 +51,10 @@ def test_a_run_as_it_was_written_holds(finished):
     assert found.head == json.loads(finished.journal.read_bytes().splitlines()[-1])["hash"]
 
 
-def test_one_changed_character_is_found_in_every_file(finished):
+def test_one_changed_character_is_found_in_every_file_of_the_record(finished):
     places = random.Random(6)
     files = [path for path in finished.path.rglob("*") if path.is_file()]
+    files.remove(finished.paths)  # of this machine alone: no archive has it
     assert len(files) > 4
     for path in files:
         body = path.read_bytes()

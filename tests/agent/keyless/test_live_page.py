@@ -54,12 +54,12 @@ class Talk:
         self.messages.append(Message("user", web, observations=(observed,)))
         return self
 
-    def read(self, text: str = READ_PAGE) -> Talk:
+    def read(self, text: str = READ_PAGE, url: str = URL) -> Talk:
         for query in (QUESTION, "bell", "Hesk Light"):
             self.then("WEB_SEARCH", {"query": query}, {"query": query, "results": 0}, "", "search")
-        data = {"source": "S1", "url": URL, "title": "Catalogue of the museum"}
+        data = {"source": "S1", "url": url, "title": "Catalogue of the museum"}
         data["controls"] = ["searchbox Search the catalogue"]
-        return self.then("READ", {"url": URL}, data, text, "S1")
+        return self.then("READ", {"url": url}, data, text, "S1")
 
     def opened(self) -> Talk:
         data = {"url": URL, "source": "S1", "title": "Catalogue of the museum"}
@@ -78,8 +78,9 @@ async def call(talk: Talk) -> tuple[str, dict[str, Any]]:
     return only.name, json.loads(only.param)
 
 
-async def test_a_page_with_controls_is_opened() -> None:
+async def test_a_page_with_controls_is_opened_but_no_file() -> None:
     assert await call(Talk().read()) == ("OPEN", {"url": URL})
+    assert "OPEN" not in await Talk().read(url="file:///notes/museum.html").reply()
 
 
 async def test_the_questions_phrase_is_typed_into_the_pages_own_search() -> None:

@@ -399,6 +399,12 @@ def test_a_file_with_a_matching_name_does_not_hide_the_sentence_that_has_all_wor
         town_walls="The town has three gates. The stork gate was opened in 1874.",
     )
     assert ranking.best.candidate.text == "The stork gate was opened in 1874."
+    ranking = ranked(
+        "How much water does the pump of the mill lift?",
+        water="Water runs to the sea. It lifts nothing.",
+        machines="The pump in the mill lifts 40 barrels of it an hour.",
+    )
+    assert "40 barrels" in ranking.closest(1)[0].text
 
 
 def test_sentences_with_the_same_date_do_not_compete() -> None:
@@ -418,6 +424,25 @@ def test_the_closest_passages_are_the_best_ranked_each_once() -> None:
     closest = ranking.closest(5)
     assert len({candidate.passage.id for candidate in closest}) == len(closest) == 2
     assert closest[0] == ranking.best.candidate
+
+
+def test_a_line_that_is_no_sentence_is_shown_though_it_cannot_be_quoted() -> None:
+    ranking = ranked(
+        "Which option makes the ferry list short?",
+        manual="OPTIONS\n\nferry list --terse\n\nIt never sails.",
+    )
+    assert ranking.best is None or "--terse" not in ranking.best.candidate.text
+    assert ranking.closest(3)[0].text == "ferry list --terse"
+
+
+def test_where_words_tie_the_page_that_the_search_found_first_is_shown_first() -> None:
+    texts = {"a": "The mill has a red pump.", "b": "A red pump is in the mill."}
+    plain = ranked("Where is the pump of the mill?", **texts)
+    pages = {candidate.page for candidate in plain.candidates}
+    for page in pages:
+        found = {url: 0.5 if url == page else 0.25 for url in pages}
+        ranking = Ranking(plain.question, plain.candidates, found)
+        assert ranking.closest(2)[0].page == page
 
 
 @pytest.mark.parametrize(

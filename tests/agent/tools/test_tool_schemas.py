@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 
+from agent import tools
 from agent.evidence import Evidence
 from agent.limits import LimitSettings
 from agent.memory import Memory
 from agent.options import APPROVABLE
 from agent.prompts import system_prompt
+from agent.tools import toolset
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.context import ToolContext
-from agent.tools.registry import Registry, tool_specs
+from agent.tools.registry import Registry, Tool, tool_specs
 from agent.tools.toolset import available_tools
 
 RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("query", "kinds")}
@@ -82,3 +86,15 @@ def test_each_action_on_a_page_says_how_its_approval_reads():
     acting = [tool for tool in (*ACTING_TOOLS, *DOWNLOAD_TOOLS) if tool.acts]
     assert {tool.approval for tool in acting} <= set(APPROVABLE)
     assert [tool.name for tool in acting if not tool.verb] == []
+
+
+def test_every_tool_is_listed_where_runs_look_for_it():
+    used = vars(toolset)
+    singles = {value.name for value in used.values() if isinstance(value, Tool)}
+    for info in pkgutil.iter_modules(tools.__path__, "agent.tools."):
+        own = vars(import_module(info.name))
+        families = {name: tools for name, tools in own.items() if name.endswith("_TOOLS")}
+        listed = {tool.name for family in families.values() for tool in family}
+        defined = {value.name for value in own.values() if isinstance(value, Tool)}
+        assert defined <= listed | singles, f"list it at the end of {info.name}"
+        assert families.keys() <= used.keys() | {"COMPUTING_TOOLS"}, "add it to agent.tools.toolset"

@@ -182,6 +182,17 @@ async def test_text_is_added_behind_what_stands_in_a_field(show):
     assert "C = three four more" in text
 
 
+async def test_a_page_that_works_long_on_each_key_gets_the_rest_at_once(show, monkeypatch):
+    monkeypatch.setattr("browser.page.user_input.KEYS_SECONDS", 0.05)
+    tab = await show("""<input aria-label=Note><p></p><script>let keys = 0;
+        onkeydown = () => { keys += 1; const until = performance.now() + 20; while (performance.now() < until); }</script>""")
+    note = "Two boats left the quay before the tide turned."
+    outcome = await tab.type(ref(await tab.snapshot(), "textbox Note"), note)
+    assert "typed into" in outcome.did
+    assert await tab.page.evaluate("document.querySelector('input').value") == note
+    assert 0 < await tab.page.evaluate("keys") < len(note)
+
+
 async def test_what_hears_keys_without_being_a_field_is_typed_into(show):
     tab = await show("""<pre tabindex=0 id=t style="height:40px"></pre><script>
         t.onkeydown = e => { t.textContent += e.key === 'Enter' ? '!' : e.key }</script>""")

@@ -60,6 +60,15 @@ async def test_a_dialog_that_comes_late_or_in_a_frame_or_shadow_root_is_closed_t
     assert "frame" not in text
 
 
+async def test_a_dialog_that_stays_open_is_pressed_once_and_then_left(show):
+    count = "onclick=\"document.title = 'pressed ' + (window.times = (window.times || 0) + 1)\""
+    tab = await show(f"<div {OVER}><button class=cky-btn-reject {count}>No</button></div>")
+    notes = await consent_notes(tab)
+    assert await tab.page.title() == "pressed 1"
+    assert len(notes) == 2
+    assert "left open, as its button did not close it" in notes[1]
+
+
 async def test_nothing_else_is_clicked_by_itself(show):
     tab = await show("""<div role=dialog style='position:fixed;inset:0'>Accept all cookies?
         <button id=accept onclick="document.title='clicked'">Accept all</button>

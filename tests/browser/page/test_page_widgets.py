@@ -149,9 +149,16 @@ async def test_a_path_is_drawn_through_its_points(show):
     tab = await show("""<canvas id=c width=200 height=200 style="border:0"></canvas><script>let down = false, seen = [];
         c.onmousedown = () => { down = true }; c.onmousemove = (e) => { if (down) seen.push([e.offsetX, e.offsetY]) };
         c.onmouseup = () => { down = false; document.title = 'let go' }</script>""")
-    await tab.drag(ref(await tab.snapshot(), "canvas"), path=[(10, 10), (60, 10), (60, 90)])
-    seen = await tab.page.evaluate("seen.map(([x, y]) => x + ',' + y)")
-    assert {"60,10", "60,90"} <= set(seen)
+    canvas = ref(await tab.snapshot(), "canvas")
+    # The point that it is grabbed at is the first of the path, if it is given.
+    for drawn in (
+        {"path": [(10, 10), (60, 10), (60, 90)]},
+        {"at": (10, 10), "path": [(60, 10), (60, 90)]},
+    ):
+        await tab.drag(canvas, **drawn)
+        seen = await tab.page.evaluate("seen.splice(0).map(([x, y]) => x + ',' + y)")
+        assert {"60,10", "60,90"} <= set(seen)
+        assert seen[-1] == "60,90"
     assert await tab.page.title() == "let go"
 
 

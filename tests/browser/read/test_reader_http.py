@@ -245,6 +245,13 @@ async def test_files_are_read_only_where_allowed(http: Polite, tmp_path: Path) -
     assert again.document.title == "Another"
     assert good.document is not None
     assert good.document.title == "Note"
+    page = "<p>High water at noon.</p><a rel=next href='%s'>Next</a>"
+    (inside / "first.html").write_text(page % "last.html")
+    (inside / "last.html").write_text(page % "lost.html")
+    for name, following in (("first", ["last.html"]), ("last", [])):
+        saved = (await reader.read((inside / f"{name}.html").as_uri())).document
+        assert saved is not None
+        assert [link.url.rpartition("/")[2] for link in saved.links] == following
     escapes = ["out/key.txt", "in/link.txt", "in/../out/key.txt", "in/%2e%2e/out/key.txt"]
     for path in escapes:
         page = await reader.read(f"file://{tmp_path}/{path}")
