@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent.jsvalues import ordered
 from agent.memory import BadImport, Memory
 from agent.memory.storage import export_storage, load_storage
 
@@ -48,8 +49,11 @@ def test_import_and_export_are_an_exact_round_trip(place: str, storage: dict[str
         load_storage(memory, storage)
         exported = export_storage(memory)
     assert exported == storage
+    # JavaScript has keys that are numbers first; elsewhere the order is that of the import.
+    expected = {**storage, "urchinMemory": ordered(storage.get("urchinMemory", {}))}
     for name in ("urchinMemory", "urchinProfile", "urchinProjects"):
-        assert json.dumps(exported.get(name)) == json.dumps(storage.get(name)), "order is kept too"
+        if name in storage:
+            assert json.dumps(exported[name]) == json.dumps(expected[name]), "order is kept too"
 
 
 def test_an_import_can_be_used_at_once(memory: Memory) -> None:
