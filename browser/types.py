@@ -18,7 +18,7 @@ PDF = "application/pdf"
 
 
 class Outcome(StrEnum):
-    """How a search or a read ended. One enum for search engines, pages, walls and limits.
+    """How a search or a read ended. One enum for search engines, pages and limits.
 
     A search provider ends in one of the first ten or `refused`, a page in any of them. Blocked is
     not empty: `empty` is a real "nothing found", `blocked` means that the site rejected us.

@@ -17,7 +17,7 @@ from agent.guard.secret_store import secret_name
 from agent.tools.context import CALL_PLACE, UNKNOWN, require_web
 from agent.tools.page_tools import (
     NOTHING_SHOWN,
-    clear_wall,
+    clear_block_page,
     read_state,
     require_tab,
     take_pictures,
@@ -184,7 +184,7 @@ async def _on_page(
         outcome = await act(tab)
         if tab.events.closed:
             return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
-        if outcome.url != before and await clear_wall(context, tab):
+        if outcome.url != before and await clear_block_page(context, tab):
             outcome = replace(outcome, changes=(await take_snapshot(context, tab)).text)
         state = await read_state(context, _summary(outcome) if is_act else "")
         pictures = await take_pictures(context, tab)

@@ -128,7 +128,7 @@ class Web:
         return any(provider.local for provider in self.chain.providers)
 
     @property
-    def can_clear_walls(self) -> bool:
+    def can_solve_captchas(self) -> bool:
         """Return whether the user or a solver can solve a captcha in the browser."""
         return self.is_visible or self.solver is not None
 

@@ -90,7 +90,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
         if web.polite is not None and (remark := web.polite.remark(url)):
             tab.events.add(remark)
         view = await take_snapshot(context, tab)
-        if await clear_wall(context, tab):
+        if await clear_block_page(context, tab):
             view = await take_snapshot(context, tab)
         state, pictures = await read_state(context), await take_pictures(context, tab)
         events = tab.events.drain()
@@ -350,7 +350,7 @@ _USER_TASKS = {
 }
 
 
-async def clear_wall(context: ToolContext, tab: Tab) -> bool:
+async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
     """Try to get past a captcha, bot check or login in front of a page; True if that worked.
 
     A user who sees the browser is asked to do it; otherwise a captcha solver is, if there is one.

@@ -233,7 +233,7 @@ _UNREAD_HINTS = {
 }
 _READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
 """Outcomes of a page with text; one without an article may show controls anyway."""
-_WALL_ADVICE = {
+_BLOCK_PAGE_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
     Outcome.LOGIN: "the page wants a login",
     Outcome.PAYWALL: "only the beginning is free to read",
@@ -294,8 +294,8 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
         return _unread(context, page)
     source = register_source(context, page)
     block, shown = show_passages(context, source, query=query, start=start)
-    advice = _WALL_ADVICE.get(page.outcome)
-    if page.outcome in SOLVABLE and context.web and context.web.can_clear_walls:
+    advice = _BLOCK_PAGE_ADVICE.get(page.outcome)
+    if page.outcome in SOLVABLE and context.web and context.web.can_solve_captchas:
         advice = "OPEN it: the check can be solved there"
     data: dict[str, Any] = {
         "source": source.name,

@@ -181,7 +181,7 @@ class HttpClient:
         return await self._call_within(deadline, _Call("POST", url, headers, content, max_bytes))
 
     async def forget(self, url: str) -> None:
-        """Remove `url` from the cache, as for a wall instead of a page."""
+        """Remove `url` from the cache, as after a block page."""
         if self._connections:
             await self._connections.forget(self._cache_key(url))
 

@@ -93,7 +93,7 @@ class Polite:
                 return
 
     async def forget(self, url: str) -> None:
-        """Remove `url` from the cache, as for a wall instead of a page."""
+        """Remove `url` from the cache, as after a block page."""
         await self._http.forget(url)
 
     def remark(self, url: str) -> str:

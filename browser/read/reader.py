@@ -36,7 +36,13 @@ from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MAJORITY
 from browser.net.local_files import LocalFiles
 from browser.net.url import host, join, registrable_domain
-from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
+from browser.page.block_pages import (
+    BlockPage,
+    find_block_page,
+    is_bare_page,
+    may_be_paywall,
+    mentions_captcha,
+)
 from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
@@ -186,7 +192,7 @@ class Reader:
     async def _get(self, requested: str, url: str, until: float) -> Page:
         response = await self._http.get(url, deadline=_remaining(until))
         page = await asyncio.to_thread(_page_from_response, requested, response)
-        if page.outcome is not Outcome.OK:  # a wall must not come from the cache the next time
+        if page.outcome is not Outcome.OK:  # never from the cache the next time
             await self._http.forget(response.url)
         return page
 
@@ -296,16 +302,16 @@ def _page_from_response(requested: str, response: Response) -> Page:
             document = replace(document, notes=(*document.notes, note))
         page = replace(page, outcome=_outcome(document), document=document)
     shown = _shown_text(html) if may_be_paywall(html, document) else ""
-    if wall := find_wall(response.status, requested, response.url, html, document, shown):
-        return replace(page, outcome=wall.outcome, reason=wall.reason)
+    if blocked := find_block_page(response.status, requested, response.url, html, document, shown):
+        return replace(page, outcome=blocked.outcome, reason=blocked.reason)
     return page
 
 
 async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     """Read a live page as it is now. Raises SessionError if the page is gone.
 
-    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. In
-    a tab where somebody acts, the page counts as it is.
+    With `check_status` a page that came with an HTTP error is a block page, as it is over plain
+    HTTP. In a tab where somebody acts, the page counts as it is.
     """
     if body := await tab.pdf():
         return await asyncio.to_thread(_page_of_pdf, tab.url, body)
@@ -318,19 +324,19 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     )
     shown = _shown_text(html) if may_be_paywall(html, document) else ""
     status = tab.status if check_status else None
-    wall = find_wall(status, url, url, html, document, shown)
+    blocked = find_block_page(status, url, url, html, document, shown)
     if (
-        wall is None
+        blocked is None
         and is_bare_page(html, document)
         and (mentions_captcha(document) or await tab.challenge() is not None)
     ):
-        wall = Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
+        blocked = BlockPage(Outcome.CAPTCHA, "the site asks to solve a captcha")
     return Page(
         requested_url=url, url=url, via="browser",
-        outcome=wall.outcome if wall else _outcome(document), fetched_at=datetime.now(UTC),
+        outcome=blocked.outcome if blocked else _outcome(document), fetched_at=datetime.now(UTC),
         status=status, content_type="text/html; charset=utf-8",
         body=html.encode("utf-8", "replace"), document=document,
-        reason=wall.reason if wall else "", shown=tab.citable(),
+        reason=blocked.reason if blocked else "", shown=tab.citable(),
     )  # fmt: skip
 
 

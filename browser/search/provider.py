@@ -212,7 +212,7 @@ class SearchProvider(SearchSource):
     def refusal(
         self, body: str, status: int, url: str, headers: Mapping[str, str]
     ) -> SearchPage | None:
-        """Recognise an error, limit or wall; None if the answer can be parsed."""
+        """Recognise an error, limit or block page; None if the answer can be parsed."""
         del url
         return refusal_from_response(
             status, body, retry_after(headers), keyed=bool(self.key_variables)

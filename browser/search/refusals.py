@@ -1,4 +1,4 @@
-"""Interpreting refused requests to engines: rate limits, quotas, keys, walls."""
+"""Interpreting refused requests to engines: rate limits, quotas, keys, block pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ERROR_WORDS = (
 
 # A page in place of results. Recognised by element ids, class names and form targets rather than by
 # words: a result may well be about captchas.
-_WALLS = re.compile(
+_BLOCK_PAGES = re.compile(
     r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
     |class=["'](?:[^"']*\s)?(?:captcha_header|b_captcha)\b
@@ -40,7 +40,7 @@ _CONSENT = re.compile(
     re.IGNORECASE,
 )
 # The words of such pages; only used for pages on which no result was found.
-WALL_WORDS = re.compile(
+BLOCK_PAGE_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
     r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human"
     r"|bots use DuckDuckGo too|checking your browser"
@@ -59,12 +59,12 @@ def refusal_from_response(
     """Interpret a status and an error body; None for an answer that can be parsed.
 
     `wait` are the seconds of the answer's `Retry-After`. `keyed` says that the engine takes keys:
-    for others a 403 is a wall, not a wrong key.
+    for others a 403 is a block page, not a wrong key.
     """
     if 200 <= status < 300:
         return None
-    if wall := recognise_wall(body):
-        return SearchPage(Outcome.BLOCKED, detail=wall, retry_after=wait)
+    if blocked := recognise_block_page(body):
+        return SearchPage(Outcome.BLOCKED, detail=blocked, retry_after=wait)
     outcome = _outcome_of(status, body[:_SEARCHED_CHARS], wait, keyed=keyed)
     return SearchPage(outcome, detail=f"HTTP {status}", retry_after=wait)
 
@@ -89,8 +89,8 @@ def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> O
 
 def refusal_from_error(text: str) -> SearchPage:
     """Interpret the text of an error, or of an unexpected page with status 200."""
-    if wall := recognise_wall(text):
-        return SearchPage(Outcome.BLOCKED, detail=wall)
+    if blocked := recognise_block_page(text):
+        return SearchPage(Outcome.BLOCKED, detail=blocked)
     detail = " ".join(text.split())[:200]
     for pattern, outcome in _ERROR_WORDS:
         if pattern.search(text):
@@ -100,8 +100,8 @@ def refusal_from_error(text: str) -> SearchPage:
     return SearchPage(Outcome.ERROR, detail=f"unexpected answer: {detail}")
 
 
-def recognise_wall(body: str) -> str:
-    """Name the wall that a page is: a check for robots, a consent page, or "" if there is none."""
-    if _WALLS.search(body):
+def recognise_block_page(body: str) -> str:
+    """Name the kind of block page: a check for robots, a consent page; "" for another page."""
+    if _BLOCK_PAGES.search(body):
         return "a check for robots"
     return "a consent page" if _CONSENT.search(body[:_SEARCHED_CHARS]) else ""

@@ -1,4 +1,4 @@
-"""Parsing result pages in HTML: layouts, results without a known layout, ads, walls, no results."""
+"""Parsing result pages in HTML: known and unknown layouts, ads, block pages, no results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bs4.element import NavigableString
 from browser.net.http import PAGE_HEADERS
 from browser.net.url import host, registrable_domain
 from browser.search.provider import SearchProvider
-from browser.search.refusals import WALL_WORDS, recognise_wall
+from browser.search.refusals import BLOCK_PAGE_WORDS, recognise_block_page
 from browser.search.results import is_encrypted_wrapper, unwrap_target
 from browser.types import Outcome, SearchPage, SearchResult
 
@@ -259,7 +259,7 @@ class HtmlProvider(SearchProvider):
         return super().refusal(body, status, url, headers)
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Parse by the first layout that yields results; tells "nothing found" from a wall."""
+        """Parse by the first layout that yields results; tells no results from a block page."""
         page = _visible(body) if "<" in body else None
         if page is None or page.find(True) is None:
             return SearchPage(Outcome.ERROR, detail="the answer is not a page")
@@ -272,9 +272,11 @@ class HtmlProvider(SearchProvider):
         text = _text(page)
         if self.nothing is not None and self.nothing.search(text):
             return SearchPage(Outcome.EMPTY)
-        wall = recognise_wall(body) or ("a check for robots" if WALL_WORDS.search(text) else "")
-        if wall:
-            return SearchPage(Outcome.BLOCKED, detail=wall)
+        blocked = recognise_block_page(body) or (
+            "a check for robots" if BLOCK_PAGE_WORDS.search(text) else ""
+        )
+        if blocked:
+            return SearchPage(Outcome.BLOCKED, detail=blocked)
         # No known layout fits: the engine may have changed its page.
         if results := tuple(Headings().read(page, base)):
             return SearchPage(Outcome.OK, results)

@@ -5,7 +5,7 @@ long a provider rests after
 
 | outcome | first rest | each further one | longest | note |
 |---|---|---|---|---|
-| blocked | 15 min | twice as long | a day | a wall grows with each try |
+| blocked | 15 min | twice as long | a day | each further try makes it worse |
 | rate_limited | 3 min | twice as long | a day | `Retry-After` decides where given |
 | quota | a day | - | a day | plans renew by day or month |
 | unauthorized | a day | - | a day | another key is another identity |

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser.extract import extract
-from browser.page.walls import find_wall
+from browser.page.block_pages import find_block_page
 from browser.types import Outcome
 
 URL = "https://courier.test/story"
@@ -16,7 +16,7 @@ LONG = (
 
 
 def wall_of(html):
-    return find_wall(200, URL, URL, html, extract(html, URL))
+    return find_block_page(200, URL, URL, html, extract(html, URL))
 
 
 @pytest.mark.parametrize(

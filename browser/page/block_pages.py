@@ -1,6 +1,6 @@
-"""Recognising walls before a page's content: bot checks, logins, consent, paywalls, HTTP errors.
+"""Recognising pages shown instead of the content: bot checks, logins, consent, paywalls, errors.
 
-A wall has little text: a longer page is not a wall, whatever it mentions.
+Such a block page has little text: a longer page is none, whatever it mentions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 # Characters of an extracted text; an article about captchas is longer.
-_MAX_WALL_CHARS = 1_500
+_MAX_BLOCK_PAGE_CHARS = 1_500
 _MAX_PAYWALL_CHARS = 4_000
 _BARE_NOTICE = 500  # a page with nothing but a notice
 
@@ -83,38 +83,38 @@ _CONSENT_HOSTS = ("consent.", "consentmanager.", "privacyconsent.", "privacy-con
 _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/")
 
 
-class Wall(NamedTuple):
-    """The kind of wall, and one line about it for people."""
+class BlockPage(NamedTuple):
+    """The kind of block page, and one line that says why."""
 
     outcome: Outcome
     reason: str
 
 
-def find_wall(
+def find_block_page(
     status: int | None,
     requested: str,
     url: str,
     html: str,
     document: Document | None,
     shown: str = "",
-) -> Wall | None:
-    """Recognise a wall by status, address and words; None if the page is not a wall.
+) -> BlockPage | None:
+    """Recognise a block page by status, address and words; None if it is another page.
 
     `requested` is the address before redirects, `url` the one after them. `status` is None for a
     page that was read in the browser. `shown` is all that the page shows: the document's text may
     be without the words of a paywall.
     """
-    wall = _by_content(requested, url, html, document, shown)
+    block = _by_content(requested, url, html, document, shown)
     if status is None or status < 400:
-        return wall
-    if wall is not None and wall.outcome in {Outcome.CAPTCHA, Outcome.BOT_CHECK, Outcome.LOGIN}:
-        return Wall(wall.outcome, f"{wall.reason} (HTTP {status})")
-    return Wall(_STATUS.get(status, Outcome.ERROR), f"HTTP {status}")
+        return block
+    if block is not None and block.outcome in {Outcome.CAPTCHA, Outcome.BOT_CHECK, Outcome.LOGIN}:
+        return BlockPage(block.outcome, f"{block.reason} (HTTP {status})")
+    return BlockPage(_STATUS.get(status, Outcome.ERROR), f"HTTP {status}")
 
 
 def is_bare_page(html: str, document: Document) -> bool:
-    """Whether a live page is little text without a form: a captcha in a form is not a wall."""
-    return len(document.text) <= _MAX_WALL_CHARS and _FIELD.search(html) is None
+    """Whether a live page is little text without a form: a captcha in a form blocks nothing."""
+    return len(document.text) <= _MAX_BLOCK_PAGE_CHARS and _FIELD.search(html) is None
 
 
 def mentions_captcha(document: Document) -> bool:
@@ -134,42 +134,44 @@ def may_be_paywall(html: str, document: Document | None) -> bool:
 
 def _by_content(
     requested: str, url: str, html: str, document: Document | None, shown: str
-) -> Wall | None:
+) -> BlockPage | None:
     text = document.text if document else ""
     title = document.title if document else ""
     if len(text) > _MAX_PAYWALL_CHARS:
         return None
     words = f"{title}\n{text}"
-    if len(text) <= _MAX_WALL_CHARS and (wall := _wall_of_short_page(requested, url, html, words)):
-        return wall
+    if len(text) <= _MAX_BLOCK_PAGE_CHARS and (
+        block := _short_block_page(requested, url, html, words)
+    ):
+        return block
     if not _PAYWALL.search(f"{text}\n{shown}"):
         return None
     # A longer page with such words must also declare itself as not free (schema.org).
-    if len(text) <= _MAX_WALL_CHARS or _contains_any("".join(html.split()), _NOT_FREE):
-        return Wall(Outcome.PAYWALL, "only the beginning is free to read")
+    if len(text) <= _MAX_BLOCK_PAGE_CHARS or _contains_any("".join(html.split()), _NOT_FREE):
+        return BlockPage(Outcome.PAYWALL, "only the beginning is free to read")
     return None
 
 
-def _wall_of_short_page(requested: str, url: str, html: str, words: str) -> Wall | None:
-    """Recognise the wall that a short page is; the most certain signs come first."""
+def _short_block_page(requested: str, url: str, html: str, words: str) -> BlockPage | None:
+    """Recognise a short block page; the most certain signs come first."""
     bare = len(words) < _BARE_NOTICE
     if _CAPTCHA.search(words) and _contains_any(html, _CAPTCHA_MARKS):
-        return Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
+        return BlockPage(Outcome.CAPTCHA, "the site asks to solve a captcha")
     if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _BOT_MARKS.search(html))):
-        return Wall(Outcome.BOT_CHECK, "the site checks whether a person is reading")
+        return BlockPage(Outcome.BOT_CHECK, "the site checks whether a person is reading")
     if bare and _contains_any(words, _BLOCKED):
-        return Wall(Outcome.BLOCKED, "the site turned us away")
+        return BlockPage(Outcome.BLOCKED, "the site turned us away")
     if host(url).startswith(_CONSENT_HOSTS) or _CONSENT.search(words):
-        return Wall(Outcome.CONSENT, "a consent page stands before the content")
+        return BlockPage(Outcome.CONSENT, "a consent page stands before the content")
     if bare and _CONSENT_DIALOG.search(html):
-        return Wall(Outcome.CONSENT, "a consent dialog stands before the content")
+        return BlockPage(Outcome.CONSENT, "a consent dialog stands before the content")
     has_password_field = _PASSWORD.search(html) is not None
     mentions_login = _contains_any(words, _LOGIN)
     was_redirected = _is_login(url) and not _is_login(requested)
     if was_redirected and (has_password_field or mentions_login):
-        return Wall(Outcome.LOGIN, "the site sent us to its login page")
+        return BlockPage(Outcome.LOGIN, "the site sent us to its login page")
     if has_password_field and mentions_login and bare:
-        return Wall(Outcome.LOGIN, "the page asks to log in")
+        return BlockPage(Outcome.LOGIN, "the page asks to log in")
     return None
 
 
