@@ -68,6 +68,7 @@ _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
 EDGE_KINDS = frozenset("paragraph quote term detail table".split())
+_LIST_KINDS = frozenset("item item-rest term detail table code".split())
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
 _LISTS = frozenset("ul ol dl li dt dd".split())
 _WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
@@ -250,6 +251,8 @@ class _Body:
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
         self._keep_opening(kept)
+        if not self._declared:
+            self._keep_lists(kept)
         # A heading belongs to the block below it.
         for n in reversed(range(len(kept) - 1)):
             if self._blocks[n].kind == "heading" and not self._blocks[n].is_linky:
@@ -321,6 +324,18 @@ class _Body:
             while 0 <= n < len(kept) and (kept[n] or self._is_edge(n, homes)):
                 kept[n] = True
                 n += step
+
+    def _keep_lists(self, kept: list[bool]) -> None:
+        """Keep lists, tables and code beside the paragraphs of a page that declares no article.
+
+        Those are the ingredients of a recipe, the versions of a changelog, the stages of a walk,
+        which trafilatura drops if their lines are short.
+        """
+        prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
+        homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}
+        for n, block in enumerate(self._blocks):
+            if block.kind in _LIST_KINDS and not block.link_chars and _container(block) in homes:
+                kept[n] = True
 
     def _is_edge(self, place: int, homes: Collection[etree._Element | None]) -> bool:
         block = self._blocks[place]
