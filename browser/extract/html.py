@@ -308,8 +308,9 @@ class _Body:
         places = [n for n, keep in enumerate(kept) if keep]
         first = next((n for n in places if self._prose[n]), len(kept))
         last = max((n for n in places if self._is_content(n)), default=len(kept))
-        for n in places:
-            kept[n] = not self._is_outside_body(n, first, last)
+        for n in reversed(places):
+            heads_list = n > last and kept[n + 1 : n + 2] == [True] and self._heads_list(n)
+            kept[n] = heads_list or not self._is_outside_body(n, first, last)
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
@@ -358,6 +359,10 @@ class _Body:
                 and (_is_caption(block) or block.link_density > _LINK_SHARE)
             )
         )
+
+    def _heads_list(self, place: int) -> bool:
+        block, below = self._blocks[place : place + 2]
+        return block.kind == "heading" and not block.is_linky and below.kind in _LIST_KINDS
 
     def _is_title(self, block: Block) -> bool:
         return block.kind in {"heading", "paragraph"} and same_words(block.text, self._title)
