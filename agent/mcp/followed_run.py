@@ -35,7 +35,7 @@ async def follow_run(
     session: ToolSession,
     start: Callable[..., Coroutine[Any, Any, Report]],
 ) -> Report:
-    """Run until the report is done, with events as progress; record the origin of the answer's words.
+    """Run until the report is done, with events as progress; record where its words come from.
 
     `start` is called with `on_event`. Post-run tasks continue in the server. If cancelled, the run
     stops, keeps its journal and can be resumed.
