@@ -42,7 +42,7 @@ MAX_HTML_BYTES: Final = 3 * 2**20
 def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
     """Return a source's page, or its text, as safe HTML with a quote marked as `#words`."""
     page, found = mark_quotes(_saved_html(record, source), source.quotes)
-    # A quote not found in the page comes from the text extracted from it.
+    # If a quote is not found, show the extracted text instead, from which it was taken.
     if not page or not found:
         text = escape(clean(record.source_text(source)))
         page, _ = mark_quotes(f"<pre>{text}</pre>", source.quotes)
