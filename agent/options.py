@@ -161,7 +161,7 @@ class Options:
         page="Model",
     )
     alias: _Names = setting((), "Define a short name for a model.", "SHORT=NAME")
-    judge: str | None = setting(None, "Model that judges claims which rules cannot decide.", "NAME")
+    judge: str | None = setting(None, "Model that judges claims that code cannot decide.", "NAME")
     base_url: str | None = setting(None, "URL of an OpenAI-compatible endpoint.", "URL")
     fallback: _Names = setting((), "Model to use when the previous one fails.", "NAME")
     native_tools: bool | None = setting(

@@ -137,8 +137,8 @@ async def run_channels(
 
     `live` returns the current settings. Changes to who may ask what, and to the runs' settings,
     apply while a channel runs; changes to its kind, address and keys do not. `answer` handles a
-    channel's messages. Raises `UsageError` if all fail, or if another process runs one of them on the same
-    data folder.
+    channel's messages. Raises `UsageError` if all fail, or if another process runs one of them on
+    the same data folder.
     """
     options = live()
     for name in names:

@@ -149,14 +149,14 @@ def _address(server: NamedServer) -> str:
     "NAME=VALUE",
     "Environment variable for the command; `${NAME}` is read from the current environment.",
 )
-@several("--header", "NAME=VALUE", "HTTP header, for a server with an address.")
-@switch("--sse", "The address uses the older SSE transport.")
+@several("--header", "NAME=VALUE", "HTTP header, for a server with a URL.")
+@switch("--sse", "The URL uses the older SSE transport.")
 @option("--timeout", "SECONDS", "Timeout for a call (default: 60).", type=ABOVE_ZERO)
 @several("--always-allow", "PATTERN", "Tools that never need approval.")
 @switch("--trust-read-only", "Do not ask for approval of tools that the server declares read-only.")
 @data_dir_option
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
-    """Add an MCP server called NAME: an address, or a command with its arguments.
+    """Add an MCP server called NAME, given by its URL or by a command with arguments.
 
     Its current tools are allowed. A tool whose definition changes needs approval again.
     """
@@ -165,15 +165,13 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
     first = reached[0]
     if not name.strip() or not first.strip():
         hint = "Use `research mcp add NAME COMMAND…` or `research mcp add NAME https://…`."
-        raise UsageError("a server needs a name, and a command or an address", hint=hint)
+        raise UsageError("a server needs a name, and either a command or a URL", hint=hint)
     if "://" not in first:
         row: dict[str, Any] = {"command": first, "args": [*reached[1:]]}
     elif first.lower().startswith(("http://", "https://")):
         row = {"type": "sse" if flags["sse"] else "http", "url": first}
     else:
-        raise UsageError(
-            f"not a server address: {first!r}", hint="An address begins with https://."
-        )
+        raise UsageError(f"not a server URL: {first!r}", hint="A URL begins with https://.")
     row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     row |= {"trustReadOnly": flags["trust_read_only"]}

@@ -43,7 +43,7 @@ def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> 
 )
 @output_flags
 def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
-    """Repeat the browser session of RUN, live and without a model.
+    """Repeat RUN's browser session live, without a model.
 
     Elements are found by role, name and position. The outcome of each action is checked: if it
     differs from the record, or an element is missing, the command reports it and exits with 8.
