@@ -51,7 +51,7 @@ def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
             listening.listen()
         except OSError as error:
             raise UsageError(
-                f"cannot listen on port {port}: {error.strerror}", hint="Name another --port."
+                f"cannot listen on port {port}: {error.strerror}", hint="Choose another --port."
             ) from error
         yield listening
 

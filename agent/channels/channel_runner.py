@@ -50,7 +50,7 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
         known = ", ".join(one.name for one in plugins("channels"))
         in_extras = kind in IN_EXTRAS["channels"] or not known
         hint = extras_hint("channels") if in_extras else f"Available kinds: {known}."
-        raise UsageError(f"unknown kind of channel {kind!r}", hint=hint)
+        raise UsageError(f"unknown channel kind {kind!r}", hint=hint)
     fields = {"kind": kind, **{key.replace("-", "_"): value for key, value in row.items()}}
     try:
         settings = channel.Settings(**fields)

@@ -174,7 +174,7 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
             if one is None or other is None:
                 yield one or "", "<" if other is None else ">", other or ""
             elif name == "sources" and one in comparison.changed:
-                yield one, "≠", f"{other} (another text)"
+                yield one, "≠", f"{other} (different text)"
             else:
                 yield one, "=", other
 

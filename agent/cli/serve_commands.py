@@ -105,7 +105,7 @@ def serve(
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
         if ticket:
             note(
-                f"The address logs in one browser, once. The token is {required}",
+                f"This URL logs in one browser, once. The token is {required}",
                 "Programs send it as `Authorization: Bearer TOKEN`.",
             )
 

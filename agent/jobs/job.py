@@ -203,7 +203,7 @@ def parse_duration(text: str) -> float:
         seconds = -1.0
     if seconds < 0:
         raise UsageError(
-            f"{text!r} is not a duration", hint="Use a form such as 90s, 20m, 2h or 1d."
+            f"{text!r} is not a duration", hint="Use a format such as 90s, 20m, 2h or 1d."
         )
     return seconds
 

@@ -145,8 +145,8 @@ class Monitors:
         """
         kind = kind or ("page" if is_web_url(target.strip()) else "answer")
         if kind == "answer" and target.isascii() and len(target.split()) < 2:
-            hint = "An address begins with https://; a question has more than one word."
-            raise UsageError(f"{target!r} is neither an address nor a question", hint=hint)
+            hint = "A URL begins with https://; a question has more than one word."
+            raise UsageError(f"{target!r} is neither a URL nor a question", hint=hint)
         fields = {field: settings.pop(field) for field in Monitor.model_fields.keys() & settings}
         monitor = Monitor(
             name="",
@@ -161,7 +161,7 @@ class Monitors:
             raise UsageError("parts and numbers can be watched only on pages")
         if monitor.when and not CONDITION.fullmatch(monitor.when):
             message = f"{monitor.when!r} is not a condition"
-            raise UsageError(message, hint="Use a form such as '<100', '>=5' or '10%'.")
+            raise UsageError(message, hint="Use a format such as '<100', '>=5' or '10%'.")
         read_blocks(b"<p>x", "text/html", monitor.css)  # raises for an invalid selector
         load_options(monitor.options)
         schedule = self.schedules.add(

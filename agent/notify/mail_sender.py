@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PASSWORD = "SMTP_PASSWORD"  # noqa: S105 - the variable's name
 _PORTS = {"smtp": 587, "smtps": 465}
-_FORM = "Use the form smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
+_FORM = "Use the format smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
 _TIMEOUT_S = 30.0  # seconds per reply from the mail server
 
 

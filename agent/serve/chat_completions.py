@@ -89,7 +89,7 @@ async def models() -> dict[str, Any]:
 async def model(name: str) -> dict[str, Any]:
     """Describe a model."""
     if name not in MODELS:
-        raise NotFound(f"no model {name[:80]}", hint=f"There are {', '.join(MODELS)}.")
+        raise NotFound(f"no model {name[:80]}", hint=f"Available: {', '.join(MODELS)}.")
     return _model_row(name)
 
 
@@ -116,7 +116,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
     """Start a run for the last message of a conversation. Raises `NotFound` or `UsageError`."""
     name = form.model.rpartition("/")[2]  # some clients add a provider prefix
     if name not in MODELS:
-        raise NotFound(f"no model {form.model!r}", hint=f"There are {', '.join(MODELS)}.")
+        raise NotFound(f"no model {form.model!r}", hint=f"Available: {', '.join(MODELS)}.")
     turns = [message for message in form.messages if message.role in ("user", "assistant")]
     if not turns or turns[-1].role != "user" or not turns[-1].text.strip():
         raise UsageError("the last message is not a question from the user")

@@ -109,7 +109,9 @@ class Library:
         """Replace the tags of a run. Raises `UsageError`."""
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
         if len(cleaned) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in cleaned):
-            raise UsageError(f"a run can have at most {MAX_TAGS} tags of {MAX_TAG} characters")
+            raise UsageError(
+                f"a run can have at most {MAX_TAGS} tags of up to {MAX_TAG} characters"
+            )
         write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned
 

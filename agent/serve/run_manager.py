@@ -317,7 +317,7 @@ class RunManager:
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run; returns once it has written its first event."""
         if len(self.active) >= self._at_once:
-            raise Busy(f"{self._at_once} runs are running, the most that may run at once")
+            raise Busy(f"{self._at_once} runs are already active, the maximum at once")
         run = self.active[folder.id] = ActiveRun(folder, self._thread.loop, attended=attended)
         working = asyncio.create_task(self._work(run, start))
         starting = asyncio.create_task(run.started.wait())

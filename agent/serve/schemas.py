@@ -119,7 +119,7 @@ class RunState(BaseModel):
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list,
-        description="Open questions of the run: n, kind (ask, approve, plan), what.",
+        description="The run's open questions: n, kind (ask, approve, plan), what.",
     )
 
 

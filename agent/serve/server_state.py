@@ -175,7 +175,7 @@ class ServerState:
         variables = {one.prefix: one.key for one in PROVIDERS if one.key}
         if provider not in variables:
             raise UsageError(
-                f"no provider is called {provider!r}", hint=f"There are: {', '.join(variables)}."
+                f"no provider is called {provider!r}", hint=f"Available: {', '.join(variables)}."
             )
         self._store_key(str(variables[provider]), key)
 
@@ -211,7 +211,7 @@ class ServerState:
         offered = ["web", *(["tab"] if self.has_tab else []), *self.folders]
         raise UsageError(
             f"this server offers no source {source[:80]!r}",
-            hint=f"There are: {', '.join(offered)}.",
+            hint=f"Available: {', '.join(offered)}.",
         )
 
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
