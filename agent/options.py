@@ -310,7 +310,7 @@ class Options:
     )
     timeout: _Seconds | None = setting(
         None,
-        "Maximum duration of the run, excluding time spent waiting for the user.",
+        "Maximum duration of the run, excluding waits for the user.",
         "SECONDS",
         page="Time limit, seconds",
     )
