@@ -1,4 +1,4 @@
-"""Loading settings: flag > environment > file > default, here and nowhere else.
+"""Loads settings, and is the only place that does: flag > environment > file > default.
 
 `agent/options.py` lists the settings. The Python API reads environment and file only on request.
 """
@@ -36,7 +36,7 @@ PathName: TypeAlias = "str | Path"
 class Flags(TypedDict, total=False):
     """The same settings as keyword arguments; `None` means not given.
 
-    `budget` is in USD; `budget_day` and `budget_month` apply to all runs of a day and a month
+    `budget` is in USD; `budget_day` and `budget_month` apply to all runs in a day and a month
     (UTC). `timeout` and `model_timeout` are in seconds, `keep_days` in days, `context_window` and
     `max_tokens` in tokens. `research ask --help` explains each.
     """
@@ -122,14 +122,14 @@ class Flags(TypedDict, total=False):
 
 @cache
 def _adapter() -> TypeAdapter[Options]:
-    # Pydantic looks up here what the table names without importing it.
+    # Pydantic resolves names here that the table uses without importing them.
     from agent.limits import LimitSettings, WikiRules, parse_table  # noqa: F401, PLC0415
 
     return TypeAdapter(Options)
 
 
 def load_options(values: Mapping[str, Any], *, config: bool = False) -> Options:
-    """Validate settings; with `config`, environment and file supply what `values` omit.
+    """Validate settings; with `config`, the environment and the file supply what `values` omits.
 
     Raises a `UsageError` that names the setting and the problem.
     """
@@ -165,7 +165,7 @@ def _validated(values: dict[str, Any]) -> Options:
 def dump_options(
     options: Options, *, exclude: Collection[str] = (), changed_only: bool = False
 ) -> dict[str, Any]:
-    """Return settings as JSON values, without secret ones; with `changed_only`, only non-defaults.
+    """Return settings as JSON values, without secrets; with `changed_only`, only non-defaults.
 
     `load_options` accepts the result.
     """
@@ -177,13 +177,13 @@ def dump_options(
 
 
 _last_good: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
-"""The last valid content of each settings file in this process, with its time and size."""
+"""The last valid content of each settings file in this process, with its mtime and size."""
 
 
 def file_settings() -> tuple[dict[str, Any], UsageError | None]:
     """Read the settings file; if it is invalid now, return its last valid values and the error.
 
-    A long-running process thus picks up changes, and a half-edited file does not stop it. An
+    A long-running process thus picks up changes and survives a half-edited file. An
     unchanged file is not read again. Raises `UsageError` if the file was never valid.
     """
     path = config_path()
@@ -210,10 +210,10 @@ def _version(path: Path) -> tuple[int, int]:
 
 
 class LiveOptions:
-    """The settings of a long-running process, which follow the settings file while it runs.
+    """The settings of a long-running process, which follow changes to the settings file.
 
-    `given` are settings that come before those of environment and file. A file that became invalid
-    is reported once with `report` (message, hint), and its last valid values remain.
+    `given` settings override those from the environment and the file. A file that became invalid
+    is reported once with `report` (message, hint), and its last valid values still apply.
     """
 
     def __init__(self, given: Mapping[str, Any], report: Callable[[str, str], None]) -> None:
@@ -223,11 +223,11 @@ class LiveOptions:
         self._options = load_options(self.given, config=True)
 
     def current(self) -> Options:
-        """Return the settings as the file says now."""
+        """Return the current settings."""
         _, broken = file_settings()
         try:
             self._options = load_options(self.given, config=True)
-        except UsageError as error:  # valid by itself, but not with what was given
+        except UsageError as error:  # valid by itself, but not together with `given`
             broken = error
         if broken is not None and str(broken) != self._reported:
             self._report(f"{broken}; using the previous settings", broken.hint)
@@ -243,7 +243,7 @@ def read_file(path: Path | None = None) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except tomllib.TOMLDecodeError as error:
-        hint = "Fix the line, or move the file away."
+        hint = "Fix the line, or move the file elsewhere."
         raise UsageError(f"{path} is not valid TOML: {error}", hint=hint) from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
@@ -251,7 +251,7 @@ def read_file(path: Path | None = None) -> dict[str, Any]:
 
 
 def read_template(name: str) -> dict[str, Any]:
-    """Read a saved question: its settings, and maybe `question` and `export`.
+    """Read a saved question: its settings and, if present, `question` and `export`.
 
     Raises `UsageError` if there is no such template, or a setting is invalid.
     """
@@ -273,13 +273,13 @@ def read_template(name: str) -> dict[str, Any]:
 
 
 _BESIDE = frozenset({"question", "export"})
-"""What a template may hold beside settings."""
+"""What a template may contain besides settings."""
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Read the RESEARCH_… variables of settings; unset and empty ones are ignored.
 
-    Lists are separated by commas or white space. Raises `UsageError` for an unclosed quote.
+    List items are separated by commas or white space. Raises `UsageError` for an unclosed quote.
     """
     found = {}
     for name in SETTINGS:
@@ -292,7 +292,7 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def provider_keys(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the API keys of an environment: of models, search engines and other services."""
+    """Return the API keys in an environment: for models, search engines and other services."""
     return {name: value for name, value in environ.items() if name.endswith("_API_KEY")}
 
 
@@ -344,7 +344,7 @@ def find_plugin(kind: str, name: str) -> Any:
 
 
 def make_plugin(kind: str, name: str, *args: object) -> Any:
-    """Call a plug-in's factory, or return None without such a plug-in. Raises `UsageError`."""
+    """Call a plug-in's factory, or return None if there is no such plug-in. Raises `UsageError`."""
     make = find_plugin(kind, name)
     try:
         return make(*args) if make is not None else None

@@ -2,28 +2,28 @@
 
 ResearchError
  ├── UsageError         2   a flag, a file or the configuration is wrong
- │    └── NobodyToApprove    --plan, and no user can be asked
+ │    └── NobodyToApprove    --plan, but no user can be asked
  ├── NotFound           3   nothing found (raised only by the command line; a run reports a status)
  ├── WebOutOfReach      6   every search provider failed, or there is no browser
  │    └── Offline            could not connect to any search provider
  ├── ModelError         7   the model failed permanently
- │    ├── ModelUnauthorized  the key was refused
+ │    ├── ModelUnauthorized  the key was rejected
  │    │    └── KeyMissing   2     no key is set
- │    ├── ModelQuota         the account has nothing left
+ │    ├── ModelQuota         the account has no quota left
  │    ├── ModelUnavailable   an outage, a rate limit or no answer, after all retries
  │    ├── ModelContext       the conversation is too long, even after trimming
  │    ├── ModelFiltered      a content filter stopped the question or the reply
- │    ├── ModelCut           the limit on its reply was reached before any text
- │    ├── ModelUnknown     2 the endpoint has no model of this name
- │    └── NotAnEndpoint    2 the address is not a model's API but a web page or another API
+ │    ├── ModelCut           the reply's token limit was reached before any text
+ │    ├── ModelUnknown     2 the endpoint has no model with this name
+ │    └── NotAnEndpoint    2 the URL is not a model API but a web page or another API
  ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
  ├── NeedsUser          5   an action needs the user's approval, and no user can be asked
  ├── PlanRefused        5   the user did not approve the plan of a run (--plan)
  ├── NotSent            6   a messaging service did not accept a message
- ├── ReplayDiverged     8   a replayed run makes a request that its journal does not have
+ ├── ReplayDiverged     8   a replayed run makes a request that is not in its journal
  ├── JournalError       1   the journal cannot be written or read
- │    └── ArchiveDamaged 8  an archive of a run was changed, or is not an archive
- ├── InternalError      1   a bug of ours; the run's journal has the traceback
+ │    └── ArchiveDamaged 8  a run archive was changed, or is not an archive
+ ├── InternalError      1   a bug in Urchin; the run's journal has the traceback
  └── ToolError          -   a tool call failed; it becomes a result with a hint and never ends a run
 """
 
@@ -54,7 +54,7 @@ class ResearchError(Exception):
 
 
 def error_text(error: BaseException | str, limit: int = MAX_ERROR_CHARS) -> str:
-    """Return the text of an error; a very long one is cut."""
+    """Return the text of an error, shortened if it is very long."""
     text = str(error) or type(error).__name__
     if len(text) <= limit:
         return text
@@ -64,9 +64,9 @@ def error_text(error: BaseException | str, limit: int = MAX_ERROR_CHARS) -> str:
 
 
 def error_class(name: str) -> type[ResearchError]:
-    """Return the error class of a recorded name; `ResearchError` for an unknown name."""
+    """Return the error class with a recorded name; `ResearchError` for an unknown name."""
     classes = [ResearchError]
-    for error in classes:  # grows during the iteration until it has all subclasses
+    for error in classes:  # grows during the iteration until it holds all subclasses
         classes += error.__subclasses__()
     for error in classes:
         if error.__name__ == name:
@@ -82,7 +82,7 @@ class UsageError(ResearchError):
 
 @contextmanager
 def from_extra(extra: str, or_else: str = "") -> Iterator[None]:
-    """Guard the import of an optional dependency; raises `UsageError` that names its extra."""
+    """Guard the import of an optional dependency; raises a `UsageError` that names its extra."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -153,20 +153,20 @@ class ModelFiltered(ModelError):
 
 
 class ModelCut(ModelError):
-    """The model used its whole reply for reasoning and was cut off before an answer."""
+    """The model spent its whole reply on reasoning and was cut off before an answer."""
 
     hint = "Raise --max-tokens or --budget, or use a model that reasons less."
 
 
 class ModelUnknown(ModelError, UsageError):
-    """The endpoint has no model of this name."""
+    """The endpoint has no model with this name."""
 
     exit_code = 2
     hint = "Check --model, and check that --base-url is the root of the API (often ending in /v1)."
 
 
 class NotAnEndpoint(ModelError, UsageError):
-    """The address is not a model's API."""
+    """The URL is not a model API."""
 
     exit_code = 2
     hint = "Check --base-url: it must be the root of the API, often ending in /v1."
@@ -187,7 +187,7 @@ class PlanRefused(ResearchError):
 
 
 class NobodyToApprove(UsageError):
-    """The run has a plan to be approved (--plan), and no user can be asked."""
+    """The run's plan needs approval (--plan), but no user can be asked."""
 
     hint = (
         "Run it on a terminal or on the page of `research serve`, or pass `edit_plan` to "
@@ -216,10 +216,10 @@ class ReplayDiverged(ResearchError):
 
 
 class RerunStopped(ResearchError):
-    """A step of a recorded session could not be repeated, or had another outcome."""
+    """A step of a recorded session could not be repeated, or had a different outcome."""
 
     exit_code = 8
-    hint = "The page is another one now; ask a model to do it again, which makes a new record."
+    hint = "The page has changed; ask a model to do it again, which makes a new record."
 
 
 class JournalError(ResearchError):
@@ -227,14 +227,14 @@ class JournalError(ResearchError):
 
 
 class ArchiveDamaged(JournalError):
-    """An archive of a run was changed, is truncated, or is not an archive."""
+    """A run archive was changed, is truncated, or is not an archive."""
 
     exit_code = 8
-    hint = "Get it again, or recreate it with `research export RUN FILE.zip`."
+    hint = "Get a new copy, or recreate it with `research export RUN FILE.zip`."
 
 
 class InternalError(ResearchError):
-    """A bug of ours; the run's journal has the traceback."""
+    """A bug in Urchin; the run's journal has the traceback."""
 
     hint = "This is a bug. `research show --steps` shows the run; please report it."
 

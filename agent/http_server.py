@@ -1,7 +1,7 @@
-"""Serving HTTP behind a token, on loopback unless another address is named.
+"""Serves HTTP behind a token, on loopback unless another address is named.
 
-A page of another site is refused: it has no token, and a Host that it made up for our address
-(DNS rebinding), or its own Origin, is refused before the token is looked at.
+Pages from other sites are refused: they have no token, and a foreign Origin, or a Host that was
+made to resolve to this address (DNS rebinding), is refused before the token is checked.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Receive = Callable[[], Awaitable[Any]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]
 HOST: Final = "127.0.0.1"
 MAX_LOGIN_BYTES: Final = 8_192
-"""Of the login form's body; it holds one token, and comes from somebody without one."""
+"""Maximum size of the login form's body, which holds one token and is not yet authorized."""
 MAX_BODY_BYTES: Final = 16 * 1024 * 1024
-"""Of a request's body, which is read whole: the longest, a conversation with pictures, has some."""
+"""Maximum size of a request body, which is read into memory; it may be a chat with images."""
 NO_STORE: Final = {"cache-control": "no-store"}
 
 
 @contextmanager
 def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
-    """Listen on a port for the length of a block; 0 is any. Raises `UsageError` if it is taken.
+    """Listen on a port during the block; 0 chooses a free one. Raises `UsageError` if it is in use.
 
-    Clients can connect as soon as they know the address: they wait until the server accepts.
+    Clients can connect as soon as they know the address; they wait until the server accepts.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as listening:
@@ -51,24 +51,24 @@ def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
             listening.listen()
         except OSError as error:
             raise UsageError(
-                f"cannot listen on port {port}: {error.strerror}", hint="Name another --port."
+                f"cannot listen on port {port}: {error.strerror}", hint="Choose another --port."
             ) from error
         yield listening
 
 
 def local_hosts(port: int) -> list[str]:
-    """The Host headers with which a browser of this machine calls a port on loopback."""
+    """Return the Host headers that a browser on this machine sends to a loopback port."""
     return [f"{HOST}:{port}", f"localhost:{port}", f"[::1]:{port}"]
 
 
 class TokenAuth:
-    """ASGI middleware: requests with the token pass, others get 401, or 403 for a foreign site.
+    """ASGI middleware: passes requests with the token; others get 401, or 403 from a foreign site.
 
-    `hosts` are the Host headers that are accepted (None: all). Programs send the token as a bearer.
-    A browser logs in with the form that a 401 shows it, or once with `/?ticket=…`: an address
-    stays in a browser's history, so none holds the token. From then on it sends `cookie` (""
-    where browsers cannot log in), and for a request that changes something an Origin, too.
-    `open_paths` need no token, but one of the hosts.
+    `hosts` are the accepted Host headers (None: all). Programs send the token as a bearer token.
+    A browser logs in with the form on the 401 page, or once with `/?ticket=…`: URLs stay in the
+    browser's history, so they never contain the token. From then on it sends `cookie` ("" if
+    browsers cannot log in) and, for requests that change something, also an Origin.
+    `open_paths` need no token, but must use one of the hosts.
     """
 
     def __init__(
@@ -85,21 +85,21 @@ class TokenAuth:
         self._bearer = f"Bearer {token}"
         self._hosts = None if hosts is None else frozenset(hosts)
         self._cookie = cookie
-        # The browser keeps a hash in place of the token, which is good for nothing else.
+        # The browser stores a hash instead of the token; it is of no use elsewhere.
         self._session = hmac.new(token.encode(), b"a browser's session", "sha256").hexdigest()
         self._ticket = ticket
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it."""
+        """Pass on a request, or answer it."""
         if scope["type"] == "http":
             answer = await self._answer(Request(scope, receive))
             await (answer or self._app)(scope, receive, send)
-        elif scope["type"] == "lifespan":  # the servers have no WebSocket
+        elif scope["type"] == "lifespan":  # the servers do not use WebSockets
             await self._app(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response | None:
-        """The login or the refusal that a request gets; None where it may pass."""
+        """Return the response that logs in or refuses a request; None if it may pass."""
         status = self._refusal_status(request)
         if status != 403 and await self._logs_in(request):
             headers = {"referrer-policy": "no-referrer", **NO_STORE}
@@ -109,26 +109,26 @@ class TokenAuth:
         return self._refuse(request, status) if status else None
 
     def _refusal_status(self, request: Request) -> int:
-        """401 or 403; 0 where the request may pass."""
+        """Return 401 or 403; 0 if the request may pass."""
         headers = request.headers
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
         same_origin = not origin or origin.partition("://")[2] == host
         if self._hosts is not None and (host not in self._hosts or not same_origin):
             return 403
-        # Not `request.url`, which is put together with the Host that the client sent.
+        # Not `request.url`, which is built from the client's Host header.
         bearer = headers.get("authorization", "").encode("latin-1")
         if request.scope["path"] in self._open_paths or _is_secret(bearer, self._bearer):
             return 0
         session = request.cookies.get(self._cookie, "").encode()
         if not (self._cookie and _is_secret(session, self._session)):
             return 401
-        # Browsers send cookies with what other sites make them ask for (CSRF).
+        # Browsers also send cookies with requests that other sites trigger (CSRF).
         read_only = request.method in ("GET", "HEAD")
         site = headers.get("sec-fetch-site", "none")
         return 0 if site in ("same-origin", "none") and (read_only or origin) else 403
 
     async def _logs_in(self, request: Request) -> bool:
-        """True for the login form with the token, or the ticket, which counts once."""
+        """Return whether this is a login form with the token, or the one-time ticket."""
         if not self._cookie or request.scope["path"] != "/":
             return False
         if request.method == "POST":
@@ -146,7 +146,7 @@ class TokenAuth:
         return valid
 
     def _refuse(self, request: Request, status: int) -> Response:
-        """The refusal: a page with the login form for a browser, JSON for a program."""
+        """Return the refusal: a page with the login form for browsers, JSON for programs."""
         headers = {"x-content-type-options": "nosniff", "content-security-policy": _LOGIN_POLICY}
         headers |= NO_STORE | ({"www-authenticate": "Bearer"} if status == 401 else {})
         kind, message = _REFUSALS[status]
@@ -158,14 +158,14 @@ class TokenAuth:
 
 
 class BodyLimit:
-    """ASGI middleware: answers 413 to a body that is too large, and does not read it to the end."""
+    """ASGI middleware: answers 413 to a body that is too large, without reading all of it."""
 
     def __init__(self, app: App, max_bytes: int = MAX_BODY_BYTES) -> None:
         self._app = app
         self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it."""
+        """Pass on a request, or answer it."""
         body = _CappedBody(receive, send, self._max_bytes)
         if scope["type"] == "http":
             length = dict(scope["headers"]).get(b"content-length", b"")
@@ -174,20 +174,20 @@ class BodyLimit:
             body.size = 0
             try:
                 await self._app(scope, body.receive, body.send)
-            # Any exception: reading half a body may make the app fail in whatever way it parses
-            # bodies. The 413 below replaces that failure; all others are raised again.
+            # Any exception: half a body can make the app fail in any way, depending on how it
+            # parses bodies. The 413 below replaces that failure; all other errors are raised again.
             except Exception:
                 if not body.too_large:
                     raise
         if body.too_large and not body.answered:
-            message = f"the request's body is larger than {self._max_bytes >> 20} MB"
-            error = {"type": "too_large", "message": message, "hint": "Send less at once."}
-            closing = {"connection": "close"}  # what else is sent is not read
+            message = f"the request body is larger than {self._max_bytes >> 20} MB"
+            error = {"type": "too_large", "message": message, "hint": "Send less data at once."}
+            closing = {"connection": "close"}  # the rest of the body is not read
             await JSONResponse({"error": error}, 413, closing)(scope, receive, send)
 
 
 class _CappedBody:
-    """Counts the bytes of a body as it is received; one that is too large ends early."""
+    """Counts the bytes of a body as it arrives, and ends it early if it is too large."""
 
     def __init__(self, receive: Receive, send: Send, max_bytes: int) -> None:
         self._receive, self._send, self._max_bytes = receive, send, max_bytes
@@ -215,12 +215,12 @@ def _is_secret(shown: bytes, secret: str) -> bool:
 
 
 _UNAUTHORIZED: Final = (
-    "no token, or a wrong one: send `Authorization: Bearer TOKEN`, or open the address that"
+    "the token is missing or wrong: send `Authorization: Bearer TOKEN`, or open the address that"
     " `research serve` printed"
 )
 _REFUSALS: Final = {
     401: ("unauthorized", _UNAUTHORIZED),
-    403: ("forbidden", "this Host or Origin may not ask here"),
+    403: ("forbidden", "requests from this Host or Origin are not allowed"),
 }
 _TEMPLATES = resources.files("agent").joinpath("templates")
 _LOGIN_STYLE: Final = _TEMPLATES.joinpath("login.css").read_text("utf-8").strip()

@@ -1,7 +1,7 @@
 """Limits that users can set, and the presets of quick, standard and deep.
 
 In `config.toml` they are the tables `[limits]` and `[wiki-rules]`; in the environment,
-`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults are those of the reference systems, where
+`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults are those of the reference systems, if
 they have one.
 """
 
@@ -16,21 +16,21 @@ from agent.validation import Before, Bounds, Depth
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The preset limits of a depth, for limits that the user does not set.
+    """The preset limits for a depth; they apply unless the user sets others.
 
-    steps, sources: of the whole run.
-    parts_steps: steps of a run whose question is split; each part searches and reads for itself
+    steps, sources: for the whole run.
+    parts_steps: steps of a run whose question is split; each part searches and reads on its own
         and gets its share, at most `part_steps`.
     plans: whether a question may be split.
     rounds, points: how often a draft is checked for open points, and how many are researched.
     sections: maximum number of sections of a report.
-    challenges: claims of an answer whose contrary is searched for.
+    challenges: number of claims to search for evidence against.
     engines: search engines queried at once for a hard query; their results are merged.
-    rephrases: how often the model may be asked for other queries when a search found little.
-    translates: also when it found enough, but the question is not in English.
+    rephrases: how often the model may be asked for other queries if a search found little.
+    translates: whether to ask even if it found enough, for questions not in English.
     first_reads, next_reads: pages that the extractive model reads after the first and after each
         further search.
-    queries, searches, list_pages: its queries per round, rounds, and pages of a list.
+    queries, searches, list_pages: the extractive model's queries per round, rounds, and list pages.
     """
 
     steps: int
@@ -52,11 +52,11 @@ class Effort:
     list_pages: int
 
 
-# quick: a search, one reading, a second look and the answer; what one good page can tell.
-# standard: the reference engine's twelve steps, eight for a part. A question over three hops needs
-# three searches; ten first pages hold the answer of 86 % of plain questions, six of 82 %.
-# deep: twice and more of everything, and two looks at what a draft leaves open: the first finds
-# what was overlooked, the second what that brought up; a third seldom finds anything.
+# quick: a search, one read, a second look and the answer: what a single good page can provide.
+# standard: the reference engine's twelve steps, eight per part. A three-hop question needs
+# three searches. The first ten pages answer 86 % of simple questions, the first six 82 %.
+# deep: at least twice as much of everything, and two checks for what a draft leaves open: the first
+# finds what was overlooked, the second what that raises; a third seldom finds anything.
 _NUMBERS: dict[str, tuple[Any, Any, Any]] = {
     "steps": (6, 12, 40),
     "sources": (6, 24, 60),
@@ -83,11 +83,11 @@ EFFORTS: dict[Depth, Effort] = {
 }
 STANDARD = EFFORTS["standard"]
 CHALLENGES = EFFORTS["deep"].challenges
-"""Claims that are challenged where the user asks for it at another depth."""
+"""Number of claims to challenge if the user asks for it at another depth."""
 
 
 WikiPart = Literal["wiki", "raw", "sessions"]
-"""The parts of a wiki: pages of users and runs, imported files, conversations."""
+"""The parts of a wiki: pages by users and runs, imported files, conversations."""
 
 
 _Count = Annotated[int, Bounds(ge=1)]
@@ -105,17 +105,17 @@ Category = Literal["incident", "milestone", "decision"]
 
 @dataclass(frozen=True)
 class LimitSettings:
-    """How much is kept, recalled and read. Texts of memory are measured in UTF-16 units.
+    """How much is kept, recalled and read. Memory texts are measured in UTF-16 units.
 
     recent_turns, condense_past: turns shown verbatim; older ones are condensed once there are more
         than `condense_past`.
     session_summaries, profile_keys, memories, skills, projects: how many of each are kept.
     summary_every, profile_every, propose_every, evaluate_every: questions between post-run tasks.
-    recalled, recalled_units: how many memories of earlier runs a run gets, and their size.
+    recalled, recalled_units: how many memories from earlier runs a run gets, and their size.
     wiki_…: limits of `memory_search` and `memory_get`.
-    call_seconds, read_seconds: timeouts of a tool call and of reading a page.
+    call_seconds, read_seconds: timeouts for a tool call and for reading a page.
     read_tokens, snapshot_tokens: size of an observation.
-    search_results: results of one search.
+    search_results: number of results per search.
     sealed: categories of results that are sealed automatically.
     """
 
@@ -154,10 +154,10 @@ class LimitSettings:
 
 @dataclass(frozen=True)
 class WikiRules:
-    """The rules of a wiki.
+    """Wiki rules.
 
-    types: allowed types of a relationship; any if the list is empty.
-    categories: groups of the index by pattern of the path; the first match counts, otherwise the
+    types: allowed relationship types; any if the list is empty.
+    categories: index groups by path pattern; the first match applies, otherwise the
         folder.
     required: files whose absence is reported.
     source: the part that `memory_search` searches by default.
@@ -176,12 +176,12 @@ class WikiRules:
     day_log: bool = False
 
     def category(self, path: str) -> str:
-        """Return the group of a page."""
+        """Return a page's group."""
         fitting = (name for pattern, name in self.categories.items() if fnmatchcase(path, pattern))
         return next(fitting, path.partition("/")[0] if "/" in path else "pages")
 
     def allows(self, type_: str) -> bool:
-        """Whether a relationship may have this type."""
+        """Return whether a relationship may have this type."""
         return not self.types or type_ in self.types
 
 

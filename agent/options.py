@@ -1,6 +1,6 @@
 """The table of settings: each with its type, bounds, default, help text and flag.
 
-Everything else is made from it: the command line's options (`agent/cli/flags.py`), the keys of
+Everything else is generated from it: the command-line options (`agent/cli/flags.py`), the keys of
 `config.toml` and the `RESEARCH_…` variables (`agent/config.py`), and the REST schemas
 (`agent/serve/schemas.py`). `Flags`, the keyword arguments of `research()`, repeats it for type
 checkers; a test compares the two. To add a setting, add a line here and one to `Flags`.
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
 APP = "urchin-research"
 MAX_STEPS = 200
-"""Maximum number of steps: more would be a loop. Repetition is usually detected much earlier."""
+"""Maximum number of steps: a run that needs more is looping, which is usually noticed earlier."""
 CONTEXT_WINDOW = 32_000
 """Default context window in tokens: every useful model supports it."""
 MIN_CONTEXT_WINDOW = 4_000
-"""Tokens: the system prompt and one observation need this many."""
+"""Minimum context window in tokens: enough for the system prompt and one observation."""
 MAX_SECONDS = 1e6
-"""Maximum duration of a run, eleven days: event loops refuse timers of years."""
+"""Maximum duration of a run in seconds (eleven days): event loops reject timers of years."""
 MAX_USD = 1e6
-"""Maximum budget in dollars: a typing error rather than a budget."""
+"""Maximum budget in dollars: anything higher is probably a typo."""
 MAX_SOURCES = 1_000
-"""Maximum number of sources: a report with more could not be read."""
+"""Maximum number of sources: nobody could read a report with more."""
 MAX_DAYS = 1_000_000
-"""Maximum age in days: dates before the year 1 do not exist."""
+"""Maximum age in days: dates before year 1 cannot be represented."""
 MIN_TOKENS = 1_000
-"""Minimum token limit of a run: less does not cover one call."""
+"""Minimum token limit for a run: fewer tokens do not cover one call."""
 ToolSource = Literal["domain", "mcp", "memory", "system"]
 """Tool sources; each can be disabled."""
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 RECORDINGS = (".webm", ".har")
-"""Endings of recordings of the browser (`--record FILE`)."""
+"""File extensions of browser recordings (`--record FILE`)."""
 SHAREABLE = ("file", "corpus", "memory", "page", "tool")
-"""Private content that may be sent: to any destination, or only to one SITE, tool or server."""
+"""Private content that may be sent, to any destination or only to one SITE, tool or server."""
 
 
 def _listed(value: Any, split: Callable[[str], tuple[str, ...]]) -> Any:
@@ -82,12 +82,12 @@ def _shares(value: Any) -> Any:
 def _recordings(value: Any) -> Any:
     for path in _paths(value):
         if Path(path).suffix not in RECORDINGS:
-            raise ValueError(f"{path} ends neither in .webm (a video) nor in .har (the requests)")
+            raise ValueError(f"{path} must end in .webm (video) or .har (requests)")
     return _paths(value)
 
 
 def _hosts(value: Any) -> Any:
-    # Only the host of a URL or a network would count, which the user did not mean.
+    # Of a URL or a network range, only the host would be used: not what the user meant.
     for name in _names(value):
         if "/" in str(name):
             raise ValueError(f"{name!r} should be a host such as example.org or 127.0.0.1:8080")
@@ -96,7 +96,7 @@ def _hosts(value: Any) -> Any:
 
 def _date(value: Any) -> Any:
     # Search engines silently ignore dates in other formats.
-    from datetime import datetime  # noqa: PLC0415 - `--help` needs none of it
+    from datetime import datetime  # noqa: PLC0415 - not needed for `--help`
 
     try:
         datetime.fromisoformat(value)
@@ -134,12 +134,12 @@ def setting(
     secret: bool = False,
     **more: Any,
 ) -> Any:
-    """Declare a setting: its default or what makes it, help text, and the placeholder of its value.
+    """Declare a setting: its default or default factory, help text and value placeholder.
 
-    `flag`: its names on the command line if they are not `--name`; None if it has no flag. `page`:
+    `flag`: its names on the command line, unless that is `--name`; None if it has no flag. `page`:
     the label of its control on the web page.
-    `secret` settings are never recorded or shown. `more` is `variables`, other environment
-    variables that set it, and whatever click takes, such as `exists`.
+    `secret` settings are never recorded or shown. `more` holds `variables`, other environment
+    variables that set it, and any arguments for click, such as `exists`.
     """
     metadata = {"help": text, "metavar": metavar, "flag": flag, "page": page, "secret": secret}
     metadata |= more
@@ -161,12 +161,12 @@ class Options:
         page="Model",
     )
     alias: _Names = setting((), "Define a short name for a model.", "SHORT=NAME")
-    judge: str | None = setting(None, "Model that judges claims which rules cannot decide.", "NAME")
+    judge: str | None = setting(None, "Model that judges claims that code cannot decide.", "NAME")
     base_url: str | None = setting(None, "URL of an OpenAI-compatible endpoint.", "URL")
     fallback: _Names = setting((), "Model to use when the previous one fails.", "NAME")
     native_tools: bool | None = setting(
         None,
-        "Call tools as functions or with text tags (default: by provider).",
+        "Call tools as functions or with text tags (default: depends on the provider).",
         flag="--native-tools/--text-tools",
     )
     guided: bool | None = setting(
@@ -177,7 +177,7 @@ class Options:
     vision: bool = setting(False, "Send screenshots to models that accept images.")
     model_sees: bool | None = setting(
         None,
-        "Whether the model accepts images (default: try until it refuses one).",
+        "Whether the model accepts images (default: assume so until it rejects one).",
         flag="--model-sees/--model-blind",
     )
     context_window: Annotated[int, Bounds(ge=MIN_CONTEXT_WINDOW)] = setting(
@@ -193,13 +193,13 @@ class Options:
         False, "Edit and approve the plan before anything is searched.", page="Plan first"
     )
     challenge: bool = setting(
-        False, "Search for the contrary of each central claim (default: if deep)."
+        False, "Search for evidence against each central claim (default: with --depth deep)."
     )
     instruction: str | None = setting(
         None, "Extra instruction for the model.", "TEXT", flag=("-s", "--instruction")
     )
     schema: Path | dict[str, Any] | None = setting(
-        None, "Also answer as JSON that follows this JSON Schema.", "FILE"
+        None, "Also return the answer as JSON that matches this JSON Schema.", "FILE"
     )
     search: _Names = setting((), "Search providers, in order of preference.", "A,B,C")
     searxng_url: str | None = setting(None, "URL of a SearXNG instance.", "URL")
@@ -221,7 +221,7 @@ class Options:
     storage_state: Path | None = setting(
         None, "Cookies and storage to load into the browser.", "FILE", exists=True
     )
-    login: _Names = setting((), "Use the session that `research login NAME URL` saved.", "NAME")
+    login: _Names = setting((), "Use the session saved by `research login NAME URL`.", "NAME")
     record: Annotated[tuple[Path, ...], Before(_recordings)] = setting(
         (), "Record the browser: .webm (video) or .har (requests).", "FILE"
     )
@@ -242,7 +242,9 @@ class Options:
     private_search: bool = setting(
         False, "Use only words from the question and from public pages in searches."
     )
-    online_metadata: bool = setting(False, "Complete citations of PDFs from Crossref and arXiv.")
+    online_metadata: bool = setting(
+        False, "Fill in missing citation details for PDFs from Crossref and arXiv."
+    )
     proxy: str | None = setting(
         None,
         "Proxy for web requests; HTTPS_PROXY works too.",
@@ -277,10 +279,10 @@ class Options:
     )
     skill_deny: _Names = setting((), "Disable skills with matching names.", "PATTERN")
     mcp_config: _Paths = setting(
-        (), "File that lists MCP servers in the usual `mcpServers` format.", "FILE", exists=True
+        (), "File that lists MCP servers in the standard `mcpServers` format.", "FILE", exists=True
     )
     mcp_servers: dict[str, Any] = setting(
-        dict, "MCP servers, in the format of `mcpServers`.", flag=None, secret=True
+        dict, "MCP servers, in `mcpServers` format.", flag=None, secret=True
     )
     service: _Names = setting(
         (), "URL of a service that `research audit` and `recheck` use.", "NAME=URL", flag=None
@@ -298,17 +300,17 @@ class Options:
         None, "Maximum cost of the run in dollars.", "USD", page="Budget, USD"
     )
     budget_day: _Usd | None = setting(
-        None, "Maximum cost of all runs of a day (UTC), in dollars.", "USD"
+        None, "Maximum cost of all runs in a day (UTC), in dollars.", "USD"
     )
     budget_month: _Usd | None = setting(
-        None, "Maximum cost of all runs of a month, in dollars.", "USD"
+        None, "Maximum cost of all runs in a month, in dollars.", "USD"
     )
     max_tokens: Annotated[int, Bounds(ge=MIN_TOKENS)] | None = setting(
-        None, "Maximum number of tokens, in and out, of all model calls.", "N"
+        None, "Maximum number of input and output tokens for all model calls.", "N"
     )
     timeout: _Seconds | None = setting(
         None,
-        "Maximum duration of the run, without waiting for the user.",
+        "Maximum duration of the run, excluding waits for the user.",
         "SECONDS",
         page="Time limit, seconds",
     )
@@ -346,30 +348,30 @@ class Options:
         file_okay=False,
     )
     wiki_rules: "Annotated[WikiRules, Before(parse_table)]" = setting(
-        _default_rules, "Rules of the wiki, as a table: see docs/memory.md.", flag=None
+        _default_rules, "Wiki rules, as a table: see docs/memory.md.", flag=None
     )
     limits: "Annotated[LimitSettings, Before(parse_table)]" = setting(
-        _default_limits, "Further limits, as a table: see `LimitSettings`.", flag=None
+        _default_limits, "Other limits, as a table: see `LimitSettings`.", flag=None
     )
     fresh: bool = setting(False, "Bypass caches.")
     require_verified: bool = setting(False, "Exit with 4 unless every sentence is supported.")
 
     @property
     def effort(self) -> "Effort":
-        """The preset limits of a run's depth."""
+        """The preset limits for the run's depth."""
         from agent.limits import EFFORTS  # noqa: PLC0415 - as above
 
         return EFFORTS[self.depth]
 
     @property
     def challenges(self) -> int:
-        """The number of claims whose contrary is searched for."""
+        """The number of claims to search for evidence against."""
         from agent.limits import CHALLENGES  # noqa: PLC0415 - as above
 
         return CHALLENGES if self.challenge else self.effort.challenges
 
     def without_servers(self) -> "Options":
-        """Return the same settings without the tools of MCP servers."""
+        """Return the same settings without MCP tools."""
         sources = tuple(source for source in self.tool_sources if source != "mcp")
         return dataclasses.replace(self, tool_sources=sources)
 
@@ -385,7 +387,7 @@ class Options:
 
     @property
     def wiki_folder(self) -> Path:
-        """The folder of the wiki, which may not exist."""
+        """The wiki folder, which may not exist."""
         return self.wiki or self.data / "wiki"
 
 
@@ -394,7 +396,7 @@ SETTINGS = {field.name: field for field in dataclasses.fields(Options)}
 
 
 def variables_of(name: str) -> list[str]:
-    """Return the environment variables of a setting, the first of them its own."""
+    """Return a setting's environment variables, its own first."""
     return [f"RESEARCH_{name.upper()}", *SETTINGS[name].metadata.get("variables", ())]
 
 
@@ -409,7 +411,7 @@ def is_list(name: str) -> bool:
 
 
 def from_text(name: str, value: Any) -> Any:
-    """Split the text of a list, as a template may have it; invalid values are left as they are."""
+    """Split a list given as text, as in a template; leave an invalid value unchanged."""
     for part in _conversions(name):
         try:
             return part.convert(value)
@@ -419,7 +421,7 @@ def from_text(name: str, value: Any) -> Any:
 
 
 def default_data_dir() -> Path:
-    """Return the data folder of this user."""
+    """Return this user's data folder."""
     import platformdirs  # noqa: PLC0415 - as above
 
     return platformdirs.user_data_path(APP)
@@ -432,9 +434,9 @@ _COMMAND_OR_FLAG = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ON_PAGE = {"doctor": "“Doctor” in Settings", "keys": "“Keys” in Settings"}
-"""Commands that the web page has a control for."""
+"""Commands for which the web page has a control."""
 _ELSEWHERE = "\0"
-"""Marks a sentence that only a command line can follow."""
+"""Marks a sentence that makes sense only on the command line."""
 
 
 Surface = Literal["shell", "page", "python"]
@@ -442,10 +444,10 @@ Surface = Literal["shell", "page", "python"]
 
 
 def hint_for(surface: Surface, hint: str) -> str:
-    """Rewrite a hint, which names flags and commands, for where it is shown.
+    """Rewrite a hint that names flags and commands for the interface that shows it.
 
     In Python a flag is a keyword argument. On the web page flags and commands are named by their
-    controls, and other flags as settings of the server; sentences about what the page does not have
+    controls, and other flags as server settings; sentences about features that the page lacks
     are left out.
     """
 
@@ -473,5 +475,5 @@ def hint_for(surface: Surface, hint: str) -> str:
 
 
 def _is_value(match: re.Match[str]) -> bool:
-    """Whether a flag has a value (`extractive`, the model of those without one), no placeholder."""
+    """Return whether a flag has a literal value (`extractive`), not a placeholder."""
     return (match["value"] or "").islower()

@@ -1,7 +1,7 @@
 """Urchin's public Python interface: `from urchin_research import research`.
 
-The parts live in the packages `agent` and `browser`. A folder of yours with one of these names
-hides ours; the import then fails with its path.
+The code is in the packages `agent` and `browser`. A folder of yours with one of these names
+hides the package; the import then fails with an error that names the folder.
 """
 
 from __future__ import annotations

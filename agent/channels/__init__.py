@@ -1,1 +1,1 @@
-"""Channels: questions by messenger and e-mail, for any service with a plug-in."""
+"""Channels: questions by messenger and e-mail, over any service that has a plug-in."""

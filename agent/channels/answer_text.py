@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 MAX_MESSAGES = 3
-"""Maximum number of messages per answer; a longer answer is sent as a file as well."""
+"""Maximum number of messages per answer; a longer answer is also sent as a file."""
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
 _MORE = "… The full answer with its sources is in the file."
 
@@ -81,7 +81,7 @@ def _units(text: str, longest: int) -> Iterable[str]:
         if length(paragraph) <= longest:
             yield paragraph
             continue
-        # a sentence ends after its citations, which must stay with it
+        # a sentence includes the citations that follow it
         found = [_MARKERS.match(paragraph, span.end) for span in sentences(paragraph)]
         ends = [markers.end() for markers in found if markers]
         at = 0

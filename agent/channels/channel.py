@@ -27,8 +27,8 @@ class ChannelSettings(BaseModel):
     """The settings `[channels.NAME]`; a channel adds its own in a subclass.
 
     `allow` lists the allowed senders by the service's ids. `refuse` is the text that other senders
-    get once, or empty. `budget_day` (USD) and `questions_day` apply to each sender. `run` has the
-    settings of each run, `keys` other environment variables for the secrets.
+    receive once, or empty. `budget_day` (USD) and `questions_day` apply to each sender. `run` has
+    the settings for each run, and `keys` alternative environment variables for the secrets.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,16 +78,16 @@ class Outbound:
 
 
 MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError)
-"""Errors of reading data that does not have the format documented by its service."""
+"""Errors raised by data that does not have the format documented by its service."""
 MessageHandler = Callable[[Inbound], Awaitable[None]]
 """Receives a message. It is on disk when this returns, so the service may delete it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelLink:
-    """The resources of a channel: its HTTP client, the proxy for other protocols, a notebook.
+    """A channel's resources: its HTTP client, the proxy for other protocols, and notes.
 
-    `notes` are kept on disk between starts; `say` reports to the operator of the channel.
+    `notes` are stored on disk between starts; `say` reports to the channel's operator.
     """
 
     http: ServiceClient
@@ -151,7 +151,7 @@ class Channel(ABC):
         """Return the bot's account. Raises the same errors as `send`."""
 
     async def fetch(self, file: str) -> Attachment:
-        """Download a file of a message. Raises the same errors as `send`."""
+        """Download a file attached to a message. Raises the same errors as `send`."""
         raise NotSent(f"{self.settings.kind} cannot download files such as {file[:80]}")
 
     async def busy(self, thread: str) -> None:  # noqa: B027 - few services can

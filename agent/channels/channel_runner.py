@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 _STABLE_S = 60.0
-"""After a connection of at least this many seconds, reconnect without delay."""
+"""After a connection that lasted at least this many seconds, reconnect without delay."""
 
 
 def channel_settings(options: Options) -> dict[str, tuple[type[Channel], ChannelSettings]]:
@@ -50,7 +50,7 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
         known = ", ".join(one.name for one in plugins("channels"))
         in_extras = kind in IN_EXTRAS["channels"] or not known
         hint = extras_hint("channels") if in_extras else f"Available kinds: {known}."
-        raise UsageError(f"unknown kind of channel {kind!r}", hint=hint)
+        raise UsageError(f"unknown channel kind {kind!r}", hint=hint)
     fields = {"kind": kind, **{key.replace("-", "_"): value for key, value in row.items()}}
     try:
         settings = channel.Settings(**fields)
@@ -73,9 +73,9 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
 
 
 class LiveChannelSettings:
-    """The settings of a running channel, which follow the settings file.
+    """The settings of a running channel, which follow changes to the settings file.
 
-    If they became invalid, that is reported once, and the previous ones remain.
+    If they become invalid, that is reported once, and the previous ones still apply.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class LiveChannelSettings:
         self._row = live().channels.get(name)
 
     def current(self) -> ChannelSettings:
-        """Return the settings as the file says now."""
+        """Return the current settings."""
         options = self._live()
         row = options.channels.get(self._name)
         if row != self._row:
@@ -135,10 +135,10 @@ async def run_channels(
 ) -> None:
     """Run channels until cancelled. If one fails for good, the others continue.
 
-    `live` returns the settings as they are now. Who may ask what, and how runs are made, follows
-    them while a channel runs; its kind, address and keys do not. `answer` handles the messages of
-    a channel. Raises `UsageError` if all fail, or if another process runs one of them on the same
-    data folder.
+    `live` returns the current settings. Changes to who may ask what, and to the runs' settings,
+    apply while a channel runs; changes to its kind, address and keys do not. `answer` handles a
+    channel's messages. Raises `UsageError` if all fail, or if another process runs one of them on
+    the same data folder.
     """
     options = live()
     for name in names:

@@ -1,7 +1,7 @@
 """The dialogue of a channel: each message is a command, a reply to a run, or a new run.
 
-Only senders on the allow-list are answered; they are the user. Text that they forward or quote and
-their files come from others, so a run gets them as untrusted files.
+Only senders on the allow-list are answered; they count as the user. Text that they forward or
+quote, and their files, come from others, so runs treat them as untrusted files.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ _BUTTONS = (("yes", "Yes"), ("site", "Yes, everything on this site"), ("no", "No
 
 @dataclass(slots=True)
 class _UserQuestion:
-    """A question of a run to the user, answered with a button or in words."""
+    """A question from a run to the user, answered with a button or in words."""
 
     code: str
     reply: asyncio.Future[str] = field(repr=False)
 
 
 class Dialogue:
-    """The conversations of one channel; `live` returns its settings as they are now."""
+    """The conversations of one channel; `live` returns its current settings."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Dialogue:
         return self._live()
 
     def resume(self) -> None:
-        """Answer the messages that were left when the last process ended."""
+        """Answer the messages that were still open when the last process ended."""
         for message in self._inbox.waiting():
             self._start(self._answer(message))
 
@@ -141,7 +141,7 @@ class Dialogue:
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))
 
     def _is_reply(self, message: Inbound) -> bool:
-        """Return whether a message is the reply that a run waits for."""
+        """Return whether a message is the reply that a run is waiting for."""
         question = self._questions.get((message.thread, message.sender))
         if question is None or question.reply.done():
             return False

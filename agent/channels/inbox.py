@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS notes (
   channel TEXT, key TEXT, value TEXT, PRIMARY KEY (channel, key)) WITHOUT ROWID;
 """
 WAITING, HELD, DONE = "waiting", "held", "done"
-"""States of a message: to be answered, held for the question that follows it, done."""
+"""States of a message: to be answered, held for the question that follows, or done."""
 TRYING, SENT, UNKNOWN, FAILED = "trying", "sent", "unknown", "failed"
 """States of a part, besides WAITING."""
 

@@ -17,23 +17,23 @@ _NO_PLACE = (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionE
 
 def main() -> None:
     """Run `research` and exit with one of the documented exit codes."""
-    # Nearly all objects made while modules load stay alive. Looking for cycles among them every
-    # 700 objects takes a tenth of the start-up time.
+    # Nearly all objects created while modules load stay alive. Looking for cycles among them every
+    # 700 objects takes a tenth of the startup time.
     gc.set_threshold(_OBJECTS)
-    # Pydantic would look through all installed packages for plug-ins of its own.
+    # Otherwise Pydantic searches all installed packages for its own plug-ins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     warnings.showwarning = _print_warning  # type: ignore[assignment]
     from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
 
     if sys.stdout is None:  # the caller closed it (`>&-`)
         _discard_output()
-    elif isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not know every character
-        # On Windows a pipe or file would get the code page of the system, not UTF-8.
+    elif isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not support every character
+        # On Windows, pipes and files would get the system code page, not UTF-8.
         encoding = "utf-8" if sys.platform == "win32" else sys.stdout.encoding
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
     code = run(cli)
     sys.stderr.flush()
-    # Everything that holds state is closed by now. Tearing the interpreter down would only make
+    # Everything that holds state is closed by now. Tearing down the interpreter would only make
     # the user wait another third of a second.
     os._exit(code)
 
@@ -79,7 +79,7 @@ def run(command: object) -> int:
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    """Print a warning of ours in one line. Warnings of libraries are for developers."""
+    """Print one of our warnings on one line. Library warnings are for developers."""
     if category.__module__.startswith(("agent.", "browser.")):
         from agent.cli.terminal import note  # noqa: PLC0415 - as above
 
@@ -94,4 +94,4 @@ def _print_error(message: str, hint: str = "") -> None:
 
 def _discard_output() -> None:
     """Drop pending output: nobody can receive it, and flushing it would fail again."""
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - till the exit
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open until exit

@@ -84,13 +84,13 @@ template_option: Option = option(
 
 
 def _fill_template(question: str) -> str:
-    """Put the question in place of `{input}` in the template, or append it."""
+    """Insert the question at `{input}` in the template, or append it."""
     template = click.get_current_context().meta.get(_TEMPLATE, "")
     if "{input}" not in template:
         return f"{template} {question}".strip()
     if not question.strip():
         raise UsageError(
-            f"the template {template!r} needs a text to replace {{input}}",
+            f"the template {template!r} needs text to replace {{input}}",
             hint='Add the text: `research -t NAME "…"`.',
         )
     return str(template.replace("{input}", question))
@@ -126,8 +126,8 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 @click.command()
 @click.argument("run", default="last")
 @option("--max-steps", "N", "Maximum number of steps, including those already taken.", type=int)
-@option("--budget", "USD", "Maximum cost of the rest of the run, in dollars.", type=float)
-@option("--timeout", "SECONDS", "Maximum duration of the rest of the run.", type=float)
+@option("--budget", "USD", "Maximum cost for the rest of the run, in dollars.", type=float)
+@option("--timeout", "SECONDS", "Maximum duration for the rest of the run.", type=float)
 @option("--section", "HEADING", "Research this section of a finished report again, in a new run.")
 @data_dir_option
 @output_flags
@@ -187,7 +187,7 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
 
 @cache
 def _note_no_model() -> None:
-    """Note once, where the user cannot be asked, that no language model is set up."""
+    """If the user cannot be asked, print once that no language model is set up."""
     note(
         "No language model is set up: passages were found and quoted.",
         "`research models` lists the models and how to set one up.",
@@ -195,12 +195,12 @@ def _note_no_model() -> None:
 
 
 def _is_set_up(settings: Options) -> bool:
-    """Whether a model is chosen, or a key says which."""
+    """Return whether a model is set, or implied by an API key."""
     return bool(settings.model or settings.base_url or default_model(os.environ))
 
 
 def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
-    """Ask once on a terminal which model should answer, if nothing is set up."""
+    """If no model is set up, ask once on a terminal which one should answer."""
     if _is_set_up(settings) or asker(dict(flags)) is None:
         return None
     from agent.cli import model_commands  # noqa: PLC0415 - until a model is chosen
@@ -214,7 +214,7 @@ def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
 
 
 def _note_limits_of_rules(settings: Options) -> None:
-    """Warn before a run without a language model about flags that need one."""
+    """Before a run without a language model, warn about flags that need one."""
     if settings.model or settings.base_url:
         keyless = settings.model == EXTRACTIVE
     else:
@@ -249,7 +249,7 @@ def run_to_end(
     required: bool,
     on_report: OnReport | None = None,
 ) -> int:
-    """Run with progress and signal handling, print and write the output, return the exit code.
+    """Run with progress and signal handling, print and write the output, and return the exit code.
 
     `data` is the data folder. If `required`, an unverified answer is a failure.
     """
@@ -274,7 +274,7 @@ def run_to_end(
 
 
 def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags that configure the run, without those for its output."""
+    """Return the flags that configure the run, not its output."""
     return drop_unset({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
 
 
@@ -299,7 +299,7 @@ class _Output:
         self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Show an event. Keep what belongs to the report until the report is shown."""
+        """Show an event. Hold back what belongs to the report until the report is shown."""
         self.progress(event)
         if self._flags["as_events"]:
             print(event.to_json(), flush=True)

@@ -26,14 +26,16 @@ _UNVERIFIED = 4  # exit code, see docs/cli.md
 
 
 def _read_nothing(report: Report) -> bool:
-    """Return whether all references of a draft are unreachable. A dead reference is a fault."""
+    """Return whether none of the draft's references could be reached. A dead one is a fault."""
     states = {reference.state for reference in report.references}
     return bool(states) and states <= {"not_read", "not_checked"}
 
 
 @click.command()
 @click.argument("draft", type=EXISTING_FILE, metavar="FILE")
-@option(("--bib", "bibliography"), "FILE", "What `[@key]` means.", type=EXISTING_FILE)
+@option(
+    ("--bib", "bibliography"), "FILE", "Bibliography that resolves `[@key]`.", type=EXISTING_FILE
+)
 @several("--service", "NAME=URL", f"URL of a service: {', '.join(SERVICES)}.")
 @run_flags("--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir")
 @output_flags
@@ -43,7 +45,7 @@ def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
     Each reference is looked up: reachable, moved, archived, known, retracted. The report is
     written next to the draft (FILE.audit.html) unless --export names other files. Exits with 8 if
     a check fails. With --require-verified, it also exits with 8 if a cited source lacks a figure,
-    date or name of its sentence, and with 4 if a sentence is not verified.
+    date or name in the sentence that cites it, and with 4 if a sentence is not verified.
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
     required = flags.pop("require_verified")

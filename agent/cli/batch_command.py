@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from agent.jobs.worker import Worker
 
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
-_POLL_S = 0.5  # seconds between two looks at the job table
+_POLL_S = 0.5  # seconds between two polls of the job table
 _PER_PROCESS = 4
-"""Parallel questions that keep one processor busy: an extractive run computes a third of its
+"""Parallel questions that keep one CPU core busy: an extractive run computes for a third of its
 time."""
 
 
@@ -56,7 +56,7 @@ time."""
 @option(
     ("-o", "--out"),
     "DIR",
-    "Folder for the results (FILE.results). An existing folder is continued.",
+    "Folder for the results (default: FILE.results). A batch in an existing folder is continued.",
     type=FOLDER,
 )
 @option(
@@ -118,7 +118,7 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
-    # It may hold a password, and every user of the machine can read the command line.
+    # Not as an argument: it may hold a password, and any user of the machine can read those.
     environ = {**os.environ, JOBS_URL: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [

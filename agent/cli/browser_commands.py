@@ -69,13 +69,13 @@ def stop(folder: Path) -> int:
 
 @click.command()
 @click.argument("sites", nargs=-1, metavar="[SITE]…")
-@switch("--reset", "Delete the history of the named sites, or of all.")
+@switch("--reset", "Delete the history of the named sites, or of all sites.")
 @json_option
 @data_dir_option
 def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool) -> None:
     """Show what past runs learned about sites; --reset deletes it.
 
-    Which need a browser, which are slow and get more or less time, which failed.
+    Which need a browser, which have a longer or shorter timeout, and which failed.
     """
     store = Habits(data_dir / "habits.json")
     known = store.all()

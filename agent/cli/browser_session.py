@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ACT_FAILED = 8
-"""Exit code of an action that failed, and of a text that was not found."""
+"""Exit code if an action failed or a text was not found."""
 _FLAGS = (
     "--headed --attach --cdp --storage-state --login --record --allow --deny --allow-private "
     "--proxy --share --yes --file --ignore-robots"
@@ -31,10 +31,10 @@ _FLAGS = (
 @data_dir_option
 @click.pass_context
 def browser(ctx: click.Context, name: str, data_dir: Path) -> None:
-    """Use one browser session, a command for each action; it ends after 30 idle minutes.
+    """Use a browser session, one command per action; it ends after 30 idle minutes.
 
-    Elements are named by the refs that `open`, `snapshot` and `find` show, such as e12. Acts print
-    what changed.
+    Elements are named by the refs that `open`, `snapshot` and `find` show, such as e12. Actions
+    print what changed.
     """
     ctx.obj = session_folder(private_folder(data_dir), name)
 
@@ -67,8 +67,8 @@ def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
         start(folder, {**given, "data_dir": str(ctx.parent.params["data_dir"])})
         answer = ask(folder, "OPEN", {"url": url})
     elif given:
-        hint = "`research browser close` first: its flags are those of the first `open`."
-        print_error("the session is running already; the flags were ignored", hint)
+        hint = "Run `research browser close` first: the flags of the first `open` apply until then."
+        print_error("the session is already running; the flags were ignored", hint)
     assert answer, "it was just started"
     return _show(answer)
 
@@ -77,7 +77,7 @@ def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
 @click.argument("ref", required=False)
 @click.pass_obj
 def snapshot(folder: Path, ref: str | None) -> int:
-    """Show the page, or everything inside REF, such as a fold (x3)."""
+    """Show the page, or everything inside REF, such as a collapsed section (x3)."""
     return _call(folder, "SNAPSHOT", ref=ref)
 
 
@@ -93,7 +93,13 @@ def find(folder: Path, text: str) -> int:
 @click.argument("ref")
 @switch("--double", "Click twice.")
 @switch("--right", "Click with the right button.")
-@option("--at", "X Y", "Point of the element, in pixels from its corner.", nargs=2, type=float)
+@option(
+    "--at",
+    "X Y",
+    "Point to click, in pixels from the element's top-left corner.",
+    nargs=2,
+    type=float,
+)
 @option("--dialog", "ANSWER", "Answer the dialog that opens: accept, dismiss or a text.")
 @click.pass_obj
 def click_(folder: Path, /, ref: str, *, double: bool, right: bool, **more: Any) -> int:
@@ -107,11 +113,11 @@ def click_(folder: Path, /, ref: str, *, double: bool, right: bool, **more: Any)
 @click.argument("ref")
 @click.argument("text")
 @switch("--submit", "Press Enter afterwards.")
-@switch("--append", "Keep the content of the field.")
+@switch("--append", "Keep the field's content.")
 @option("--instead", "TEXT", "Replace only this part.")
 @click.pass_obj
 def type_(folder: Path, /, ref: str, text: str, **how: Any) -> int:
-    """Replace the text of the field REF. <secret>NAME</secret> types a stored secret."""
+    """Replace the text in the field REF. <secret>NAME</secret> types a stored secret."""
     return _call(folder, "TYPE", ref=ref, text=text, **how)
 
 
@@ -129,7 +135,7 @@ def select(folder: Path, ref: str, value: str) -> int:
 @click.argument("ref", required=False)
 @click.pass_obj
 def press(folder: Path, keys: str, ref: str | None) -> int:
-    """Press KEYS in turn, such as "ArrowDown Enter", in the focused element or in REF."""
+    """Press KEYS one after another, such as "ArrowDown Enter", in the focused element or in REF."""
     return _call(folder, "PRESS", keys=keys, ref=ref)
 
 
@@ -149,17 +155,17 @@ def drag(folder: Path, ref: str, to: str | None, by: tuple[float, float] | None)
 @click.argument("path", type=FILE)
 @click.pass_obj
 def upload(folder: Path, ref: str, path: Path) -> int:
-    """Choose the file PATH in REF; it must have been named with `open --file`."""
+    """Choose the file PATH in REF; it must have been allowed with `open --file`."""
     return _call(folder, "UPLOAD", ref=ref, path=str(path))
 
 
 @browser.command()
 @click.argument("to", default="")
 @option("--ref", "REF", "Scroll this element.")
-@option("--pages", "N", "Screens; negative ones scroll up.", type=float, default=1.0)
+@option("--pages", "N", "Number of screens; a negative number scrolls up.", type=float, default=1.0)
 @click.pass_obj
 def scroll(folder: Path, to: str, ref: str | None, pages: float) -> int:
-    """Scroll by one screen, or TO the top, the bottom or some text."""
+    """Scroll by one screen, or TO the top, the bottom or a text."""
     return _call(folder, "SCROLL", to=to or None, ref=ref, pages=pages)
 
 
@@ -168,7 +174,7 @@ def scroll(folder: Path, to: str, ref: str | None, pages: float) -> int:
 @option("--seconds", "N", "Maximum time to wait.", type=float, default=10.0)
 @click.pass_obj
 def wait(folder: Path, text: str, seconds: float) -> int:
-    """Wait until TEXT or a /pattern/ appears on the page; without TEXT, wait the full time."""
+    """Wait until TEXT or a /pattern/ appears on the page; without TEXT, wait for the full time."""
     return _call(folder, "WAIT", text=text, seconds=seconds)
 
 
@@ -230,7 +236,7 @@ def _on_ref(name: str, tool: str, text: str) -> Callable[..., int]:
 
 
 _on_ref("hover", "HOVER", "Move the pointer over REF.")
-_on_ref("download", "DOWNLOAD", "Click REF and keep the file that it downloads.")
+_on_ref("download", "DOWNLOAD", "Click REF and save the file that it downloads.")
 
 
 @browser.command()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 _HISTORY = "chat-history"
-"""File in the data folder with the typed lines, for the arrow keys."""
+"""File in the data folder with the input history, for the arrow keys."""
 
 
 @click.command()
@@ -58,7 +58,7 @@ def _new_session() -> str:
 def _piped_lines() -> Iterator[str]:
     """Yield the lines of standard input; an empty line ends the conversation."""
     while True:
-        if sys.stdin.isatty():  # only the output goes elsewhere
+        if sys.stdin.isatty():  # only the output is redirected
             print("? ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline().strip()
         if not line:
@@ -85,7 +85,7 @@ def _typed_lines(conversation: ChatSession) -> Iterator[str]:
 
 
 def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
-    """Return the function that reads a line, with history and completion if they are available."""
+    """Return the function that reads a line, with history and completion if available."""
     try:
         from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
         from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415
@@ -137,7 +137,7 @@ class ChatSession:
             print_error(error.format_message())
 
     def _ask(self, question: str) -> None:
-        self.settings()  # reports a settings file that became invalid
+        self.settings()  # reports a settings file that has become invalid
         self.code = ask_once(question, dict(self.flags), self._keep)
         if self.code == INTERRUPTED:
             print("(stopped; the conversation continues)", file=sys.stderr)
@@ -205,7 +205,7 @@ class ChatSession:
     def forget(self, _: str) -> None:
         """Start a new conversation."""
         self.flags |= {"session": _new_session(), "continue_run": None}
-        print("Started a new conversation without the earlier questions.")
+        print("Started a new conversation; the earlier questions are no longer context.")
 
     def quit(self, _: str) -> None:
         """End."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _PATH_OPTIONS = frozenset({"corpus", "file", "storage_state"})
 _BELOW = {"memory": False}
-"""Settings that the file can override. One check must not learn from another."""
+"""Defaults that the file can override. One check must not learn from another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
 
 
 MAX_ANSWER = 400
-"""Maximum length of the answer printed below a failed check, in characters."""
+"""Maximum length in characters of the answer printed below a failed check."""
 
 
 async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[CheckResult]:
-    """Run the checks one after the other, and print each result immediately."""
+    """Run the checks one after another, and print each result immediately."""
     results = []
     for one in suite.checks:
         result = await _run_check(one, suite, runs, flags)

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from browser.search.provider import SearchSource
 
 _PROBE = "lighthouse"
-"""A word that every engine and encyclopedia knows."""
+"""A word that every search engine and encyclopedia finds."""
 _OLDEST = (3, 11)  # of Python, as in pyproject.toml
 MAX_PROBES = 4
-"""Maximum number of calls to find out what an endpoint supports."""
+"""Maximum number of calls for finding out what an endpoint supports."""
 _WORD = {
     "type": "object",
     "properties": {"word": {"type": "string"}},
@@ -51,7 +51,7 @@ _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 _SEVERAL = 3
-"""If at least this many providers are all unreachable, one line reports them together."""
+"""If no provider is reachable and there are at least this many, one line reports them all."""
 _PACKAGES = {
     "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
     "darwin": "brew install --cask google-chrome",
@@ -91,7 +91,7 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     settings = load_options(drop_unset(flags), config=True)
     findings = check_machine(settings)
     if not as_json:
-        _print(findings)  # these need not wait for the network
+        _print(findings)  # these do not depend on the network
     online = asyncio.run(check_network(settings))
     if as_json:
         print_json([*findings, *online])
@@ -111,7 +111,7 @@ def _print(findings: Sequence[Checkup]) -> None:
 
 
 def check_machine(settings: Options) -> list[Checkup]:
-    """Check what needs no network: Python, the data folder, the browser."""
+    """Check what does not need the network: Python, the data folder, the browser."""
     version = ".".join(map(str, sys.version_info[:3]))
     new_enough = sys.version_info[:2] >= _OLDEST
     findings = [Checkup("python", new_enough, version, "Install Python 3.11 or newer.")]
@@ -191,7 +191,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
     """Find out in at most `MAX_PROBES` calls what an endpoint supports; save it for runs."""
     model.abilities, model.calls_left = Abilities(), MAX_PROBES
     takes, model.endpoint = model.abilities, replace(model.endpoint, sees=True)
-    # Streaming, functions and an image in one call. What the endpoint refuses is left out next.
+    # Streaming, functions and an image in one call; later calls omit what the endpoint rejects.
     tool = {"name": "WORD", "description": "Say a word.", "parameters": _WORD}
     prompt = SystemPrompt("Call WORD.", [{"type": "function", "function": tool}])
     picture = Image("image/png", _PIXEL, sha256(_PIXEL).hexdigest())
@@ -210,7 +210,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
         "streaming": "yes" if takes.streams else "no",
         "schemas": ("yes" if takes.schemas else "no") if left else "not tried",
         "vision": "yes" if model.sees else "no",
-        "system role": "yes" if takes.system else "no: sent before the question",
+        "system role": "yes" if takes.system else "no: the prompt is sent before the question",
         "context": f"{takes.context:,} tokens"
         if takes.context
         else "unknown: set --context-window",
@@ -230,10 +230,13 @@ def _fetch_browser() -> None:
         return
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
     print("installing Chromium: playwright install chromium", file=sys.stderr, flush=True)
-    done = subprocess.run(command, check=False, stdout=sys.stderr)  # noqa: S603 - our own words
+    done = subprocess.run(command, check=False, stdout=sys.stderr)  # noqa: S603 - a fixed command
     if done.returncode or not _has_browser():
         package = _PACKAGES.get(sys.platform, "install Google Chrome or Chromium")
-        print_error("Chromium could not be installed", f"Install it with the system: {package}.")
+        print_error(
+            "Chromium could not be installed",
+            f"Install it with the system's package manager: {package}.",
+        )
 
 
 def _has_browser() -> bool:

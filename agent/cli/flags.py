@@ -79,7 +79,7 @@ class _Several(click.Option):
     """An option that may be repeated; its environment variable holds a list."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Split the variable like the settings do; click would split paths at `:`."""
+        """Split the variable as the settings do; click would split paths at `:`."""
         value = self.resolve_envvar_value(ctx)
         try:
             return value if value is None else split_list(value)
@@ -105,10 +105,10 @@ class _SettingOption(click.Option):
 
 
 class ListingGroup(click.Group):
-    """A group of commands that lists what there is if none is named; `list` may be written too."""
+    """A command group that lists its items if no command is given; `list` is optional."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Leave out `list`."""
+        """Drop `list`."""
         return super().parse_args(ctx, args[1:] if args[:1] == ["list"] else args)
 
 
@@ -157,7 +157,8 @@ def _kinds(annotation: Any) -> list[Any]:
 _RUN = tuple(
     _setting_option(name)
     for name, field in SETTINGS.items()
-    if field.metadata["flag"] is not None and name != "require_verified"  # a flag for the output
+    if field.metadata["flag"] is not None
+    and name != "require_verified"  # it belongs to the output flags
 )
 _OUTPUT: tuple[Option, ...] = (
     several(
@@ -177,7 +178,7 @@ _OUTPUT: tuple[Option, ...] = (
 
 
 def run_flags(*shown: str) -> Callable[[F], F]:
-    """Add all flags of a run. The command's help shows only those named in `shown`."""
+    """Add all run flags. The command's help shows only those named in `shown`."""
 
     # The others are hidden but work: the command accepts every flag of `ask`.
     def visible(row: Option) -> Option:
@@ -187,7 +188,7 @@ def run_flags(*shown: str) -> Callable[[F], F]:
 
 
 def only_run_flags(*names: str) -> Callable[[F], F]:
-    """Add only the named flags of a run."""
+    """Add only the named run flags."""
     return _adder([row for row in _RUN if row.names[0] in names])
 
 
@@ -197,13 +198,13 @@ def output_flags(function: F) -> F:
 
 
 def question_options() -> list[click.Option]:
-    """Make the options of a question for the help text, without loading any run code."""
+    """Make the question options for the help text, without loading any run code."""
     return [row.made() for row in (*_RUN, *_OUTPUT)]
 
 
 def _adder(rows: Sequence[Option]) -> Callable[[F], F]:
     def add(function: F) -> F:
-        for row in reversed(rows):  # the last applied decorator comes first in the help
+        for row in reversed(rows):  # the decorator applied last comes first in the help
             function = Option(row.names, _with_variable(row))(function)
         return function
 
@@ -219,23 +220,23 @@ def _with_variable(row: Option) -> dict[str, Any]:
 
 
 def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out flags that were not given, so that other settings apply."""
+    """Drop flags that were not given, so that other settings apply."""
     return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
 def given_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags that are given, on the command line or by their environment variables.
+    """Return the flags given on the command line or as environment variables.
 
-    For runs that start elsewhere, or whose settings are looked at before they start.
+    For runs that start elsewhere, or whose settings are needed before they start.
     """
-    from agent.config import read_environment  # noqa: PLC0415 - `--help` needs none of it
+    from agent.config import read_environment  # noqa: PLC0415 - not needed for `--help`
 
     in_environment = read_environment(os.environ)
     named = {name: value for name, value in in_environment.items() if name in flags}
     return {**named, **drop_unset(flags)}
 
 
-# Where data is stored. Commands that read no other setting find the data of runs with it.
+# Where data is stored. Commands that read no other settings use this to find run data.
 
 
 def data_folder() -> Path:
@@ -264,30 +265,30 @@ PLACES = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Return whether a flag or the environment set an option of the group."""
+    """Return whether a flag or the environment sets an option of the group."""
     group = ctx.parent or ctx
     return group.get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
-# Options of several commands.
+# Options shared by several commands.
 
 json_option = switch(("--json", "as_json"), "Print as JSON.")
 
 
 def number_option(default: int, text: str) -> Option:
-    """Make the option `-n`: a count of at least one."""
+    """Make the `-n` option: a count of at least one."""
     return option(("-n", "--number"), None, text, default=default, type=MANY, show_default=True)
 
 
 class NonBlank(click.types.StringParamType):
-    """A text that is not blank; otherwise raises `UsageError`."""
+    """Text that must not be blank; otherwise raises `UsageError`."""
 
     def __init__(self, what: str, hint: str | None = None) -> None:
         self._what = what
         self._hint = hint
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse a blank text."""
+        """Reject blank text."""
         text = super().convert(value, param, ctx)
         if not text.strip():
             raise UsageError(f"{self._what} must not be empty", hint=self._hint)
@@ -297,17 +298,17 @@ class NonBlank(click.types.StringParamType):
 # Servers.
 
 MIN_TOKEN = 16
-"""Minimum length of a token in characters: anyone who reaches the port can guess without limit."""
+"""Minimum length of a token in characters: anyone who can reach the port has unlimited guesses."""
 
 
 def port_option(default: int, text: str = "Port to listen on; 0 chooses a free one.") -> Option:
-    """Make the option `--port`."""
+    """Make the `--port` option."""
     kind = click.IntRange(0, 65535)
     return option("--port", None, text, default=default, type=kind, show_default=True)
 
 
 def token_option(variable: str) -> Option:
-    """Make the option `--token`; `variable` is its environment variable."""
+    """Make the `--token` option; `variable` is its environment variable."""
 
     def check(_: click.Context, __: click.Parameter, token: str | None) -> str | None:
         if token is not None and len(token) < MIN_TOKEN:
@@ -333,18 +334,18 @@ notify_option = several(
 host_delay_option = option(
     "--host-delay",
     "S",
-    "Minimum seconds between two requests to one host, across all questions (default: 0.2).",
+    "Minimum seconds between requests to the same host, across all questions (default: 0.2).",
     type=Amount(min=0),
 )
 
 
 def retry_option(default: int) -> Option:
-    """Make the option `--retry`: the number of retries after a failure."""
+    """Make the `--retry` option: the number of retries after a failure."""
     kind, text = click.IntRange(0, 20), "Retry failures up to N times."
     return option("--retry", "N", text, type=kind, default=default, show_default=True)
 
 
-# Timestamps, and the data to check them.
+# Timestamps, and the data for checking them.
 
 calendars_option = several(
     ("--calendar", "calendars"),

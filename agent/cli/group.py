@@ -19,7 +19,7 @@ from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page
 COMMANDS = {
     "ask": ("ask", "Research a question; the same as `research QUESTION`."),
     "chat": ("chat", "Ask questions in a conversation."),
-    "ui": ("ui_command", "Show runs, queue, memory and settings on a screen."),
+    "ui": ("ui_command", "Open a terminal UI for runs, queue, memory and settings."),
     "runs": ("run_commands", "List runs, or delete them."),
     "resume": ("ask", "Continue an interrupted run."),
     "replay": ("record_commands", "Repeat a run offline from its journal."),
@@ -29,7 +29,7 @@ COMMANDS = {
     "diff": ("record_commands", "Compare two runs: answers, sources, steps."),
     "audit": ("audit_command", "Check a document against the sources it cites."),
     "recheck": ("recheck_command", "Check an earlier report against today's pages."),
-    "rerun": ("rerun_command", "Repeat a recorded browser session, live and without a model."),
+    "rerun": ("rerun_command", "Repeat a recorded browser session live, without a model."),
     "check": ("check", "Run questions with expected answers as tests, for CI."),
     "usage": ("run_commands", "Show calls, tokens and cost by day and model."),
     "feedback": ("run_commands", "Rate a run: up or down."),
@@ -39,18 +39,24 @@ COMMANDS = {
         "settings_commands",
         "Store passwords for logins on sites: set, list, rm.",
     ),
-    "login": ("settings_commands", "Log in to a site once, for --login: NAME URL, list, rm."),
+    "login": (
+        "settings_commands",
+        "Log in to a site for --login: NAME URL, list, rm.",
+    ),
     "wiki": ("wiki_commands", "Keep memory as Markdown pages: sync, lint, show, search."),
     "mcp": ("mcp_commands", "Serve tools over MCP, and use the tools of MCP servers."),
-    "channels": ("serve_commands", "Answer in Telegram, Discord, Slack, WhatsApp and e-mail."),
+    "channels": (
+        "serve_commands",
+        "Answer in Telegram, Discord, Slack, WhatsApp and by e-mail.",
+    ),
     "serve": ("serve_commands", "Serve the web page and an OpenAI-compatible API."),
-    "tools": ("tool_commands", "List the tools, and why any is unavailable."),
-    "habits": ("browser_commands", "Show or delete the fetch history of sites."),
+    "tools": ("tool_commands", "List the tools, and why any are unavailable."),
+    "habits": ("browser_commands", "Show or delete sites' fetch history."),
     "batch": ("batch_command", "Research many questions in parallel."),
     "queue": ("job_commands", "Queue questions: add, list, show, cancel, retry, pause."),
     "schedule": ("job_commands", "Schedule questions: add, list, rm, run."),
     "monitor": ("job_commands", "Watch pages, values and answers: add, list, rm, run."),
-    "worker": ("job_commands", "Run the queued, scheduled and monitoring jobs."),
+    "worker": ("job_commands", "Run queued jobs, schedules and monitors."),
     "browser": ("browser_session", "Use a browser from a shell: open, find, click, type, …"),
     "chrome": ("browser_commands", "Start a Chrome for --attach."),
     "doctor": ("doctor", "Check the installation, search providers and model."),
@@ -68,7 +74,7 @@ _CLOSE = 0.72
 class ResearchGroup(click.Group):
     """Commands loaded by name; an unknown first word is a question for `ask`."""
 
-    ignore_unknown_options = True  # options of a question may precede it
+    ignore_unknown_options = True  # a question's options may precede it
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept the options for data locations anywhere in the command."""
@@ -97,14 +103,14 @@ class ResearchGroup(click.Group):
         return (name, command, rest) if args[0] in COMMANDS else ("ask", command, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete command names and the flags of a question."""
+        """Complete command names and question flags."""
         if incomplete.startswith("-"):
             return load("ask").shell_complete(ctx, incomplete)
         rows = COMMANDS.items()
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write the commands and the main options instead of all options."""
+        """Write the commands and the main options, not all options."""
         helps = {name: text for name, (_, text) in COMMANDS.items()}
         write_first_screen(formatter, helps, question_options())
 
@@ -166,7 +172,7 @@ def _with_a_letter_less(word: str) -> set[str]:
 
 
 def _intended(word: str, meant: str) -> str:
-    """Ask whether a first word means a command; raises `UsageError` without a terminal."""
+    """Ask whether the first word is meant as a command; raises `UsageError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(
             f"No such command {word!r}. Did you mean {meant!r}? To ask a question, use"
@@ -182,7 +188,7 @@ def load(name: str) -> click.Command:
 
 
 _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
-# Subcommands are loaded later and make their own contexts, so the formatter is set on the class.
+# Subcommands are loaded later and create their own contexts, so set the formatter on the class.
 click.Context.formatter_class = NarrowFormatter
 
 
@@ -208,7 +214,7 @@ def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> Non
 def cli() -> None:
     """Research a question on the live web. Every sentence of the answer cites its sources.
 
-    Without a language model it finds and quotes passages: store a key with `research keys set`.
+    Without a language model, it finds and quotes passages; `research keys set` stores an API key.
     """
     from agent.cli.settings_commands import fill_environment  # noqa: PLC0415 - as above
 

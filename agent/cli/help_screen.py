@@ -56,7 +56,7 @@ _EXIT_CODES = (
 def write_first_screen(
     formatter: click.HelpFormatter, helps: Mapping[str, str], options: Iterable[click.Option]
 ) -> None:
-    """Write a line per command by group, the most used flags, and where to find the others."""
+    """Write a line per command by group, the most common flags, and where to find the rest."""
     more = [name for name in helps if not any(name in group for group in GROUPS.values())]
     width = max(map(len, helps))
     for head, group in ({**GROUPS, "More": more} if more else GROUPS).items():
@@ -66,28 +66,28 @@ def write_first_screen(
             )
     context = click.Context(click.Command("research"))
     known = {option.opts[0]: option.get_help_record(context) for option in options}
-    with formatter.section("Options of a question"):
+    with formatter.section("Question options"):
         formatter.write_dl([row for name in FIRST_FLAGS if (row := known[name])])
     formatter.write_paragraph()
     formatter.write_text(
-        "All options of a question: `research ask --help`. Help for a command: "
+        "All question options: `research ask --help`. Help for a command: "
         "`research COMMAND --help`. Everything: `research --help-all`, or "
         "`research --man | man -l -`."
     )
 
 
 class NarrowFormatter(click.HelpFormatter):
-    """Fits the help to terminals narrower than the 50 columns that click assumes."""
+    """Fits the help into terminals narrower than the 50 columns that click assumes."""
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Give option names at most two fifths of a narrow line."""
+        """Limit option names to two fifths of a narrow line."""
         super().write_dl(rows, min(col_max, max(8, self.width * 2 // 5)), col_spacing)
 
 
 class SectionedCommand(click.Command):
-    """A command that lists its many options in sections."""
+    """A command whose many options are listed in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by section; options before the first section come first."""
@@ -111,7 +111,7 @@ def man_page(names: Iterable[str], load: Loader, version: str) -> str:
     """Return a man page in roff: every command with its options and environment variables."""
     lines = [
         f'.TH RESEARCH 1 "" "urchin-research {version}" "User commands"',
-        ".SH NAME\nresearch \\- answer a question from the web with every sentence cited",
+        ".SH NAME\nresearch \\- answer a question from the web, citing a source for every sentence",
         ".SH SYNOPSIS\n.B research\n[\\fIOPTIONS\\fR] \\fIQUESTION\\fR\n.br",
         ".B research\n\\fICOMMAND\\fR [\\fIARGUMENTS\\fR]",
         ".SH COMMANDS",
@@ -150,7 +150,7 @@ def _options(command: click.Command, ctx: click.Context) -> list[click.Parameter
 
 
 def _roff(text: str) -> str:
-    """Escape a text so that roff does not read any of it as a request."""
+    """Escape text so that roff does not read any of it as a request."""
     flat = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{flat}" if flat.startswith((".", "'")) else flat
 

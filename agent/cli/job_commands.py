@@ -1,4 +1,4 @@
-"""`research queue`, `worker`, `schedule` and `monitor`: jobs for later and recurring ones."""
+"""`research queue`, `worker`, `schedule` and `monitor`: deferred and recurring jobs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _LOOK_S = 1.0
 """Seconds between two checks of a worker's progress."""
-_name_option = option("--name", "NAME", "Its name (default: from its text).")
+_name_option = option("--name", "NAME", "Name (default: derived from the text).")
 _zone_option = option("--zone", "ZONE", "Time zone (default: the machine's).", envvar="TZ")
 _job_ids = click.argument("job_ids", nargs=-1, required=True, metavar="JOB…")
 
@@ -141,7 +141,7 @@ def cancel(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
 @_job_ids
 @with_jobs
 def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
-    """Retry failed jobs. Finished steps are not repeated."""
+    """Retry failed jobs. Completed steps are not repeated."""
     for name in job_ids:
         print(f"queued {jobs.retry(name).id}")
 
@@ -186,7 +186,7 @@ def resume(jobs: Jobs) -> None:
     type=click.IntRange(min=1),
 )
 @host_delay_option
-@option("--stall", "30m", "Give up a run without progress for this long.")
+@option("--stall", "30m", "Stop a run that has made no progress for this long.")
 @switch("--until-empty", "Exit when no jobs are left.")
 @click.option("--queue", "queues", multiple=True, hidden=True)
 @click.option("--with-parent", is_flag=True, hidden=True)  # exits with its parent process
@@ -245,7 +245,7 @@ async def _parent_ended() -> None:
 
 
 def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click.Group:
-    """Make the group of schedules or of monitors with their common commands."""
+    """Make the command group for schedules or monitors, with the commands they share."""
     group = jobs_group(kind, text)
 
     @group.command(name="rm", help=rm_text)
@@ -289,7 +289,7 @@ schedule = _recurring_group(
 @option(
     "--missed",
     None,
-    "Times missed while no worker was running: run once, or skip.",
+    "What to do about times missed while no worker was running: run once, or skip.",
     type=click.Choice(["once", "skip"]),
     default="once",
     show_default=True,
@@ -304,7 +304,7 @@ def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any)
     times = ", ".join(_local(time, made.zone) for time in islice(made.times(made.seen), 3))
     print(made.name)
     note(f"Next: {times} ({made.zone}).")
-    _note_if_no_worker(jobs, "runs what is due")
+    _note_if_no_worker(jobs, "runs scheduled questions")
 
 
 @schedule.command(name="list")
@@ -322,7 +322,7 @@ monitor = _recurring_group(
     "Remove monitors. Their recorded changes are kept.",
     "Check a monitor now, in a worker.",
 )
-# Flags of the monitor; all others go to the runs that it starts.
+# Monitor flags; all others go to the runs that it starts.
 _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
 
 
@@ -332,7 +332,7 @@ _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "not
 @option(
     "--every",
     "WHEN",
-    "How often to check; same syntax as `research schedule`.",
+    "How often to check; same syntax as in `research schedule`.",
     default="every 15 minutes",
     show_default=True,
 )
@@ -343,12 +343,15 @@ _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "not
 @option("--css", "PATH", "Watch only elements that match a CSS selector.", default="")
 @option("--ref", "REF", "Watch only this element; `monitor refs` lists the refs.", default="")
 @option(
-    "--when", "'<100'", "Notify when the first number meets this: '<100', '>=5', '10%'.", default=""
+    "--when",
+    "'<100'",
+    "Notify if the first number meets this condition: '<100', '>=5', '10%'.",
+    default="",
 )
 @option(
     "--learn",
     "N",
-    "Number of reads to learn which parts always change.",
+    "Number of reads for learning which parts always change.",
     type=click.IntRange(2, 20),
     default=3,
     show_default=True,
@@ -357,7 +360,7 @@ _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "not
 @run_flags(*JOB_FLAGS)
 @with_jobs
 def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> None:
-    """Watch the page at URL, a part or a number of it, or the answer to QUESTION."""
+    """Watch the page at URL, a part of it or a number in it, or the answer to QUESTION."""
     own = {name: flags.pop(name) for name in _MONITOR_FLAGS}
     element = _read_page(target[0], jobs, flags, ref)[1] if ref else {}
     monitors = _recurring(jobs, "monitor")
@@ -367,7 +370,7 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> 
     print(made.name)
     if ref:
         note(f"Watched: {made.part}.")
-    _note_if_no_worker(jobs, "looks")
+    _note_if_no_worker(jobs, "checks monitors")
 
 
 @monitor.command(name="refs")
@@ -404,7 +407,7 @@ def list_monitors(jobs: Jobs, *, as_json: bool) -> None:
 
 def _address(jobs: Jobs) -> str:
     """Return the database address without its password."""
-    from sqlalchemy import make_url  # noqa: PLC0415 - of the extra
+    from sqlalchemy import make_url  # noqa: PLC0415 - part of the `jobs` extra
 
     return make_url(jobs.database.url).render_as_string(hide_password=True)
 

@@ -52,12 +52,12 @@ CLIENTS: Final = {
 """Settings file of each client."""
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--file", "--attach", "--cdp")
 _WORDS_BEHIND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""Flags after the first argument belong to the started program."""
+"""Flags after the first argument belong to the program that is started."""
 
 
 @click.group()
 def mcp() -> None:
-    """Serve tools to Claude, Cursor, VS Code and others (MCP); manage servers that runs use."""
+    """Serve tools to Claude, Cursor, VS Code and others over MCP; manage servers that runs use."""
 
 
 @mcp.command()
@@ -67,7 +67,7 @@ def mcp() -> None:
 @switch("--browser", "Also offer browser tools, like playwright-mcp.")
 @run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
-    """Run the MCP server. Takes the flags of a question for runs that clients start."""
+    """Run the MCP server. Takes the flags of `research ask`, for runs that clients start."""
     named = drop_unset(flags)
     live = LiveOptions(named, print_error).current
     with from_extra("mcp"):
@@ -93,9 +93,9 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
 @click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def config(client: str, flags: tuple[str, ...]) -> None:
-    """Print the settings for CLIENT; FLAGS are passed on to `research mcp serve`."""
+    """Print the settings for CLIENT; FLAGS are passed to `research mcp serve`."""
     flags = flags[1:] if flags[:1] == ("--",) else flags
-    # Refuse wrong flags now, where the user sees the message.
+    # Reject invalid flags now, while the user can see the message.
     serve.make_context("research mcp serve", list(flags))
     print(_client_settings(client, flags))
     note(f"Paste it into {CLIENTS[client]}.")
@@ -103,7 +103,7 @@ def config(client: str, flags: tuple[str, ...]) -> None:
 
 def _client_settings(client: str, flags: Sequence[str]) -> str:
     """Return a client's settings as JSON; `flags` go to `research mcp serve`."""
-    # The full path: a client that is not a shell may search another PATH.
+    # The full path: a client that is not a shell may have a different PATH.
     beside = Path(sys.executable).with_name("research")
     command = str(beside) if beside.is_file() else shutil.which("research") or "research"
     row = {"command": command, "args": ["mcp", "serve", *flags]}
@@ -115,7 +115,7 @@ def _client_settings(client: str, flags: Sequence[str]) -> str:
 @mcp.command(name="list")
 @json_option
 def list_(*, as_json: bool) -> None:
-    """List the MCP servers that runs may use, with their address and settings file."""
+    """List the MCP servers that runs may use, with their addresses and settings files."""
     rows = [
         {
             "name": server.name,
@@ -136,7 +136,7 @@ def _format_server(row: dict[str, Any]) -> str:
 
 
 def _address(server: NamedServer) -> str:
-    """Return the address or the command of a server, without possible secrets."""
+    """Return a server's address or command, without possible secrets."""
     settings = server.settings
     return clean(settings.url.partition("?")[0] or " ".join((settings.command, *settings.args)))
 
@@ -147,16 +147,16 @@ def _address(server: NamedServer) -> str:
 @several(
     "--env",
     "NAME=VALUE",
-    "Environment variable for a command; `${NAME}` is read from our environment.",
+    "Environment variable for the command; `${NAME}` is read from the current environment.",
 )
-@several("--header", "NAME=VALUE", "HTTP header for an address.")
-@switch("--sse", "The address uses the older SSE transport.")
-@option("--timeout", "SECONDS", "Timeout of a call (default: 60).", type=ABOVE_ZERO)
+@several("--header", "NAME=VALUE", "HTTP header, for a server with a URL.")
+@switch("--sse", "The URL uses the older SSE transport.")
+@option("--timeout", "SECONDS", "Timeout for a call (default: 60).", type=ABOVE_ZERO)
 @several("--always-allow", "PATTERN", "Tools that never need approval.")
-@switch("--trust-read-only", "Tools that the server declares read-only need no approval.")
+@switch("--trust-read-only", "Do not ask for approval of tools that the server declares read-only.")
 @data_dir_option
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
-    """Add an MCP server called NAME: an address, or a command with its arguments.
+    """Add an MCP server called NAME, given by its URL or by a command with arguments.
 
     Its current tools are allowed. A tool whose definition changes needs approval again.
     """
@@ -165,20 +165,18 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
     first = reached[0]
     if not name.strip() or not first.strip():
         hint = "Use `research mcp add NAME COMMAND…` or `research mcp add NAME https://…`."
-        raise UsageError("a server needs a name, and a command or an address", hint=hint)
+        raise UsageError("a server needs a name, and either a command or a URL", hint=hint)
     if "://" not in first:
         row: dict[str, Any] = {"command": first, "args": [*reached[1:]]}
     elif first.lower().startswith(("http://", "https://")):
         row = {"type": "sse" if flags["sse"] else "http", "url": first}
     else:
-        raise UsageError(
-            f"not a server address: {first!r}", hint="An address begins with https://."
-        )
+        raise UsageError(f"not a server URL: {first!r}", hint="A URL begins with https://.")
     row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     row |= {"trustReadOnly": flags["trust_read_only"]}
     rows[name] = {key: value for key, value in row.items() if value}
-    parse_settings(name, rows[name], place)  # raises if they are wrong
+    parse_settings(name, rows[name], place)  # raises if they are invalid
     print(f"added {name} to {write_servers(rows)}")
     asyncio.run(
         _test_servers([name], load_options({"data_dir": data_dir}, config=True), allow=True)
@@ -211,13 +209,13 @@ def remove(name: str) -> None:
 @only_run_flags("--mcp-config")
 @data_dir_option
 def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
-    """Connect to all MCP servers, or the named ones; list tools and changes since approval."""
+    """Connect to all MCP servers, or to the named ones; list tools and changes since approval."""
     settings = load_options(drop_unset(flags), config=True)
     return 0 if asyncio.run(_test_servers(names, settings, allow=allow)) else CHECK_FAILED
 
 
 async def _test_servers(names: Collection[str], settings: Options, *, allow: bool) -> bool:
-    """Connect to servers in parallel; True if all were reached and their tools are allowed."""
+    """Connect to servers in parallel; return whether all were reached and all tools are allowed."""
     with from_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
     servers = find_servers(settings, config=True)

@@ -68,7 +68,7 @@ _PARTS = {
     "urchinChatHistory": ("message", "messages"),
     "urchinCondensed": ("condensed conversation", "condensed conversations"),
 }
-"""The parts of an export with their names: singular, plural."""
+"""The parts of an export, with their names in the singular and plural."""
 
 memory = memory_group("memory", "List, search, add and delete memories.")
 
@@ -162,8 +162,8 @@ def remember(store: Memory, key: str, value: str) -> None:
 )
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
-    """Add TEXT as a memory without a key; runs get it when it is relevant to the question."""
-    if kind in NAMED:  # each has a key, and most have a form of their own
+    """Add TEXT as a memory without a key; runs get it if it is relevant to the question."""
+    if kind in NAMED:  # each has a key, and most have their own format
         hint = "`research memory remember KEY VALUE` stores a memory under a key."
         raise UsageError(f"a memory of the kind {kind} cannot be added as text", hint=hint)
     print(f"added as memory {store.add(text, kind)}")
@@ -228,7 +228,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Permanently delete everything in a --namespace, including conversations."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
-    # A namespace from the settings file does not count: it must be named with the command.
+    # A namespace from the settings file is not enough: it must be named on the command line.
     if not is_given(ctx, "namespace"):
         raise click.UsageError("Name the namespace to delete: --namespace NAME.")
     if not yes:
@@ -254,19 +254,19 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
 @option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
 @click.pass_obj
 def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str | None) -> None:
-    """Consolidate memory: link, merge, draw insights, retire stale memories."""
+    """Consolidate memory: link and merge memories, draw insights, and retire stale memories."""
     folder, namespace = place
     flags = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
     settings = load_options(flags, config=True)
-    # The model from the settings is not used: `dream` alone must not cost money.
+    # The model from the settings is not used: `dream` by itself must not cost money.
     named = (model or "") if model or base_url else None
     with memory_at(place) as store:
         asyncio.run(_dream(store, seconds, named, settings))
 
 
 async def _dream(store: Memory, seconds: float, model_name: str | None, settings: Options) -> None:
-    """Finish tasks of killed runs, consolidate, and let a named model write new insights."""
-    from agent.memory.consolidation import consolidate  # noqa: PLC0415 - `--help` needs none of it
+    """Finish the tasks of killed runs, consolidate, and let a named model write new insights."""
+    from agent.memory.consolidation import consolidate  # noqa: PLC0415 - not needed for `--help`
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - as above
     from agent.run.job_runner import JobRunner  # noqa: PLC0415 - as above
@@ -297,7 +297,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
 @option("--session", None, "Name of the conversation.", default="imported", show_default=True)
 @click.pass_obj
 def import_(place: MemoryPlace, file: Path, session: str) -> None:
-    """Import FILE (`-` for standard input). Replaced values stay in the history of their key."""
+    """Import FILE (`-` for standard input). Replaced values stay in their key's history."""
     from agent.memory.storage import load_storage  # noqa: PLC0415 - `--help` needs no database
 
     name = "standard input" if str(file) == "-" else str(file)
@@ -331,10 +331,10 @@ def _read_storage(file: Path, name: str) -> Any:
 
 @memory.command()
 @click.argument("file", type=_FILE_OR_DASH)
-@option("--session", "NAME", "Conversation to export the chat history of (default: the latest).")
+@option("--session", "NAME", "Conversation whose chat history to export (default: the latest).")
 @with_memory
 def export(store: Memory, file: Path, session: str | None) -> None:
-    """Export everything to FILE (`-` for standard output), to be read by `import`."""
+    """Export everything to FILE (`-` for standard output), for `research memory import`."""
     from agent.memory.storage import export_storage  # noqa: PLC0415 - `--help` needs no database
 
     text = json.dumps(export_storage(store, session), ensure_ascii=False, indent=2) + "\n"
@@ -364,9 +364,9 @@ def seal(store: Memory, category: str, content: str) -> None:
 def stamp(
     store: Memory, /, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Timestamp the head: by the authority at URL (RFC 3161), or by calendars.
+    """Timestamp the head, using the authority at URL (RFC 3161) or calendars.
 
-    Calendars take a few hours; then run --complete to fetch their proofs.
+    Calendars take a few hours; run --complete afterwards to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy
@@ -379,13 +379,13 @@ def stamp(
         print("still pending" if missing else "the proofs are complete")
     elif calendars:
         anchored, missing = log.anchor(calendars, proxy=proxy)
-        print(f"entry {anchored.number} was submitted; run --complete in some hours")
+        print(f"entry {anchored.number} was submitted; run --complete in a few hours")
     for reason in missing:
         print_error(reason)
 
 
 @memory.command()
-@option("--head", "HASH", "Head that you noted earlier.")
+@option("--head", "HASH", "Head that you saved earlier.")
 @roots_option
 @blocks_option
 @with_memory
@@ -425,7 +425,7 @@ def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
 
 
 def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
-    """Refuse unknown kinds; raises `UsageError`."""
+    """Reject unknown kinds; raises `UsageError`."""
     unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
     if unknown and not store.newest(unknown, 1):  # `Memory.add` takes any kind
         hint = f"Choose one of {', '.join([*sorted(KNOWN - BASES.keys()), *BASES])}."
@@ -439,7 +439,7 @@ def _format(hit: Hit) -> str:
 
 
 def _kind(hit: Hit) -> str:
-    """Return the kind of a memory; of an insight also its type and confidence."""
+    """Return the kind of a memory; for an insight, also its type and confidence."""
     if hit.confidence is None:
         return hit.kind
     type_ = (hit.key or "").partition(":")[0]

@@ -1,4 +1,4 @@
-"""`research models`: the language models that are there, and a small one to download."""
+"""`research models`: the available language models, and a small one to download."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def _format_row(row: tuple[str, str]) -> str:
 
 
 def _rows(data: Path) -> list[tuple[str, str]]:
-    """The models by the names that --model takes, each with what is known of it."""
+    """Return the models by the names that --model takes, each with a description."""
     rows = [(EXTRACTIVE, _BY_RULES)]
     for provider in PROVIDERS:
         if provider.key and provider.default:
             has_key = bool(os.environ.get(provider.key))
-            state = "its key is set" if has_key else f"`research keys set {provider.prefix}`"
+            state = "key is set" if has_key else f"`research keys set {provider.prefix}`"
             rows.append((f"{provider.prefix}/{provider.default}", state))
     rows += [(f"ollama/{name}", "Ollama on this machine") for name in ollama_models(os.environ)]
     measured = {one.file: one.measured for one in KNOWN}
@@ -70,15 +70,15 @@ def _gigabytes(size: int) -> str:
 
 @models.command(name="pull")
 @click.argument("name", required=False, default="")
-@option("--sha256", "HEX", "The SHA-256 of the file, if NAME is an address.")
+@option("--sha256", "HEX", "SHA-256 of the file, if NAME is a URL.")
 @option("--allow-private", "HOST", "Allow this private address.", multiple=True)
-@option("--proxy", "URL", "Reach the web through this proxy.")
+@option("--proxy", "URL", "Proxy for web requests.")
 @click.pass_obj
 def pull_model(data: Path, /, name: str, **flags: object) -> None:
-    """Download the model NAME (`small`), or a .gguf file by its address and --sha256."""
+    """Download the model NAME (`small`), or a .gguf file by its URL and --sha256."""
     weights = find_weights(name, str(flags["sha256"] or ""))
     private, proxy = flags["allow_private"], flags["proxy"]
-    assert isinstance(private, tuple), "it is given several times"
+    assert isinstance(private, tuple), "the option may be repeated"
     policy = EgressPolicy(allow_private=private, upstream_proxy=str(proxy) if proxy else None)
     path = pull_shown(weights, private_folder(data), policy)
     print_text(f"local:{path}")
@@ -89,7 +89,7 @@ def pull_model(data: Path, /, name: str, **flags: object) -> None:
 
 
 def find_weights(name: str, hexadecimal: str) -> Weights:
-    """Return the model of a name or address; raises `UsageError` without its hash."""
+    """Return the model for a name or URL; raises `UsageError` for a URL without a hash."""
     known = {one.name: one for one in KNOWN}
     if name in known:
         return known[name]
@@ -111,7 +111,7 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
 
 
 def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
-    """Describe what is downloaded, then download it with a progress bar; on a terminal only."""
+    """Describe the download, then run it, with a progress bar on a terminal."""
     size = f"\n  size    {weights.size:,} bytes" if weights.size else ""
     note(f"Downloading\n  from    {weights.url}{size}\n  SHA-256 {weights.sha256}")
     if not sys.stderr.isatty():
@@ -136,7 +136,7 @@ def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
 
 
 def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
-    """Ask on the first run which model should answer, keep that, and return its name."""
+    """On the first run, ask which model should answer, save the choice, and return its name."""
     from agent.cli.settings_commands import keep_key, keep_setting  # noqa: PLC0415 - one run only
 
     small = KNOWN[0]

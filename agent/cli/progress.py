@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 _PAST_LINES = 6
-"""Number of past lines that stay visible."""
+"""Number of previous lines that stay visible."""
 _MARGIN = 4
-"""Columns kept free next to the streamed text."""
+"""Columns left free next to the streamed text."""
 _BAR_WIDTH = 24
-"""Columns of the progress bar of an index."""
+"""Width of the indexing progress bar, in columns."""
 _ACTIVITIES = {"model.request": "thinking", "answer.draft": "checking the answer"}
 
 
@@ -45,7 +45,7 @@ class LiveView:
         self._started = time.monotonic()
         self._speech = Speech()
         self._indexing: tuple[int, int] | None = None
-        """Files done and files in all, while a folder is indexed."""
+        """Number of files done and in total, while a folder is indexed."""
         self._spinner = Spinner("dots")
         self._console = Console(stderr=True)
         self._live = Live(
@@ -122,7 +122,7 @@ class Speech:
         self._speaker = ""
 
     def note(self, event: Event) -> None:
-        """Add a piece to its reply. A complete reply is no longer shown."""
+        """Add a piece to its reply. Once a reply is complete, it is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]
@@ -143,7 +143,7 @@ class Speech:
 
 @contextmanager
 def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], None]]:
-    """Return an event listener that shows progress for the duration of the block."""
+    """Yield an event listener that shows progress for the duration of the block."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
@@ -157,7 +157,7 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], No
             nonlocal announced
             if event.type == "corpus.indexed" and event.data["left"]:
                 if announced:
-                    return  # the beginning and the end are enough in a log
+                    return  # in a log, the beginning and the end are enough
                 announced = True
             for line in event_lines(event, verbose):
                 seconds = time.monotonic() - started

@@ -40,7 +40,9 @@ _OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export")
 @click.command()
 @click.argument("run", metavar="RUN|FILE")
 @switch("--watch", "Repeat the check regularly, as a monitor that `research worker` runs.")
-@option("--every", "WHEN", "With --watch: how often.", default="every day", show_default=True)
+@option(
+    "--every", "WHEN", "With --watch: how often to check.", default="every day", show_default=True
+)
 @notify_option
 @jobs_url_option
 @several("--service", "NAME=URL", f"URL of a service: {', '.join(SERVICES)}.")
@@ -57,9 +59,9 @@ def recheck(
 ) -> int:
     """Check each sentence of RUN, an archive (.zip) or a report.json against today's pages.
 
-    A sentence stands, moved (the same words at another address), changed (old and new words), is
-    gone (an archived copy is offered), or is contradicted. Exits with 8 if a sentence that the
-    pages supported no longer stands, and with 6 if no page could be read.
+    A sentence still stands, has moved (the same words at another address), has changed (old and
+    new words), is gone (an archived copy is offered), or is contradicted. Exits with 8 if a
+    sentence that the pages supported no longer stands, and with 6 if no page could be read.
     """
     required = flags.pop("require_verified")
     settings = load_options(
@@ -97,5 +99,5 @@ def _watch(
         made = Monitors(jobs).add(target, kind="recheck", **settings, **given_settings(flags))
         print(made.name)
         if not jobs.workers():
-            note("No worker is running:", "`research worker` checks.")
+            note("No worker is running:", "`research worker` checks monitors.")
     return 0

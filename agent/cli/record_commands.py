@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from agent.export.sentence_proof import VerifiedProof
 
 _WIDEST = 160
-"""Maximum width of two columns of text that is still readable, in characters."""
+"""Maximum width in characters at which two columns of text are readable."""
 
 
 @click.command()
@@ -59,7 +59,7 @@ def verify(
 ) -> int:
     """Verify RUN offline: its event chain, pages, report and every quote; or a sentence's proof.
 
-    Exits with 8 if anything was changed, and says what and where. If you store the head (--head)
+    Exits with 8 if anything was changed, and reports what and where. If you save the head (--head)
     elsewhere, --against later proves that no event was rewritten.
     """
     from agent.export.sentence_proof import is_proof, verify_proof  # noqa: PLC0415 - rarely needed
@@ -92,7 +92,7 @@ def verify(
 
 
 def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
-    """Print the result for the proof of a sentence; return the exit code."""
+    """Print the result for a sentence's proof; return the exit code."""
     from agent.export.run_record import to_the_minute  # noqa: PLC0415 - rarely needed
 
     flaws, proof = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws], found.proof
@@ -174,7 +174,7 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
             if one is None or other is None:
                 yield one or "", "<" if other is None else ">", other or ""
             elif name == "sources" and one in comparison.changed:
-                yield one, "≠", f"{other} (another text)"
+                yield one, "≠", f"{other} (different text)"
             else:
                 yield one, "=", other
 
@@ -190,7 +190,7 @@ def _facts(side: Side) -> str:
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
 @option("--model", "NAME", "Run this model on the recorded pages.")
 @option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
-@switch("--live", "With --model: fetch what was not recorded from the live web.")
+@switch("--live", "With --model: fetch unrecorded pages from the live web.")
 @switch(("--assert", "check"), "Exit with 8 unless the answer is the same.")
 @switch(("--json", "as_json"), "Print the report as JSON.")
 @data_dir_option

@@ -1,4 +1,4 @@
-"""A report on the terminal and in files."""
+"""Shows a report on the terminal and writes it to files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DOT = " · "
 """Separator of the facts in the last line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _ZOTERO = "zotero:"
-"""In place of a file: the sources are saved to the running Zotero."""
+"""In place of a file name: saves the sources to the running Zotero."""
 
 
 def print_report(report: Report, limit: str | None = None) -> None:
@@ -99,7 +99,7 @@ def _section(title: str, rows: Sequence[str]) -> str:
 
 
 def _audit(report: Report) -> str:
-    """Return the faults of a draft and the state of its references."""
+    """Return a draft's faults and the state of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
     title = f"{plural(len(faults), 'fault', 'faults')}:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
@@ -114,7 +114,7 @@ def _audit(report: Report) -> str:
 
 
 def _recheck(report: Report) -> str:
-    """Return what became of each sentence of an earlier report."""
+    """Return the outcome for each sentence of an earlier report."""
     signs = {True: "✓", False: "✗", None: "?"}
     blocks = [report_view.recheck_summary(report)]
     for row in report.rechecked:
@@ -126,7 +126,7 @@ def _recheck(report: Report) -> str:
 
 
 def _values_table(report: Report) -> str:
-    """Return a schema's values as a table, and the omitted ones; `--json` has the data."""
+    """Return a schema's values as a table, then those left out; `--json` has the data."""
     rows = [
         (
             value.pointer.removeprefix("/"),
@@ -167,7 +167,7 @@ def _last_line(report: Report) -> str:
 
 
 def _wrap_line(line: str, width: int) -> str:
-    """Wrap to the width of the terminal; dim quotes and the summary line."""
+    """Wrap to the terminal's width; dim quotes and the summary line."""
     head, *facts = line.split(_DOT)
     # Keep each fact on one line ("4.6 s"), and each citation with the word before it.
     joined = _DOT.join([head, *(fact.replace(" ", _NO_BREAK) for fact in facts)])
@@ -186,7 +186,7 @@ def _wrap_line(line: str, width: int) -> str:
 def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], None]) -> int:
     """Write the run in `folder` to each path, report it with `tell`, and return the exit code.
 
-    An empty list of sources is not written; the exit code is then that of `NotFound`.
+    Without sources, no list of sources is written, and the exit code is that of `NotFound`.
     """
     code = 0
     for path in paths:
@@ -220,7 +220,7 @@ def _why_no_sources(folder: Path) -> str:
 
 
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Check the formats and folders of `--export` before the run."""
+    """Check the formats and folders of `--export` before the run starts."""
     for path in values:
         if str(path) == _ZOTERO:
             continue

@@ -28,7 +28,7 @@ def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> 
 @several(
     ("--with", "values"),
     "FIELD=VALUE",
-    "Enter this instead: FIELD is a field's name, or what was entered; repeatable.",
+    "Enter VALUE instead: FIELD is a field's name, or the recorded text; repeatable.",
     callback=_read_values,
 )
 @run_flags(
@@ -43,10 +43,10 @@ def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> 
 )
 @output_flags
 def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
-    """Repeat the browser session of RUN, live and without a model.
+    """Repeat RUN's browser session live, without a model.
 
-    Elements are found by role, name and position. Each action is checked by its outcome; if that
-    differs from the record, or an element is missing, it stops, says what differs and exits with 8.
+    Elements are found by role, name and position. The outcome of each action is checked: if it
+    differs from the record, or an element is missing, the command reports it and exits with 8.
     With --model, the model takes over from that step. Actions that needed approval need it
     again.
     """

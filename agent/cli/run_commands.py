@@ -104,9 +104,9 @@ def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
 def seal(
     store: Runs, /, name: str, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Timestamp the head of a run. `research verify` then shows that the run existed by that time.
+    """Timestamp a run's head. `research verify` then shows that the run existed at that time.
 
-    The timestamping service sees only a hash. Calendars take a few hours; then run --complete
+    The timestamping service sees only a hash. Calendars take a few hours; run --complete afterwards
     to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
@@ -121,7 +121,7 @@ def seal(
         print(f"{folder.id}: {'still pending' if missing else 'the proof is complete'}")
     elif calendars:
         missing = timestamps.anchor(folder, calendars, proxy=proxy)
-        print(f"{folder.id} was submitted; run --complete in some hours")
+        print(f"{folder.id} was submitted; run --complete in a few hours")
     for reason in missing:
         print_error(reason)
 
@@ -132,7 +132,7 @@ def seal(
 @switch("--steps", "Also show every step.")
 @data_dir_option
 def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
-    """Show the answer and sources of a run or archive; --steps also shows its steps."""
+    """Show the answer and sources of a run or archive; with --steps, also the steps."""
     with open_run(run, Runs(data_dir)) as folder:
         running = in_progress(folder)
         report, events = report_of(folder), list(read_events(folder.journal))
@@ -147,9 +147,7 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
                 print(f"{event.place:>8}  {line}")
         print()
     if running:
-        print(
-            f"{report.run} is still running; `research show` prints its report when it has ended."
-        )
+        print(f"{report.run} is still running; `research show` prints its report when it is done.")
         return
     limits = [event.data["limit"] for event in events if event.type == "answer.draft"]
     print_report(report, limits[-1] if limits else None)
@@ -161,7 +159,9 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
 @click.argument("run", metavar="RUN|FILE.zip")
 @click.argument("files", nargs=-1, required=True, type=PATH)
 @option("--sentence", "N", "Export the proof of this sentence (from 1) as a .zip.", type=int)
-@option("--authority", "URL", "With --sentence: timestamp the proof there (RFC 3161).")
+@option(
+    "--authority", "URL", "With --sentence: timestamp the proof with this authority (RFC 3161)."
+)
 @data_dir_option
 def export(
     run: str, files: tuple[Path, ...], sentence: int | None, authority: str | None, data_dir: Path
@@ -187,7 +187,7 @@ def export(
 @json_option
 @data_dir_option
 def usage(data_dir: Path, *, as_json: bool) -> None:
-    """Show calls, tokens and cost of all stored runs by day and model."""
+    """Show the calls, tokens and cost of all stored runs, by day and model."""
     lines = usage_lines(Runs(data_dir))
     if as_json:
         print_json(lines)
@@ -210,10 +210,10 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
 @click.argument("thumb", type=click.Choice(["up", "down"]))
 @data_dir_option
 def feedback(run: str, thumb: Any, data_dir: Path) -> None:
-    """Rate RUN as good or bad. This changes the scores of the skills that it used."""
+    """Rate RUN up or down. This changes the scores of the skills that it used."""
     events = list(read_events(Runs(data_dir).find(run).journal))
     names = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
-    # Skills are scored in the memory that the run used, even if the settings have changed.
+    # Skills are scored in the memory that the run used, even if settings have changed since.
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none

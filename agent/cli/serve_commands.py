@@ -58,7 +58,7 @@ NO_CHANNELS = (
 @several(
     ("--allow-host", "names"),
     "NAME[:PORT]",
-    "Host name that clients use, behind a proxy or in a network.",
+    "Host name that clients use, behind a proxy or on a network.",
 )
 @token_option("RESEARCH_SERVE_TOKEN")
 @several(
@@ -83,14 +83,14 @@ def serve(
     jobs_url: str | None,
     **flags: Any,
 ) -> None:
-    """Serve the web page and the API on loopback. Takes the flags of a question for its runs."""
+    """Serve the web page and the API on loopback. Takes the flags of `research ask`."""
     named = json_flags(flags)
     live = LiveOptions(named, print_error)
     settings = live.current()
     with from_extra("serve"):
         from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
         from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
-    # With a random token, the printed address contains a ticket for a single login instead:
+    # If the token is random, the printed address contains a ticket for a single login instead:
     # addresses are kept in histories and can be read over the user's shoulder.
     required = token or secrets.token_urlsafe(32)
     ticket = "" if token is not None else secrets.token_urlsafe(16)
@@ -105,7 +105,7 @@ def serve(
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
         if ticket:
             note(
-                f"The address logs in one browser, once. The token is {required}",
+                f"This URL logs in one browser, once. The token is {required}",
                 "Programs send it as `Authorization: Bearer TOKEN`.",
             )
 
@@ -141,7 +141,7 @@ def _load_settings(data_dir: Path) -> Options:
 @channels.command(name="list")
 @click.pass_obj
 def list_(data_dir: Path) -> None:
-    """List the channels, their allowed senders, and their missing secrets."""
+    """List the channels with their allowed senders and missing secrets."""
     rows = channel_settings(_load_settings(data_dir)).items()
     print_rows([*rows], _format_channel, empty=NO_CHANNELS)
 
@@ -157,7 +157,7 @@ def _format_channel(row: tuple[str, tuple[Any, Any]]) -> str:
 @channels.command()
 @click.argument("name")
 @click.argument("settings", nargs=-1, metavar="[SETTING=VALUE]...")
-@option("--kind", None, "Service of the channel (default: from the name).")
+@option("--kind", None, "The channel's service (default: derived from the name).")
 @several("--allow", "ID", "Allowed sender; repeatable.")
 def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str, ...]) -> None:
     """Add or change a channel: `add telegram --allow 12345`, `add phone --kind whatsapp …`."""
@@ -218,7 +218,7 @@ def test(data_dir: Path, names: tuple[str, ...]) -> int:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.pass_obj
 def run(data_dir: Path, names: tuple[str, ...]) -> None:
-    """Answer incoming messages of the named channels, or of all, until stopped."""
+    """Answer incoming messages on the named channels, or on all, until stopped."""
     live = LiveOptions({"data_dir": data_dir}, print_error)
     chosen = list(names or _all_names(live.current()))
     asyncio.run(_run_until_stopped(chosen, live.current))

@@ -53,7 +53,7 @@ def show() -> None:
 
 
 class SettingRow(NamedTuple):
-    """A setting as it applies now; `origin` is empty for a default."""
+    """A setting as it currently applies; `origin` is empty for a default."""
 
     name: str
     value: str
@@ -182,7 +182,7 @@ def fill_environment() -> None:
 
 
 def _key_variable(name: str) -> str:
-    """Return the variable of a provider (`openai`), or a variable as it is (`OPENAI_API_KEY`)."""
+    """Return the variable of a provider (`openai`), or a variable (`OPENAI_API_KEY`) unchanged."""
     known = {provider.prefix: provider.key for provider in PROVIDERS if provider.key}
     variable = known.get(name.lower(), name)
     if not variable.isidentifier() or not variable.isupper():
@@ -198,19 +198,19 @@ def _key_variable(name: str) -> str:
 @keys.command(name="set")
 @click.argument("name")
 def set_key(name: str) -> None:
-    """Store the key of NAME (openai, … or a variable), typed hidden or read from a pipe."""
+    """Store the key for NAME (openai, … or a variable), from a hidden prompt or a pipe."""
     print(f"stored {keep_key(name)}")
 
 
 def keep_key(name: str) -> str:
-    """Read the key of a provider, store it, and return its variable and where it is."""
+    """Read a provider's key, store it, and return its variable and location."""
     variable = _key_variable(name)
     value = NonBlank("a key").convert(_read_hidden(variable), None, None).strip()
     return f"{variable} in {store_key(variable, value)}"
 
 
 def store_key(variable: str, value: str) -> str:
-    """Store a key for all later runs, use it from now on, and return where it is."""
+    """Store a key for all later runs, use it from now on, and return its location."""
     store = _key_store()
     place = "keyring" if store.put(variable, value) else str(store.file)
     os.environ[variable] = value
@@ -219,7 +219,7 @@ def store_key(variable: str, value: str) -> str:
 
 @keys.command(name="list")
 def list_keys() -> None:
-    """List the stored keys and their files, never their values."""
+    """List the stored keys and where they are stored, never their values."""
     stored = _key_store().rows().items()
     rows = [(name, "file" if "value" in row else "keyring") for name, row in stored]
     print_rows(rows, "  ".join, empty=NO_KEYS)
@@ -228,7 +228,7 @@ def list_keys() -> None:
 @keys.command(name="rm")
 @click.argument("name")
 def rm_key(name: str) -> None:
-    """Delete the key of NAME."""
+    """Delete the stored key for NAME."""
     variable = _key_variable(name)
     if not _key_store().remove(variable):
         raise UsageError(
@@ -247,8 +247,8 @@ def secret(ctx: click.Context, data_dir: Path) -> None:
 
 @secret.command(name="set")
 @click.argument("name")
-@option("--origin", "URL", "The only site where it may be typed.", required=True)
-@switch("--totp", "It is the key of one-time codes: the current code is typed.")
+@option("--origin", "URL", "The only site on which it may be typed.", required=True)
+@switch("--totp", "The secret is the key for one-time codes: type the current code.")
 @click.pass_obj
 def set_secret(store: SecretStore, name: str, origin: str, *, totp: bool) -> None:
     """Store the secret NAME. Its value is prompted for, or read from standard input."""
@@ -275,12 +275,12 @@ def rm_secret(store: SecretStore, name: str) -> None:
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="NAME URL | list | rm NAME", required=True)
-@option("--from", "FILE", "Take the session from a Playwright storage state.", type=EXISTING_FILE)
+@option("--from", "FILE", "Load the session from a Playwright storage state.", type=EXISTING_FILE)
 @data_dir_option
 def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
-    """Log in to a site in a window, and keep the session for `research --login NAME`.
+    """Log in to a site in a browser window, and save the session for `research --login NAME`.
 
-    It is encrypted; its key is in the secret store.
+    The session is encrypted; its key is in the secret store.
     """
     saved = SavedLogins(private_folder(data_dir))
     if words == ("list",):
@@ -304,7 +304,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
 
 
 async def _log_in(url: str) -> dict[str, Any]:
-    """Open a window at an address, and return what the browser stores once the user is done."""
+    """Open a window at a URL, and return the browser's storage state once the user is done."""
     from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:
@@ -314,7 +314,10 @@ async def _log_in(url: str) -> dict[str, Any]:
             await asyncio.to_thread(click.prompt, prompt, "", show_default=False, err=True)
             return await browser.storage_state()
     except BrowserError as error:
-        hint = error.hint or "Log in elsewhere, and give its storage state with --from FILE."
+        hint = (
+            error.hint
+            or "Log in with another browser, and pass its storage state with --from FILE."
+        )
         raise UsageError(str(error), hint=hint) from error
 
 
@@ -326,7 +329,7 @@ def _expiry(one: SavedLogin) -> str:
 
 
 def _read_hidden(prompt: str) -> str:
-    """Read a value, typed hidden or from a pipe."""
+    """Read a value from a hidden prompt or a pipe."""
     if sys.stdin.isatty():
         return str(click.prompt(prompt, hide_input=True, err=True))
     return sys.stdin.readline().rstrip("\r\n")

@@ -29,7 +29,7 @@ _CLIENTS = {
     "cursor": ".cursor/skills",
     "gemini": ".gemini/skills",
 }
-"""The folders in which coding agents keep a user's skills, below the home folder."""
+"""Where coding agents keep a user's skills, relative to the home folder."""
 _SKILL_NAME = "urchin-browser"
 _LINE = 100  # characters of an instruction in a list
 
@@ -76,7 +76,7 @@ def show(store: Memory, name: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def enable(place: MemoryPlace, name: str) -> None:
-    """Enable the proposed skill NAME: runs will list it. Read its file first."""
+    """Enable the proposed skill NAME, so that runs list it. Read its file first."""
     print_text(f"enabled {name}: {enable_skill(_data(place), name) / FILE}")
 
 
@@ -84,7 +84,7 @@ def enable(place: MemoryPlace, name: str) -> None:
 @click.argument("name")
 @with_memory
 def trust(store: Memory, name: str) -> None:
-    """Mark the skill NAME as your own instruction: runs will follow it from now on."""
+    """Mark the skill NAME as your own instruction, so that runs follow it from now on."""
     skill = _find(store, name)
     skill.pop("trusted", None)
     store.save_skills([skill])
@@ -108,7 +108,7 @@ def export(store: Memory, name: str, folder: Path) -> None:
 def install(client: str) -> None:
     """Teach a coding agent to use `research browser`: claude, codex, cursor, gemini or a folder.
 
-    The skill is written to the client's skills folder and is loaded at its next start.
+    The skill is written to the client's skills folder and loaded the next time the client starts.
     """
     if client in _CLIENTS:
         folder = Path.home() / _CLIENTS[client]

@@ -36,11 +36,11 @@ MemoryPlace = tuple[Path, str]
 JOB_FLAGS = "--model --search --corpus --depth --budget --timeout --memory/--no-memory".split()
 """Run flags shown in the help of `batch`, `queue`, `schedule` and `monitor`; all others work."""
 JobsPlace = tuple[str | None, Path]
-"""The URL of the jobs database, if it is not in the data folder, and the data folder."""
+"""The URL of the jobs database, unless it is in the data folder, and the data folder."""
 
 
 def _place_group(name: str, text: str, *options: Option) -> click.Group:
-    """Make a group with options for a store's location; its commands get them as a tuple."""
+    """Make a group with options for a store's location; its commands receive them as a tuple."""
 
     @click.pass_context
     def remember_place(ctx: click.Context, /, **place: Any) -> None:
@@ -58,7 +58,7 @@ def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> C
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
         def run(place: Any, /, **flags: Any) -> Any:
-            flags.pop("data_dir", None)  # also a flag of a run; the group's value applies
+            flags.pop("data_dir", None)  # also a run flag; the group's value applies
             with open_store(place) as store:
                 return command(store, **flags)
 
@@ -82,7 +82,7 @@ def memory_at(place: MemoryPlace) -> Iterator[Memory]:
 
 
 def jobs_group(name: str, text: str) -> click.Group:
-    """Make a group with the location of the jobs for its `with_jobs` commands."""
+    """Make a group with the jobs' location for its `with_jobs` commands."""
     return _place_group(name, text, jobs_url_option, data_dir_option)
 
 
@@ -112,9 +112,9 @@ def check_task_targets(settings: Options) -> None:
 
 
 def unspent(data_dir: Path) -> dict[str, float]:
-    """Return what is left of the day's and the month's budgets, if they are set.
+    """Return what is left of the daily and monthly budgets, if they are set.
 
-    If RESEARCH_JOBS_URL names a shared database, the spending of other machines counts too.
+    If RESEARCH_JOBS_URL names a shared database, spending on other machines counts too.
     """
     jobs_url = os.environ.get(JOBS_URL)
     settings = load_options({"data_dir": data_dir}, config=True)

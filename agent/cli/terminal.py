@@ -34,14 +34,14 @@ def print_text(text: str) -> None:
 
 
 def print_error(message: str, hint: str = "") -> None:
-    """Print an error on stderr: what went wrong, then a line with what to do."""
+    """Print an error on stderr: what went wrong, then a line saying what to do."""
     print(f"research: {clean(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {clean(hint)}", file=sys.stderr)
 
 
 def note(message: str, hint: str = "") -> None:
-    """Print a message on stderr, so that pipes get only results."""
+    """Print a message on stderr, so that pipes receive only results."""
     print(clean(f"{message} {hint}".rstrip()), file=sys.stderr)
 
 
@@ -119,7 +119,7 @@ def plan_editor() -> EditPlan | None:
             if answer in ("n", "no", "q"):
                 return None
             if answer in ("e", "edit"):
-                # In the editor of $VISUAL or $EDITOR; None if it was left without saving.
+                # Opens $VISUAL or $EDITOR; None if the user quit without saving.
                 edited = await asyncio.to_thread(partial(click.edit, text, extension=".md"))
                 text = str(edited) if edited else text
 
@@ -154,13 +154,13 @@ async def _read_line(prompt: str) -> str:
 
 
 def _hand_over(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text: str) -> None:
-    """Pass a line from the reading thread to the event loop, if it still waits."""
+    """Pass a line from the reading thread to the event loop, if it is still waiting."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(text))
 
 
 def on_signal(number: int, action: Callable[[], object]) -> None:
-    """Call an action in the running loop on a signal, instead of ending the process."""
+    """On a signal, call an action in the running loop instead of ending the process."""
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(number, action)
@@ -169,7 +169,7 @@ def on_signal(number: int, action: Callable[[], object]) -> None:
 
 
 def interrupt_event() -> asyncio.Event:
-    """Return an event that Ctrl-C and SIGTERM set from now on, instead of ending the process."""
+    """Return an event that Ctrl-C and SIGTERM set from now on instead of ending the process."""
     interrupted = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         on_signal(name, interrupted.set)

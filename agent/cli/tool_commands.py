@@ -1,4 +1,4 @@
-"""`research tools` and `research plugins`: the tools of runs, and installed plug-ins."""
+"""`research tools` and `research plugins`: the tools available to runs, and installed plug-ins."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
 
 
 async def _select(settings: Options) -> ToolSelection:
-    """Select tools like a run with web, user and memory, without connecting to MCP servers."""
+    """Select tools as a run with web, user and memory does, but do not connect to MCP servers."""
 
     async def answer(_question: str) -> str:
         return ""
@@ -78,7 +78,7 @@ def _format_tool(row: dict[str, Any]) -> str:
 @click.command()
 @json_option
 def plugins(*, as_json: bool) -> None:
-    """List the plug-ins of installed packages by kind, with load errors."""
+    """List the plug-ins in installed packages by kind, with load errors."""
     rows = []
     for plugin in (one for kind in KINDS for one in installed(kind)):
         broken = ""

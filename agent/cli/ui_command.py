@@ -1,4 +1,4 @@
-"""`research ui`: runs, queue, memory and settings on a terminal screen."""
+"""`research ui`: a terminal UI for runs, queue, memory and settings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 @namespace_option
 @data_dir_option
 def ui(jobs_url: str | None, namespace: str, data_dir: Path) -> None:
-    """Show runs, live steps, the queue, memory and settings on a screen.
+    """Open a terminal UI showing runs, live steps, the queue, memory and settings.
 
-    Needs the extra `ui`. Keys are shown at the bottom of the screen; q quits.
+    Requires the `ui` extra. Keys are shown at the bottom of the screen; q quits.
     """
-    with from_extra("ui", "; `research runs`, `queue list` and `memory list` need no screen."):
+    with from_extra("ui", "; `research runs`, `queue list` and `memory list` do not need it."):
         from agent.cli.ui_screen import ResearchScreen  # noqa: PLC0415 - textual, an extra
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError(
-            "there is no terminal to show a screen on", hint="`research runs` prints a list."
-        )
+        raise UsageError("the terminal UI needs a terminal", hint="`research runs` prints a list.")
     ResearchScreen(data_dir, namespace, jobs_url).run()

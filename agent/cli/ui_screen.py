@@ -1,4 +1,4 @@
-"""The screen of `research ui`, over the stores and the event stream that `research serve` uses."""
+"""The `research ui` screen, based on the stores and event stream that `research serve` uses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Hit
 
 REFRESH_SECONDS: Final = 2.0
-"""Between two looks at the list in view; the steps of a run are followed by its event stream."""
+"""Seconds between two refreshes of the visible list; a run's steps come from its event stream."""
 MAX_ROWS: Final = 200
 """Maximum number of rows of a list; a search finds older ones."""
 _COLUMNS: Final = {
@@ -55,14 +55,14 @@ _PROMPTS: Final = {
 }
 
 Row = tuple[str, tuple[str, ...], str]
-"""The key of a row, its cells, and what is shown of it beside the list (empty for a run)."""
+"""A row's key, its cells, and the details shown beside the list (empty for a run)."""
 
 
 class ListPane(TabPane):
-    """A list's tab.
+    """The tab of a list.
 
-    textual shows a tab as soon as something in it gets the focus. That message comes late while
-    the screen starts, and would undo what a key chose meanwhile.
+    textual shows a tab as soon as something in it gets the focus. At startup that message comes
+    late and would undo a choice that the user made with a key in the meantime.
     """
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -71,7 +71,7 @@ class ListPane(TabPane):
 
 
 class ResearchScreen(App[None]):
-    """Four lists, each with an input line and what is selected beside or below it."""
+    """Four lists, each with an input line and the selected item's details beside or below it."""
 
     TITLE = "research"
     ENABLE_COMMAND_PALETTE = False
@@ -134,7 +134,7 @@ class ResearchScreen(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Show the runs, and look for changes from then on."""
+        """Show the runs, and poll for changes from then on."""
         self._data.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name, columns in _COLUMNS.items():
             self._table(name).add_columns(*columns)
@@ -159,7 +159,7 @@ class ResearchScreen(App[None]):
         return self.query_one(f"#{name}-detail", RichLog)
 
     def refresh_list(self) -> None:
-        """Read the list in view again, and keep the selection."""
+        """Refresh the visible list, keeping the selection."""
         name = self._tab
         try:
             rows: list[Row] = getattr(self, f"_{name}_rows")()
@@ -229,7 +229,7 @@ class ResearchScreen(App[None]):
             for row in setting_rows()
         ]
 
-    # What is selected
+    # Details of the selection
 
     @on(DataTable.RowHighlighted)
     def _show_selected(self) -> None:
@@ -248,7 +248,7 @@ class ResearchScreen(App[None]):
 
     @work(exclusive=True, group="follow")
     async def _follow(self, run: str) -> None:
-        """Show the steps of a run as they are written, and the answer at its end."""
+        """Show a run's steps as they are written, then the answer."""
         log = self._detail("runs")
         log.clear()
         if not run:
@@ -266,7 +266,7 @@ class ResearchScreen(App[None]):
             log.write(Markdown(clean(saved_text(json.loads(folder.report.read_bytes())))))
             log.scroll_end(animate=False)
 
-    # Acts
+    # Actions
 
     @on(Input.Submitted)
     def _submit(self, event: Input.Submitted) -> None:
@@ -314,7 +314,7 @@ class ResearchScreen(App[None]):
         self._table(self._tab).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - as textual calls it
-        """Offer an act only where it applies."""
+        """Offer an action only where it applies."""
         return self._ONLY_IN.get(action, self._tab) == self._tab
 
     def action_pause(self) -> None:

@@ -32,7 +32,7 @@ WikiPlace = tuple[Path, Path, str]
 @option(
     ("--wiki", "folder"),
     "DIR",
-    "Folder of the wiki (default: from the settings, or `wiki` in the data folder).",
+    "Wiki folder (default: from the settings, or `wiki` in the data folder).",
     type=FOLDER,
     envvar="RESEARCH_WIKI",
 )
@@ -49,7 +49,7 @@ def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path
 
 
 def _open(place: WikiPlace) -> Wiki:
-    from agent.wiki import Wiki  # noqa: PLC0415 - `--help` needs none of it
+    from agent.wiki import Wiki  # noqa: PLC0415 - not needed for `--help`
 
     folder = place[1]
     if not folder.is_dir():
@@ -61,7 +61,7 @@ def _open(place: WikiPlace) -> Wiki:
 @click.pass_obj
 def sync(place: WikiPlace) -> None:
     """Import manual edits, then update the pages from memory."""
-    from agent.memory.wiki_sync import sync_wiki  # noqa: PLC0415 - `--help` needs none of it
+    from agent.memory.wiki_sync import sync_wiki  # noqa: PLC0415 - not needed for `--help`
 
     data, folder, namespace = place
     with memory_at((data, namespace)) as store:

@@ -1,6 +1,6 @@
-"""Batches: the questions of a file, queued under ids from their content, with results as files.
+"""Batches: the questions in a file, queued under content-based ids, with results as files.
 
-Results are in the order of the file and contain nothing that differs between runs (times, run ids),
+Results are in file order and contain nothing that differs between runs (times, run ids),
 so that an interrupted batch writes the same bytes as an uninterrupted one. The rest is in
 `runs.csv`.
 """
@@ -45,7 +45,7 @@ _RUN_COLUMNS: Final = ("n", "id", "run", "state", "attempt", "started", "ended",
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """A question of a batch: its number (from 1), an id from its content, its flags."""
+    """A question in a batch: its number (from 1), an id derived from its content, and its flags."""
 
     n: int
     id: str
@@ -54,7 +54,7 @@ class BatchItem:
 
 
 def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
-    """Read questions: one per line, or .csv, .jsonl and .yaml files with a field `question`.
+    """Read questions: one per line, or .csv, .jsonl and .yaml files with a `question` field.
 
     Other fields are flags of the question, with underscores; they override `flags`. Raises a
     `UsageError` that names the line or row.
@@ -71,7 +71,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
         fields = {"question": row} if isinstance(row, str) else {str(k): v for k, v in row.items()}
         question = str(fields.pop("question", None) or "").strip()
         if not question:
-            hint = "Each row needs a field `question`; other fields are flags, such as `depth`."
+            hint = "Each row needs a `question` field; other fields are flags, such as `depth`."
             raise UsageError(f"{path}, {where}: the question is missing", hint=hint)
         own = {k.replace("-", "_"): v for k, v in fields.items() if v not in (None, "")}
         options = json_flags({**flags, **own})
@@ -79,7 +79,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
             load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
-        # A question with edited text or flags is a new job.
+        # If its text or flags are edited, a question is a new job.
         content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(content.encode()).hexdigest()[:12]
         same[digest] = same.get(digest, 0) + 1
@@ -117,17 +117,17 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)  # spreadsheets use the delimiter of their locale
+    delimiter = max(",;\t", key=head.count)  # spreadsheets use their locale's delimiter
     for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=delimiter), start=2):
         if "question" not in row:
-            raise UsageError(f"{path} has no column `question`", hint=f"Its header is: {head}")
+            raise UsageError(f"{path} has no column `question`", hint=f"The header is: {head}")
         if None in row:
             raise UsageError(f"{path}, row {n}: more fields than the header")
         yield f"row {n}", row
 
 
 class Batch:
-    """The questions of a file on their own queue; `out` is the folder of results.
+    """The questions in a file, on their own queue; `out` is the results folder.
 
     The folder identifies the batch: the same folder continues it, another one starts a new batch.
     """
@@ -146,7 +146,7 @@ class Batch:
         return f"{self.origin}-{item.id}"
 
     def enqueue(self, at_once: int) -> int:
-        """Queue new and failed questions; return the number of answered ones."""
+        """Queue new and failed questions; return the number already answered."""
         self._jobs.register_queue(self.queue, at_once)
         known = {job.id: job for job in self._jobs.list(prefix=f"{self.queue}-")}
         for item in self.items:
@@ -171,12 +171,12 @@ class Batch:
         self._jobs.delete(f"{self.queue}-")
 
     def jobs(self) -> list[Job]:
-        """Return the queued jobs of the items in order, without reports."""
+        """Return the items' queued jobs in order, without reports."""
         known = {job.id: job for job in self._jobs.list(prefix=f"{self.queue}-")}
         return [known[name] for item in self.items if (name := self._job_id(item)) in known]
 
     def enforce_budget(self, jobs: Sequence[Job], spent: float, budget: float) -> bool:
-        """If the batch's budget is spent, cancel the jobs not yet started; return whether it is."""
+        """If the batch budget is spent, cancel jobs not yet started; return whether it is spent."""
         if spent < budget:
             return False
         for job in jobs:

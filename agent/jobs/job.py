@@ -29,12 +29,12 @@ _STATES: Final[dict[str, State]] = {
     "PENDING": "running",
     "CANCELLED": "cancelled",
 }
-"""Our states for DBOS workflow states without a result; any other one is `failed`."""
+"""Job states for DBOS workflow states without a result; any other state means `failed`."""
 
 QUEUE: Final = "urchin"
 BASE_DELAY_S, MAX_DELAY_S = 60.0, 3600.0
-"""Seconds of backoff before the second attempt, doubled each time up to the maximum. The first is
-the reference engine's, the maximum is ours."""
+"""Backoff in seconds before the second attempt, doubled each time up to the maximum. The first
+value is the reference engine's, the maximum is ours."""
 MAX_PRIORITY: Final = 1_000_000
 """Priorities range from minus `MAX_PRIORITY` to plus `MAX_PRIORITY`."""
 _LANE: Final = 4 * MAX_PRIORITY  # more than the range of priorities in a lane
@@ -46,10 +46,10 @@ class NoSuchJob(UsageError):
 
 
 class JobRequest(BaseModel):
-    """The request: the fields that a job has from the queue to the public view.
+    """The request: the fields that a job keeps from the queue to the public view.
 
-    `question` is the text of an `ask` or a `remind`, or the target of a `monitor`. `options` are
-    the given flags of the run. `run` is the id of the run, the same in every attempt. `after`
+    `question` is the text of an `ask` or `remind` job, or the target of a `monitor` job. `options`
+    are the flags given for the run. `run` is the run's id, the same in every attempt. `after`
     names jobs whose answers are passed on.
     """
 
@@ -84,18 +84,18 @@ class JobSpec(JobRequest):
 
     @classmethod
     def from_row(cls, row: WorkflowStatus) -> Self:
-        """Read the input of a workflow."""
+        """Read a workflow's input."""
         assert row.input is not None
         return cls.model_validate(row.input["args"][0])
 
     @property
     def workflow(self) -> str:
-        """The workflow id of this attempt: the job's id, then `ID~2`, `ID~3`."""
+        """The workflow id of this attempt: the job's id, then `ID~2`, `ID~3` and so on."""
         return self.id if self.attempt == 1 else f"{self.id}{_ATTEMPT}{self.attempt}"
 
     @property
     def rank(self) -> int:
-        """The DBOS priority, lowest first: jobs of users come before those of schedules."""
+        """The DBOS priority, lowest first: users' jobs come before scheduled jobs."""
         return (_LANE if self.lane == "autonomy" else 0) + MAX_PRIORITY - self.priority + 1
 
 
@@ -143,7 +143,7 @@ class Job(JobRequest):
 
     @classmethod
     def from_row(cls, row: WorkflowStatus, *, report: bool = False) -> Self:
-        """Read the row of an attempt."""
+        """Read an attempt's row."""
         spec, attributes = JobSpec.from_row(row), row.attributes or {}
         outcome = None
         if row.status == "SUCCESS":  # list rows have no output; the attributes summarise it
@@ -182,7 +182,7 @@ def job_id_of(workflow: str) -> str:
 
 
 def run_id_for(job: str) -> str:
-    """Make a run id for a job with an id from its content: the time and a hash of the id."""
+    """Make a run id for a job with a content-based id: the time and a hash of the id."""
     digest = hashlib.sha256(job.encode()).hexdigest()[:12]
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{digest}"
 
@@ -191,7 +191,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def parse_duration(text: str) -> float:
-    """Read `90`, `90s`, `20m`, `2h`, `1d`, `1h30m` as seconds; raises `UsageError`."""
+    """Parse `90`, `90s`, `20m`, `2h`, `1d` or `1h30m` as seconds; raises `UsageError`."""
     written = text.strip().lower()
     parts = re.findall(r"([\d.]+)([smhdw])", written)
     try:
@@ -203,7 +203,7 @@ def parse_duration(text: str) -> float:
         seconds = -1.0
     if seconds < 0:
         raise UsageError(
-            f"{text!r} is not a duration", hint="Use a form such as 90s, 20m, 2h or 1d."
+            f"{text!r} is not a duration", hint="Use a format such as 90s, 20m, 2h or 1d."
         )
     return seconds
 
@@ -220,6 +220,6 @@ def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def backoff(job: JobSpec) -> float:
-    """Return the seconds before the next attempt of a job."""
+    """Return the seconds to wait before a job's next attempt."""
     rule = RetryRule(0, job.base_delay, MAX_DELAY_S, least=job.base_delay / 2)
     return delay(rule, job.attempt)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
     ChannelSenders = Callable[[Options], Mapping[str, Sender]]
-    """Returns the senders of notices to channels by name, from the current settings."""
+    """Returns the channels' notice senders by name, from the current settings."""
 
 
 def check_targets(targets: Iterable[str]) -> None:
@@ -33,7 +33,7 @@ def check_targets(targets: Iterable[str]) -> None:
 async def deliver_notice(
     job: JobSpec, outcome: Mapping[str, Any], senders: ChannelSenders | None = None
 ) -> list[str]:
-    """Notify a job's targets of its end; return the targets that failed, with the reasons.
+    """Notify a job's targets that it has ended; return the targets that failed, with reasons.
 
     The notice has the same id in every attempt, because a worker may die between sending it and
     recording that.

@@ -43,23 +43,23 @@ if TYPE_CHECKING:
 
 APP: Final = "urchin"
 VERSION: Final = "urchin-1"
-"""Version of `JobSpec` and the workflow: releases with the same version can share jobs."""
+"""Version of `JobSpec` and the workflow; releases with the same version can share jobs."""
 WORKFLOW: Final = "urchin.job"
 SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
-"""Seconds between two polls of the queue by a worker; a job waits half of it on average."""
+"""Seconds between two polls of the queue by a worker; on average, a job waits half as long."""
 STALE_S: Final = 60.0
 """Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _TO_COME: Final = ("waiting", "queued", "running")
 _UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
-"""Delay in seconds of a job that waits for others: DBOS has no such state. `release_waiting`
+"""Delay in seconds of a job that waits for others, since DBOS has no such state. `release_waiting`
 ends it."""
 
 logging.getLogger("dbos").setLevel(logging.CRITICAL)  # the job reports errors
 
 
 class Jobs:
-    """The jobs of a database. Synchronous, thread-safe, a context manager; see `Jobs.open`."""
+    """The jobs in a database. Synchronous, thread-safe, a context manager; see `Jobs.open`."""
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
         self.database = database
@@ -69,7 +69,7 @@ class Jobs:
             system_database_url=database.url,
             serializer=SERIALIZER,
             application_name=APP,
-            lazy=True,  # connect with the first call: the tables may not exist yet
+            lazy=True,  # connect on the first call: the tables may not exist yet
         )
 
     @classmethod
@@ -86,7 +86,7 @@ class Jobs:
                 with FileLock(private_folder(folder / "jobs") / "migration.lock"):
                     if (
                         jobs._settings.get("version") != VERSION
-                    ):  # no other process did it meanwhile
+                    ):  # no other process has done it in the meantime
                         DBOS.migrate(database.url)
                         jobs.register_queue(QUEUE, 4)
                         jobs._settings.put("version", VERSION)
@@ -95,7 +95,7 @@ class Jobs:
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Create a queue, or set the number of jobs that a worker runs `at_once`; None keeps it."""
+        """Create a queue, or set how many jobs a worker runs `at_once`; None keeps the number."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(
@@ -132,7 +132,7 @@ class Jobs:
         """Add a job; raises `UsageError` for invalid arguments.
 
         `after` names jobs or runs whose answers are passed on. `ttl` (seconds, or `2h`) is the
-        maximum time to wait for the start, `delay` (s) the minimum. `settings` are fields of
+        maximum time to wait before the start, `delay` (s) the minimum. `settings` are fields of
         `JobSpec` (`priority`, `retry`, …) and flags of `research`.
         """
         if not question.strip():
@@ -156,13 +156,13 @@ class Jobs:
         options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
-            self.release_waiting()  # its parents may have ended already
+            self.release_waiting()  # its parents may already have ended
 
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
-        """Return the fields of a spec for the jobs and runs in `after`.
+        """Return the spec fields for the jobs and runs in `after`.
 
-        The job waits for jobs. Runs have ended: the first is continued, the answers of the others
-        are passed on as text.
+        The job waits for other jobs. Runs have already ended: the first is continued, and the
+        others' answers are passed on as text.
         """
         jobs: list[str] = []
         runs: list[RunRecord] = []
@@ -172,7 +172,7 @@ class Jobs:
                 continue
             record = RunRecord.read(Runs(self.data_dir).find(name))
             if not record.end:
-                hint = "Finish it with `research resume`, or add it as a job and wait for that."
+                hint = "Finish it with `research resume`, or add it as a job and wait for the job."
                 raise UsageError(f"{record.folder.id} is not finished", hint=hint)
             runs.append(record)
         return {
@@ -183,12 +183,12 @@ class Jobs:
             ),
         }
 
-    # Looking
+    # Reading
 
     def list(
         self, states: Iterable[str] | None = None, *, prefix: str = "", limit: int | None = None
     ) -> Sequence[Job]:
-        """List jobs, newest first, each with its last attempt and without reports.
+        """List jobs, newest first, each with its latest attempt, without reports.
 
         `prefix` selects jobs whose ids begin with it.
         """
@@ -205,7 +205,7 @@ class Jobs:
         return Job.from_row(rows[-1], report=True) if rows else None
 
     def show(self, name: str) -> Job:
-        """Return a job with its report by id, or by an unambiguous prefix of the id.
+        """Return a job with its report by its id or an unambiguous prefix of it.
 
         Raises `NoSuchJob`.
         """
@@ -215,17 +215,17 @@ class Jobs:
         ids = {job_id_of(row.workflow_id) for row in rows}
         if len(ids) == 1 and (job := self.find(ids.pop())) is not None:
             return job
-        hint = "Give more of the id." if ids else "`research queue list` shows the jobs."
+        hint = "Give a longer part of the id." if ids else "`research queue list` shows the jobs."
         raise NoSuchJob(f"{'several jobs begin with' if ids else 'no job'} {name}", hint=hint)
 
     def _rows(self, prefix: str = "", **filters: Any) -> Sequence[WorkflowStatus]:
-        """List attempts without reports, which are large; lists use their attributes."""
+        """List attempts without their reports, which are large; lists use the attributes."""
         return self.client.list_workflows(
             name=WORKFLOW, load_output=False, workflow_id_prefix=prefix or None, **filters
         )
 
     def _attempts(self, job: str) -> Sequence[WorkflowStatus]:
-        """Read the attempts of a job in order, with their reports."""
+        """Read a job's attempts in order, with their reports."""
         if not job:
             return []
         rows = self.client.list_workflows(workflow_id_prefix=job, name=WORKFLOW)
@@ -246,7 +246,7 @@ class Jobs:
         return self.show(job.id)
 
     def _cancel_attempt(self, workflow: str, state: str, reason: str) -> None:
-        """Cancel an attempt. Its job gets this state, and the reason as its error."""
+        """Cancel an attempt. Its job gets this state, with the reason as its error."""
         noted = {"state": state, "reason": reason}
         self.client.update_workflow_attributes(workflow, noted, merge=True)
         self.client.cancel_workflow(workflow)
@@ -262,7 +262,7 @@ class Jobs:
         if job.state == "done" and job.status != "partial":
             raise UsageError(f"{job.id} is already answered", hint="Add a new job to ask again.")
         spec = JobSpec.from_row(self._attempts(job.id)[-1])
-        # One more than its remaining retries: a manual retry does not use them up.
+        # One more than its remaining retries: a manual retry does not use one up.
         changed = {"attempt": spec.attempt + 1, "expires": None, "retry": spec.retry + 1}
         self.enqueue(spec.model_copy(update=changed))
         return self.show(job.id)
@@ -319,7 +319,7 @@ class Jobs:
 
     @property
     def paused(self) -> str:
-        """Why the queue is paused, or "" if it is not."""
+        """The reason why the queue is paused, or "" if it is not."""
         note = self._settings.get("paused")
         return str(note["reason"]) if note else ""
 
@@ -327,7 +327,7 @@ class Jobs:
         """Return the ids of workers with a heartbeat in the last minute."""
         return sorted(self.database.living_workers(STALE_S))
 
-    # Upkeep that any worker does for all
+    # Maintenance that any worker does for all
 
     def set_poll_interval(self, seconds: float) -> None:
         """Set the poll interval of all queues, unless it is close enough."""
@@ -341,7 +341,7 @@ class Jobs:
             after = JobSpec.from_row(row).after
             if not after:  # it waits for a time, not for other jobs
                 continue
-            # A deleted parent does not block its jobs.
+            # A deleted parent does not block the jobs that wait for it.
             parents = [job for name in after if (job := self.find(name))]
             failed = [parent for parent in parents if parent.state in ENDED - {"done"}]
             if failed:
@@ -359,13 +359,13 @@ class Jobs:
 
 
 def answer_as_context(question: str, report: Mapping[str, Any], run: str) -> str:
-    """Format a saved report and its origin as Markdown, for a following run."""
+    """Format a saved report and its origin as Markdown, for a later run."""
     answer = saved_text(report)
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 
 
 def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
-    """Return the DBOS options of an attempt."""
+    """Return the DBOS options for an attempt."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": spec.queue,

@@ -1,4 +1,4 @@
-"""The jobs database: SQLite on one machine, Postgres for several. It also has DBOS's tables.
+"""The jobs database: SQLite on one machine, Postgres for several. It also holds DBOS's tables.
 
 Three tables are ours: worker heartbeats, the next allowed request time of each host, and notes
 (schedules, monitors, queue settings, dollars spent).
@@ -50,7 +50,7 @@ class JobsUnavailable(ResearchError):
 
 
 class JobsDatabase:
-    """Our tables next to those of DBOS. Thread-safe. Times are epoch seconds by its clock."""
+    """Our tables, next to those of DBOS. Thread-safe. Times are epoch seconds on its clock."""
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url
@@ -59,7 +59,7 @@ class JobsDatabase:
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> Self:
-        """Open by URL, or open `jobs.db` in the data folder; raises errors like `Jobs.open`."""
+        """Open by URL, or open `jobs.db` in the data folder; raises the errors of `Jobs.open`."""
         if url is None:
             url = f"sqlite:///{private_folder(data_dir) / 'jobs.db'}"
         database = cls(url, _create_engine(url))
@@ -67,7 +67,7 @@ class JobsDatabase:
             with database.engine.begin() as connection:
                 if (
                     database.postgres
-                ):  # two processes starting together would both create the tables
+                ):  # otherwise, two processes that start together would both create the tables
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7203311)"))
                 for table in _metadata.sorted_tables:
                     connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
@@ -80,7 +80,7 @@ class JobsDatabase:
         self.engine.dispose()
 
     def _now(self) -> sa.ColumnElement[float]:
-        """Return the shared clock: the server's, or the machine's for a file."""
+        """Return the time on the shared clock: the server's, or the machine's for a file."""
         if self.postgres:
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float)
         return sa.literal(time.time(), sa.Float)
@@ -91,7 +91,7 @@ class JobsDatabase:
             return bool(connection.execute(statement).rowcount == 1)
 
     def insert(self, table: sa.Table, **row: Any) -> Any:
-        """Make an INSERT in the dialect, because plain SQLAlchemy has no ON CONFLICT."""
+        """Make an INSERT in the database's dialect, because plain SQLAlchemy has no ON CONFLICT."""
         insert = postgresql.insert if self.postgres else sqlite.insert
         return insert(table).values(**row)
 
@@ -114,7 +114,7 @@ class JobsDatabase:
             rows = connection.execute(query.where(_workers.c.beat > self._now() - stale))
             return {row.id: row.place for row in rows}
 
-    # Turns of hosts
+    # Host reservations
 
     def host_rest(self, host: str) -> float:
         """Return the seconds until the next request to a host is allowed; 0 or less if it is."""
@@ -155,33 +155,33 @@ class NoteTable(Generic[Value]):
         self._ours = _notes.c.kind == kind
 
     def all(self) -> dict[str, Value]:
-        """Read all, sorted by name."""
+        """Read all notes, sorted by name."""
         query = sa.select(_notes.c.name, _notes.c.value).where(self._ours)
         with self._database.engine.connect() as connection:
             rows = connection.execute(query.order_by(_notes.c.name)).all()
         return {row.name: self._adapter.validate_json(row.value) for row in rows}
 
     def get(self, name: str) -> Value | None:
-        """Read one, or return None."""
+        """Read a note, or return None."""
         query = sa.select(_notes.c.value).where(self._ours, _notes.c.name == name)
         with self._database.engine.connect() as connection:
             text = connection.scalar(query)
         return None if text is None else self._adapter.validate_json(text)
 
     def put(self, name: str, value: Value) -> None:
-        """Write one, replacing an earlier one."""
+        """Write a note, replacing an earlier one."""
         text = self._adapter.dump_json(value).decode()
         row = self._database.insert(_notes, kind=self._kind, name=name, value=text)
         keys = ["kind", "name"]
         self._database.change(row.on_conflict_do_update(index_elements=keys, set_={"value": text}))
 
     def update(self, name: str, value: Value) -> bool:
-        """Change an existing one; False if it was deleted meanwhile."""
+        """Change an existing note; False if it has been deleted."""
         known = _notes.update().where(self._ours, _notes.c.name == name)
         return self._database.change(known.values(value=self._adapter.dump_json(value).decode()))
 
     def delete(self, name: str) -> bool:
-        """Delete one; False if it does not exist."""
+        """Delete a note; False if it does not exist."""
         return self._database.change(_notes.delete().where(self._ours, _notes.c.name == name))
 
 
@@ -203,7 +203,7 @@ def _create_engine(url: str) -> sa.Engine:
             raise JobsUnavailable("the Postgres driver is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
         raise UsageError(f"unsupported database: {backend}", hint="Use SQLite or Postgres.")
-    # seconds to wait for writes of other processes
+    # seconds to wait for other processes' writes
     engine = sa.create_engine(parsed, connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")

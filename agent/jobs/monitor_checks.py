@@ -1,4 +1,4 @@
-"""Monitor checks: compare the current page or answer with the last check.
+"""Monitor checks: compare the current page or answer with that of the last check.
 
 The first check reads a page several times to learn which parts always change.
 """
@@ -53,7 +53,7 @@ async def check_monitor(
     ask: Callable[[JobSpec], Awaitable[JobOutcome]],
     recheck: Callable[..., Awaitable[Report]],
 ) -> JobOutcome:
-    """Run the check of a job's monitor; `ask` researches a question, `recheck` a report.
+    """Run the check for a job's monitor; `ask` researches a question, `recheck` checks a report.
 
     The outcome's status is `first`, `same` or `changed`; its report has the diff as `answer`.
     """
@@ -84,7 +84,7 @@ async def check_monitor(
         usd, report = outcome.usd, Report.model_validate(outcome.report)
         now = MonitorState(at=datetime.now(UTC), answer=_watched_text(report))
         diff = _diff_answers(before.answer, now.answer) if before else ""
-        if diff:  # with its doubt, notes and sources
+        if diff:  # with the report's doubt, notes and sources
             news = "\n\n".join([f"Changed:\n\n{diff}", *text_parts(report)])
     else:
         try:
@@ -106,7 +106,7 @@ def _recheck_line(text: str, found: str = "stands") -> str:
 
 
 def _recheck_lines_now(report: Report, before: str) -> Iterator[str]:
-    """Yield a line for each sentence; one that could not be checked keeps its last line."""
+    """Yield a line for each sentence; a sentence that could not be checked keeps its last line."""
     for row in report.rechecked:
         start = _recheck_line(row.text, "")
         last = next((line for line in before.splitlines() if line.startswith(start)), "")
@@ -120,9 +120,9 @@ def _recheck_lines_now(report: Report, before: str) -> Iterator[str]:
 
 
 def _watched_text(report: Report) -> str:
-    """Return the watched text of a report: its answer, or the relevant passages.
+    """Return the watched text of a report: its answer, or the closest passages.
 
-    The search attempts differ between runs and are not a change.
+    The search attempts differ between runs, so they do not count as a change.
     """
     if report.claims:
         return report.answer
@@ -130,7 +130,7 @@ def _watched_text(report: Report) -> str:
 
 
 def _diff_answers(before: str, after: str) -> str:
-    """Compare two answers by sentences, without their citations."""
+    """Compare two answers sentence by sentence, ignoring citations."""
     old, new = (
         [PageBlock("", _MARKERS.sub("", line)) for line in text.splitlines() if line]
         for text in (before, after)
@@ -141,7 +141,7 @@ def _diff_answers(before: str, after: str) -> str:
 async def _check_page(
     monitor: Monitor, before: MonitorState | None, jobs: Jobs
 ) -> tuple[MonitorState, str]:
-    """Read the page (several times in the first check); return its state and the diff to report."""
+    """Read the page (several times on the first check); return its state and the diff to report."""
     # `fresh`: a cached page would hide a change
     settings = load_options(
         {**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True
@@ -183,7 +183,7 @@ async def _check_page(
 
 
 async def _read_page(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
-    """Read the page and its HTML; with a chosen element, in the browser."""
+    """Read the page and its HTML, in the browser if an element was chosen."""
     if not monitor.element:
         page = await web.reader.read(monitor.target)
         return page, page.body
@@ -205,7 +205,7 @@ def _watched_blocks(monitor: Monitor, page: Page, html: bytes) -> list[PageBlock
 
 @asynccontextmanager
 async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
-    """Open a page in a new tab within crawl delays; raises `WebOutOfReach` if it does not load."""
+    """Open a page in a new tab, respecting crawl delays; raises `WebOutOfReach` if it fails."""
     try:
         if web.polite is not None:
             await web.polite.wait_turn(url, DEADLINE)
@@ -220,7 +220,7 @@ async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
 
 
 async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[str, dict[str, str]]:
-    """Return a page's snapshot and, for a given ref, the locator of its element.
+    """Return a page's snapshot and, if a ref is given, the locator of its element.
 
     Raises `UsageError` for an unknown ref, `WebOutOfReach`.
     """
@@ -237,7 +237,7 @@ async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[st
 
 
 def condition_holds(when: str, before: float | None, now: float | None) -> bool:
-    """Evaluate a condition on a number; a missing number meets no condition."""
+    """Evaluate a condition on a number; a missing number never meets it."""
     found = CONDITION.fullmatch(when)
     assert found is not None
     if now is None:

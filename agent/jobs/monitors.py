@@ -1,7 +1,7 @@
-"""Monitors: watched pages, numbers and answers with their last state and changes.
+"""Monitors: watched pages, numbers and answers, with their last state and changes.
 
-A monitor is a schedule whose jobs are checks (`monitor_checks.py`). Page bodies are stored by hash
-in `monitors/NAME` of the data folder, changes with times and hashes in the database.
+A monitor is a schedule whose jobs are checks (`monitor_checks.py`). Page contents are stored by
+hash in `monitors/NAME` in the data folder; changes, with times and hashes, are in the database.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 DEFAULT_EVERY: Final = "every 15 minutes"
-"""Default interval, from the reference engine, whose minimum is five minutes."""
+"""Default interval, as in the reference engine, whose minimum is five minutes."""
 DEFAULT_LEARN, LEARN_GAP_S = 3, 2.0
-"""Number of reads to learn noise from, and the seconds between them."""
+"""Number of reads from which noise is learned, and the seconds between them."""
 _MAX_LEARN: Final = 20  # reads; each takes two seconds
 CONDITION: Final = re.compile(r"\s*(<=|>=|<|>|=)\s*(-?[\d.]+)\s*|\s*(-?[\d.]+)\s*%\s*")
 
@@ -37,12 +37,12 @@ MonitorKind = Literal["page", "answer", "recheck"]
 
 
 class Monitor(BaseModel):
-    """What to watch: the page at an address, a part of it, the answer to a question, or a report.
+    """What to watch: the page at a URL, part of it, the answer to a question, or a report.
 
-    A report (kind `recheck`) is named by its run or file, and checked against today's pages.
+    A report (kind `recheck`) is identified by its run or file and checked against today's pages.
 
     `words`, `css` or `element` (from `Tab.identify` for a ref) select the part. `when` is a
-    condition on its first number: `<100`, `>=5`, or `10%` for a change by that much since the last
+    condition on its first number: `<100`, `>=5`, or `10%` for a change of that much since the last
     notification. Noise is learned from `learn` reads, `gap` seconds apart.
     """
 
@@ -64,7 +64,7 @@ class Monitor(BaseModel):
 
     @property
     def part(self) -> str:
-        """The name of the watched part of the page; empty for the whole page."""
+        """The name of the part of the page that is watched; empty for the whole page."""
         element = " ".join(filter(None, (self.element.get("role"), self.element.get("name"))))
         return element or self.element.get("path", "") or self.css or self.words
 
@@ -84,7 +84,7 @@ class MonitorState(BaseModel):
 
 
 class MonitorChange(BaseModel):
-    """A reported change: the passages before and after, with the hashes of both pages."""
+    """A reported change: the passages before and after, and the hashes of both pages."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -138,15 +138,15 @@ class Monitors:
         until: datetime | None = None,
         **settings: Any,
     ) -> Monitor:
-        """Watch a page (an address), an answer (a question) or a report until `until`.
+        """Watch a page (URL), an answer (question) or a report until `until`.
 
         `settings` are fields of `Monitor` (`every`, `words`, `when`, …) and flags of `research`.
         A monitor with the same name is replaced. Raises `UsageError`.
         """
         kind = kind or ("page" if is_web_url(target.strip()) else "answer")
         if kind == "answer" and target.isascii() and len(target.split()) < 2:
-            hint = "An address begins with https://; a question has more than one word."
-            raise UsageError(f"{target!r} is neither an address nor a question", hint=hint)
+            hint = "A URL begins with https://; a question has more than one word."
+            raise UsageError(f"{target!r} is neither a URL nor a question", hint=hint)
         fields = {field: settings.pop(field) for field in Monitor.model_fields.keys() & settings}
         monitor = Monitor(
             name="",
@@ -161,7 +161,7 @@ class Monitors:
             raise UsageError("parts and numbers can be watched only on pages")
         if monitor.when and not CONDITION.fullmatch(monitor.when):
             message = f"{monitor.when!r} is not a condition"
-            raise UsageError(message, hint="Use a form such as '<100', '>=5' or '10%'.")
+            raise UsageError(message, hint="Use a format such as '<100', '>=5' or '10%'.")
         read_blocks(b"<p>x", "text/html", monitor.css)  # raises for an invalid selector
         load_options(monitor.options)
         schedule = self.schedules.add(
@@ -193,7 +193,7 @@ class Monitors:
         diff: str,
     ) -> None:
         """Store the result of a check, and the change if it is reported."""
-        # The change first: a worker that dies in between makes the check again, with the same id.
+        # The change first: if the worker dies in between, the check is repeated with the same id.
         if before is not None and diff:
             change = MonitorChange(
                 monitor=monitor.name,

@@ -1,8 +1,8 @@
-"""The difference between two reads of a page, block by block and without noise.
+"""The difference between two reads of a page, block by block and ignoring noise.
 
 A block is the text of one element (a paragraph, a row, an item), identified by the tags and classes
-above it. Noise is not recognised by words: it is what differed between reads made one right after
-the other.
+above it. Noise is not recognised by words: it is whatever differed between immediately successive
+reads.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _FIGURES: Final = re.compile(r"\d[\d.,:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
 _ALIKE: Final = 0.5
-"""Minimum share of common words for a text to be the new form of another, if its element's
+"""Minimum share of common words for a text to count as the new form of another if its element's
 classes changed."""
 
 
 class PageBlock(NamedTuple):
-    """A text of a page: `path` has the tags and classes above it, `heading` its heading."""
+    """A text on a page: `path` has the tags and classes above it, `heading` its heading."""
 
     path: str
     text: str
@@ -69,12 +69,12 @@ class Change:
 
 
 Noise = frozenset[tuple[str, str]]
-"""Blocks that always change: their path, and the form (`""` for any text); or, after a tab, the
+"""Blocks that always change: their path and form (`""` for any text); or, after a tab, the
 form of the block above; or, after a newline, the heading."""
 
 
 def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
-    """Read a page as blocks: those that `css` selects, or those with `words` in or above them.
+    """Split a page into blocks: those that `css` selects, or those with `words` in or above them.
 
     Raises `UsageError` for an invalid selector.
     """
@@ -87,7 +87,7 @@ def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") 
         except (SelectorError, XPathError) as error:
             raise UsageError(f"{css!r} is not a CSS selector: {error}") from error
     for control in [*root.iter("button", "select", "option", "textarea")]:
-        control.tag = "div"  # text on controls is watched too, though the extractor omits it
+        control.tag = "div"  # text on controls is watched too, although the extractor omits it
     blocks = [block for part in parts for block in _part_blocks(part)]
     words = words.casefold()
     return [b for b in blocks if words in b.text.casefold() or words in b.heading.casefold()]
@@ -136,7 +136,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
             noise |= {(path, form) for form in forms[0]}
         elif stable.total() <= max(one.total() for one in varying):  # some stayed by chance
             noise.add((path, ""))
-        else:  # most blocks of this path are stable: identify the others by what is above them
+        else:  # most blocks on this path are stable: identify the others by what is above them
             noise |= {
                 (path, f"\t{above.form}")
                 for read, texts in zip(reads, varying, strict=True)
@@ -147,7 +147,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
 
 
 def _pools(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
-    """Find blocks drawn from a pool: neighbours that change in content and order on each read."""
+    """Find rotating blocks: neighbours whose content and order change with each read."""
     groups: dict[tuple[str, str], list[list[str]]] = defaultdict(lambda: [[] for _ in reads])
     for n, read in enumerate(reads):
         for block in read:
@@ -164,9 +164,9 @@ def _pools(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
 def diff_blocks(
     before: Sequence[PageBlock], after: Sequence[PageBlock], noise: Noise = frozenset()
 ) -> list[Change]:
-    """Compare two reads in the order of the page; moved blocks are not changes.
+    """Compare two reads in page order; moved blocks are not changes.
 
-    Noise is not reported. A text that replaces a noise block is reported with the replaced text.
+    Noise is not reported. A text that replaces a noise block is reported along with the old text.
     """
     old, new = _mark_noise(before, noise), _mark_noise(after, noise)
     old_texts = Counter(block.text for block, noisy in old if not noisy)
@@ -175,7 +175,7 @@ def diff_blocks(
     forms = {(b.path, b.form) for b in before} & {(b.path, b.form) for b in after}
 
     def changed(marked: Sequence[tuple[PageBlock, bool]]) -> list[tuple[PageBlock, bool]]:
-        """Leave out moved blocks and unchanged noise."""
+        """Drop moved blocks and unchanged noise."""
         return [
             (block, noisy)
             for block, noisy in marked
@@ -234,7 +234,7 @@ def _likeness(one: PageBlock, other: PageBlock) -> float:
 
 
 def first_number(blocks: Sequence[PageBlock]) -> float | None:
-    """Read the first number of a part, or return None.
+    """Return the first number in a part, or None.
 
     In `1.234,5` and `1,234.5` the last separator is the decimal one. A single separator before
     three digits separates thousands.

@@ -1,8 +1,8 @@
 """Schedules: recurring or delayed questions in the user's time zone.
 
 DBOS's own schedules fire twice at the end of daylight-saving time, run all missed firings or none,
-and use only the real clock. Here `cronsim` computes the times, and a firing is a job whose id
-consists of the schedule and the time: however many workers see that it is due, only one job exists.
+and use only the real clock. Here, `cronsim` computes the times, and a firing is a job whose id
+consists of the schedule and the time: only one job exists, however many workers see that it is due.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 GRACE: Final = timedelta(minutes=5)
-"""A firing later than this was missed because no worker was running."""
+"""Seconds: a firing later than this counts as missed because no worker was running."""
 _HINT: Final = (
     "Use a form such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', "
     "'in 20 minutes', 'tomorrow at 9:30', or five cron fields."
@@ -41,8 +41,8 @@ _HINT: Final = (
 class Schedule(BaseModel):
     """A question and its times, in UTC.
 
-    One of `cron` (in `zone`), `every` (seconds from `since` on) and `at` is set; `when` is the
-    user's text. Firings up to `seen` were made; `next` is the next one. `missed` says whether
+    One of `cron` (in `zone`), `every` (seconds, starting at `since`) and `at` is set; `when` is the
+    user's text. Firings up to `seen` have been made; `next` is the next one. `missed` says whether
     missed firings run `once` or not at all.
     """
 
@@ -87,7 +87,7 @@ class Schedule(BaseModel):
                     yield utc
 
     def due(self, now: datetime) -> list[datetime]:
-        """Return the firings to make now: those just due, or one for all missed ones."""
+        """Return the firings to make now: those just due, or a single one for all missed ones."""
         fresh: list[datetime] = []
         missed: datetime | None = None
         for time in self.times(self.seen):
@@ -100,12 +100,12 @@ class Schedule(BaseModel):
         return fresh or ([missed] if missed is not None and self.missed == "once" else [])
 
     def seen_at(self, now: datetime) -> Schedule:
-        """Return a copy with the firings up to now marked as made, and the next time."""
+        """Return a copy with the firings up to now marked as made and the next time set."""
         return self.model_copy(update={"seen": now, "next": next(self.times(now), None)})
 
 
 class Schedules:
-    """The schedules by name: of questions and reminders, or of monitors if `watched`.
+    """The schedules by name: for questions and reminders, or for monitors if `watched`.
 
     An unknown name raises `NoSuchJob`.
     """
@@ -181,7 +181,7 @@ class Schedules:
         return schedule
 
     def _choose_name(self, name: str | None, question: str) -> str:
-        """Return the given name, unless the other kind uses it; or make one from the words."""
+        """Return the given name unless the other kind uses it, or make one from the words."""
         known = self._table.all()
         if name is not None:
             if name in known and not self._is_ours(known[name]):
@@ -214,7 +214,7 @@ def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
         if seen.next is None:
             table.delete(name)
         else:
-            table.update(name, seen)  # writes nothing if the user removed it meanwhile
+            table.update(name, seen)  # writes nothing if the user has removed it
     return fired
 
 
@@ -242,8 +242,8 @@ def _check_zone(name: str | None) -> str:
     return zone
 
 
-# Times in words. A phrase must have one of these forms, because a misunderstood time is noticed
-# only days later. (The library `recurrent` silently misread 3 of 26 phrases.)
+# Times in words. A phrase must have one of these forms, because a misread time is noticed
+# only days later. (The `recurrent` library silently misread 3 of 26 phrases.)
 
 _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _DAY_NUMBERS: Final = {
@@ -332,7 +332,7 @@ def _check_cron(cron: str, text: str) -> str:
 
 
 def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
-    """Parse a single time. Its time of day must be the one in the text, or the text is refused."""
+    """Parse a single time; reject the text if the result has a different time of day."""
     local = now.astimezone(ZoneInfo(zone))
     clear = _BARE_HOUR.sub(r"at \1:00", text)
     moment: datetime | None = dateparser.parse(

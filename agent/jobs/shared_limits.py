@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from agent.jobs.jobs_database import JobsDatabase
 
 _POLL_S = 0.005
-"""Minimum seconds between two polls for a host's turn: about the cost of one poll."""
+"""Minimum seconds between two polls for a host's turn: about as long as one poll takes."""
 
 
 class SharedPace(HostPace):
-    """Keeps each host's crawl delay, at least `delay` s, over all processes of a database."""
+    """Keeps each host's crawl delay, at least `delay` s, across all processes on a database."""
 
     def __init__(self, database: JobsDatabase, delay: float) -> None:
         super().__init__()
@@ -42,16 +42,16 @@ class SharedPace(HostPace):
         """Sleep until `host` is free; raises DeadlineExceeded immediately if `until` is earlier."""
         if not self._delay(host):
             return
-        # One task polls for all of this process: otherwise all would wake up for one turn.
+        # One task polls for the whole process; otherwise, all tasks would wake up for one turn.
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
-                raise DeadlineExceeded(f"{host} asks for a wait of {rest:.0f} s")
+                raise DeadlineExceeded(f"{host} asks to wait {rest:.0f} s")
             if rest > 0:
                 await asyncio.sleep(max(rest, _POLL_S))
 
     async def take(self, host: str) -> bool:
-        """Take the turn; False if another took it: then `wait` again."""
+        """Take the turn; False if another task took it, in which case `wait` again."""
         delay = self._delay(host)
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 
@@ -67,12 +67,12 @@ class SharedPace(HostPace):
                 return 0.0
 
     async def rest(self, name: str, seconds: float) -> None:
-        """Set a cooldown of a host or a search engine for all workers."""
+        """Set a host's or search engine's cooldown for all workers."""
         await asyncio.to_thread(self._database.let_rest, name, seconds)
 
 
 class SharedSpending(Spending):
-    """Dollars spent by the runs of this data folder, and by other folders as published by them.
+    """Dollars spent by the runs in this data folder, and by other folders as they published it.
 
     Each folder has its own id, so that machines that share a folder count once.
     """
@@ -95,7 +95,7 @@ class SharedSpending(Spending):
         return sum(spent.get(day, 0.0) for name, spent in folders if name != self._folder_id)
 
     def publish(self) -> None:
-        """Publish this folder's spending of today and this month."""
+        """Publish this folder's spending for today and this month."""
         spent = {day: super(SharedSpending, self).since(day) for day in budget_days()}
         if any(spent.values()):
             self._table.put(self._folder_id, spent)

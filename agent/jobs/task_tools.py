@@ -1,4 +1,4 @@
-"""Tools with which a model creates tasks, reminders and monitors, if the user allows it.
+"""Tools with which a model can create tasks, reminders and monitors, if the user allows it.
 
 Their names and a monitor's defaults are the reference engine's. They use the schedules that
 `research schedule` and `research monitor` show. The user chooses the notification targets.
@@ -47,7 +47,7 @@ _LAST_LOOK_S: Final = 30
 """Extra seconds at the end, so that the last check of a monitor still runs."""
 _MAX_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
-    # What the user grants to one run only.
+    # Granted by the user to one run only.
     *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
@@ -107,7 +107,7 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
 
 
 def _sends_question(question: str) -> Iterable[Sent]:
-    """Declare the question of a later run, which may search for its words."""
+    """Declare the question for a later run, which may search for its words."""
     if question:
         yield Sent(Sink.ADDRESS if is_web_url(question) else Sink.QUERY, question)
 
@@ -237,7 +237,7 @@ def _describe(one: Schedule) -> dict[str, Any]:
 
 
 def _confirm(one: Schedule) -> dict[str, Any]:
-    """Describe what was created: for the model, and as the answer of a run that did only this."""
+    """Describe what was created, for the model and as the answer of a run that did nothing else."""
     row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""

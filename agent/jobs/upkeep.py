@@ -1,4 +1,4 @@
-"""Upkeep of a worker besides its jobs: it renews its lease and does the work shared by all.
+"""What a worker does besides its jobs: it renews its lease and does work shared by all workers.
 
 DBOS recovers the workflows of a process that restarts under the same name, but needs a service to
 know which processes are dead. Here a worker's lease shows that. On the same machine it is a file
@@ -36,20 +36,20 @@ BUDGET_REASONS: Final = {
     "day": "the day's budget is spent",
     "month": "the month's budget is spent",
 }
-"""Reasons for pausing the queue, by spent budget."""
+"""Reasons for pausing the queue, by the budget that is spent."""
 BEAT_S: Final = 5.0  # seconds between two heartbeats
-UPKEEP_S: Final = 1.0  # seconds between two rounds, times the number of workers
+UPKEEP_S: Final = 1.0  # seconds between two rounds, multiplied by the number of workers
 POLLS_A_SECOND: Final = 200
-"""Maximum polls per second of all workers together: a poll costs Postgres about 1 ms."""
+"""Maximum polls per second for all workers together: a poll costs Postgres about 1 ms."""
 FENCE_S: Final = 0.6 * STALE_S
-"""A worker that could not send a heartbeat for this many seconds exits, before others take its
+"""A worker that cannot send a heartbeat for this many seconds exits before others take its
 jobs."""
 
 
 class WorkerUpkeep:
     """A worker's lease and the shared work, each in a thread between start and release.
 
-    `on_cut_off` is called if the database was unreachable for `FENCE_S`.
+    `on_cut_off` is called if the database has been unreachable for `FENCE_S`.
     """
 
     def __init__(
@@ -114,13 +114,15 @@ class WorkerUpkeep:
                     return
 
     def _work_for_all(self) -> None:
-        """Do the work shared by all workers: recover, release, fire.
+        """Do the work shared by all workers: recover jobs, release waiting ones, fire schedules.
 
-        The more workers there are, the less often each does it, so that it happens once a second.
+        The more workers there are, the less often each one does this: together, once a second.
         """
         wait = UPKEEP_S
         while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), STALE_S / 2)):
-            with suppress(DBAPIError):  # it comes back, or the missing heartbeat ends this worker
+            with suppress(
+                DBAPIError
+            ):  # the database comes back, or the missing heartbeat ends this worker
                 living = self._jobs.database.living_workers(STALE_S)
                 wait = UPKEEP_S * max(1, len(living))
                 self._recover(living)
@@ -139,7 +141,7 @@ class WorkerUpkeep:
                 del living[name]
         dead = [name for name in self._jobs.dead_workers(living) if name != self._worker]
         if dead and not self._stop.is_set():
-            DBOS._recover_pending_workflows(dead)  # noqa: SLF001 - what DBOS's own service calls
+            DBOS._recover_pending_workflows(dead)  # noqa: SLF001 - DBOS's own service calls it
 
     def _apply_budgets(self) -> None:
         """Pause the queue when the day's or month's budget is spent; resume in the next period."""

@@ -1,6 +1,6 @@
 """A worker: a process that takes jobs from the queue, runs them, and sends notifications.
 
-A retried job continues the run of its last attempt: recorded steps are not repeated. Errors of a
+A retried job continues the run of its last attempt: recorded steps are not repeated. Errors in a
 run become outcomes that say whether to retry.
 """
 
@@ -47,19 +47,19 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 HOST_DELAY_S: Final = 0.2
-"""Minimum seconds between two requests to one host over all workers: five a second."""
+"""Minimum seconds between requests to one host, across all workers: five a second."""
 STALL_S: Final = 1800.0
-"""Seconds without an event after which a run is stalled: the reference engine's half hour."""
-_WATCH_S: Final = 1.0  # seconds between two checks that the run makes progress
+"""Seconds without an event after which a run is stalled, as in the reference engine."""
+_WATCH_S: Final = 1.0  # seconds between two checks for progress
 _LASTING: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
 )
 """Errors that a retry cannot fix."""
 _NO_NEWS: Final = frozenset({"first", "same"})
-"""Outcomes of a monitor without a notification."""
+"""Monitor outcomes that do not send a notification."""
 _MAX_RECOVERIES: Final = 20
-"""Maximum number of workers that may die while running a job: the job may be the cause."""
+"""Maximum number of workers that may die running a job: the job may be the cause."""
 
 
 class RunStalled(ResearchError):
@@ -67,7 +67,7 @@ class RunStalled(ResearchError):
 
 
 class RunProgress:
-    """The progress of a running run: the time of its last event, and its cost."""
+    """The progress of an active run: the time of its last event, and its cost."""
 
     def __init__(self) -> None:
         self.last_event = time.monotonic()
@@ -87,7 +87,7 @@ class WorkerCutOff(ResearchError):
 
 
 class Worker:
-    """The only worker of this process. `async with Worker(jobs)` works until the block ends.
+    """The only worker in this process. `async with Worker(jobs)` works until the block ends.
 
     `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues` are
     the queues it takes jobs from, None for all. A worker of the main queue fires schedules.
@@ -183,7 +183,7 @@ class Worker:
             str(locks / f"{job.run}.lock"),
             thread_local=False,
             poll_interval=0.5,
-            run_in_executor=False,  # instant; in a thread it would outlive a cancellation
+            run_in_executor=False,  # takes no time; in a thread, it would outlive a cancellation
         )
         try:
             async with lock:  # a worker that only seemed dead may wake up and continue its run
@@ -271,8 +271,8 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
 _CURRENT: list[Worker] = []
 """The worker of this process. Workflows are called by name and find it here."""
 
-# The names of steps and their order are stored in the database: workers of other releases continue
-# workflows that these started.
+# Step names and their order are stored in the database: workers of other releases continue
+# workflows that this one started.
 
 
 @DBOS.step(name="urchin.attempt", preemptible=True)

@@ -1,8 +1,8 @@
-"""Our browser with the tool names and arguments of playwright-mcp.
+"""Browser tools with the names and arguments of playwright-mcp.
 
 Pages are shown within a token budget; actions return what changed. A dialog stays open until it is
-answered. Elements are named by snapshot refs or by a selector that matches one. A script in the
-page is an action like a click: where the user is logged in, it needs approval.
+answered. Elements are named by a snapshot ref, or a selector that matches exactly one. Running
+a script in the page is an action like a click: if the user is logged in there, it needs approval.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Ctx = Context[Any, Any]
 Target = Annotated[
     str, Field(description="A ref from a snapshot, or a selector, as in every tool.")
 ]
-"""Described once: each tool's description is sent with every request of a client's model."""
+"""Described once: every tool description is sent with each request to a client's model."""
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 Level = Literal["error", "warning", "info", "debug"]
 MAX_WAIT_S: Final = 30.0
 """Maximum wait for a text, in seconds."""
 GONE_POLL_SECONDS: Final = 0.3
-"""Seconds between two checks whether a text is gone."""
+"""Seconds between two checks for whether a text is gone."""
 MAX_LINES: Final = 40
-"""Maximum number of lines from a pattern search, the console (last ones) or the request list."""
+"""Maximum number of lines from a pattern search, the console (the last) or the request list."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info", "debug")
 _REF: Final = re.compile(r"(f\d+)?e\d+")
 _LOOKING: Final = (
@@ -72,12 +72,12 @@ class BrowserTools:
     def __init__(self, session: ToolSession) -> None:
         self._session = session
         self._shown_url = ""
-        self._clicked = ""  # without an open chooser, files go to the clicked element
+        self._clicked = ""  # if no file chooser is open, files go to the clicked element
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Add these tools to a server."""
         for name in (*_LOOKING, *_ACTING):
-            # By the protocol a tool acts unless it says otherwise.
+            # By the protocol, a tool changes things unless it says otherwise.
             notes = ToolAnnotations(read_only_hint=True) if name in _LOOKING else None
             tool = as_tool(getattr(self, name))
             server.add_tool(tool, f"browser_{name}", annotations=notes, structured_output=False)

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 MAX_PASSAGES: Final = 12
-"""Maximum number of a page's passages to check a claim against, most similar first: a claim needs
+"""Maximum number of passages of a page to check a claim against, most similar first: a claim needs
 one or two."""
 
 
 def check_addresses(session: ToolSession, draft: Path) -> None:
-    """Raise `ToolFailure` if a draft cites an address with words that are private."""
+    """Raise `ToolFailure` if a URL that a draft cites contains private words."""
     for url in {reference.url for reference in read_draft(draft).references} - {""}:
         if reason := session.context.outgoing.refusal_of_address(url):
             raise ToolFailure(f"{url} was not requested: {reason}", "Leave it out.")
@@ -83,7 +83,7 @@ async def verify_claims(
 async def _judge_open_claims(
     session: ToolSession, held_against: Mapping[str, Sequence[Passage | str]]
 ) -> Judge | None:
-    """Ask the server's judge or model about undecided claims; None without one."""
+    """Ask the server's judge or model about undecided claims; None if it has neither."""
     left = {
         claim: [passage for passage in found if isinstance(passage, Passage)]
         for claim, found in held_against.items()

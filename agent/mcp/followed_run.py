@@ -1,4 +1,4 @@
-"""A run for a client: steps as progress, the report as a result with links."""
+"""A run started by a client: steps as progress, the report as a result with links."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def follow_run(
     session: ToolSession,
     start: Callable[..., Coroutine[Any, Any, Report]],
 ) -> Report:
-    """Run until the report, with events as progress; record the origin of the answer's words.
+    """Run until the report is done, with events as progress; record where its words come from.
 
     `start` is called with `on_event`. Post-run tasks continue in the server. If cancelled, the run
     stops, keeps its journal and can be resumed.
@@ -68,13 +68,13 @@ async def follow_run(
 
 
 def _note_words(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
-    """Record the origin of an answer's words: what public pages support is public."""
+    """Record where an answer's words come from: what public pages support is public."""
     private = next(iter(sorted(kinds_read & PRIVATE)), None)
     public = {s.n for s in report.sources if s.url.startswith("http")}
     for sentence in report.sentences:
         cited = set(sentence.citations)
         supported = sentence.verdict.holds and cited and cited <= public
-        # A page in the user's own browser has an address like a public one.
+        # A page in the user's own browser has the same kind of URL as a public one.
         is_public = supported and Kind.PAGE not in kinds_read
         into.add(sentence.text, private if private and not is_public else Kind.WEB)
 
@@ -116,7 +116,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
         "error": report.error.model_dump() if report.error else None,
         **more,
     }
-    # An audit's faults are separate data; the text of the report has them too.
+    # An audit's faults are separate data; the report's text contains them too.
     lines = [inert(part) for part in text_parts(report)]
     lines.append(f"status {report.badge}, run {report.run}")
     address = f"research://runs/{report.run}"
@@ -131,14 +131,14 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
 
 
 def audit_result(report: Report) -> CallToolResult:
-    """Return the report of an audit with its faults and the state of each reference."""
+    """Return an audit report with its faults and the state of each reference."""
     wrong = [{"what": inert(what), "why": inert(why)} for what, why in faults(report)]
     states = [{"url": one.url or one.doi, "state": one.state} for one in report.references]
     return report_result(report, faults=wrong, references=states)
 
 
 def recheck_result(report: Report) -> CallToolResult:
-    """Return the report of a recheck with what became of each sentence."""
+    """Return a recheck report with the outcome for each sentence."""
     rows = [
         {name: inert(value) if isinstance(value, str) else value for name, value in row}
         for row in report.rechecked

@@ -1,4 +1,4 @@
-"""Resources for clients besides the tools: reports of runs, their sources, and pages."""
+"""MCP resources: run reports, their sources, and pages."""
 
 from __future__ import annotations
 

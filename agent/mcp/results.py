@@ -1,4 +1,4 @@
-"""Results of tools for MCP clients: text, a failure, or a question for the user."""
+"""Tool results for MCP clients: text, a failure, or a question for the user."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class ToolFailure(ToolReply):
 
 
 def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any]:
-    """Turn a method into a tool for the SDK: exceptions become its result.
+    """Turn a method into a tool for the SDK: exceptions become results.
 
-    It runs in its own task, so that a cancelled call is cancelled once and awaited. The SDK's
-    cancel scope would cancel it again at each step of its cleanup.
+    The method runs in its own task, so that a cancelled call is cancelled once and awaited. The
+    SDK's cancel scope would cancel it again at every step of its cleanup.
     """
 
     @functools.wraps(work)

@@ -1,4 +1,4 @@
-"""The server and its tools: they research, read, search, check claims and drafts, and remember."""
+"""The server and its tools: research, read, search, check claims and drafts, recall memories."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class ResearchTools:
         asked: dict[str, Any] = {"depth": depth, "report": report, "site": site, "since": since}
         asked |= {"lang": lang, "timeout": timeout}
         flags = self._flags | {name: value for name, value in asked.items() if value is not None}
-        # Without a way to ask the client, a run cannot be restarted with the user's answer.
+        # If the client cannot be asked, a run cannot be restarted with the user's answer.
         approve = self._session.approval(ctx) if ctx.session.can_send_request else None
         start = partial(run_research, question, approve=approve, **flags)
         return report_result(await follow_run(ctx, self._session, start))
@@ -191,7 +191,7 @@ class ResearchTools:
         ctx: Ctx,
     ) -> CallToolResult:
         """Check an earlier report against today's pages."""
-        # An id, not a file: a client must not make the server read any path.
+        # An id, not a file: a client must not be able to make the server read arbitrary paths.
         start = partial(run_recheck, self._runs.find(run).id, **self._flags)
         return recheck_result(await follow_run(ctx, self._session, start))
 

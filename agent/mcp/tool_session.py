@@ -1,4 +1,4 @@
-"""Tool calls of an MCP client, which asks the user for approval.
+"""Runs an MCP client's tool calls; the client asks the user for approval.
 
 A client gets a result, a failure, or a question for the user; the last two may be raised as a
 `ToolReply`.
@@ -35,7 +35,7 @@ CONSENT_SCHEMA: Final = {
     "type": "object",
     "properties": {"yes": {"type": "boolean", "title": "Do it"}},
 }
-"""The form of a question to the user, for MCP's elicitation."""
+"""The form in which MCP elicitation asks the user a question."""
 
 
 CLIENT_NAMES: Final = {
@@ -60,21 +60,21 @@ CLIENT_NAMES: Final = {
     "WAIT": "browser_wait_for",
     "WEB_SEARCH": "search",
 }
-"""The names that a client knows our tools by."""
+"""The names under which a client knows the tools."""
 _TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
 
 
 def in_client_names(text: str) -> str:
-    """Replace the names of our tools in a message of ours by those that the client knows."""
+    """Replace tool names in a message with the names that the client knows."""
     return _TOOL_NAME.sub(lambda name: CLIENT_NAMES[name[0]], text)
 
 
 class Consent:
-    """Approval by the user of a client, by elicitation, if the client can show questions.
+    """Asks a client's user for approval by elicitation, if the client can show questions.
 
-    On a connection without requests to the client, the question is returned as the result
-    (`pending`), and the client repeats the call with the answer. Earlier approvals are sent along,
-    since a call may ask twice.
+    On a connection that allows no requests to the client, the question is returned as the result
+    (`pending`), and the client repeats the call with the answer. Earlier approvals are included,
+    since a call may ask more than once.
     """
 
     def __init__(self, ctx: Context[Any, Any]) -> None:
@@ -91,7 +91,7 @@ class Consent:
         if ctx.session.can_send_request:
             form = question.message, CONSENT_SCHEMA
             return _agreed(await ctx.session.elicit_form(*form, ctx.request_id))
-        # The approvals, and at the end the latest question.
+        # The approvals, followed by the latest question.
         asked: list[str] = json.loads(ctx.request_state or "[]")
         agreed, answer = asked[:-1], (ctx.input_responses or {}).get("yes")
         if isinstance(answer, ElicitResult) and asked:
@@ -117,7 +117,7 @@ def _agreed(answer: ElicitResult) -> bool:
 
 
 class ToolSession(ToolCalls):
-    """Calls our tools for clients; one per server."""
+    """Calls tools for clients; one per server."""
 
     def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
         super().__init__(live, stack)
@@ -130,7 +130,7 @@ class ToolSession(ToolCalls):
     async def call(
         self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **arguments: Any
     ) -> Observation:
-        """Call a tool like a run does; raises `ToolFailure`, or a question as `ToolReply`."""
+        """Call a tool as a run does; raises `ToolFailure`, or a question as `ToolReply`."""
         consent = Consent(ctx)
         result = await self.run(consent.approve, tool, arguments, on_page=on_page)
         consent.check()
@@ -142,7 +142,7 @@ class ToolSession(ToolCalls):
         return result
 
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
-        """Raise a `ToolReply` if a text may not go to search engines, or needs approval first."""
+        """Raise a `ToolReply` if a text must not go to search engines, or needs approval first."""
         self.note_user_words(text)
         _, withheld = self.context.outgoing.query(text, self.context.redactor)
         if not withheld:

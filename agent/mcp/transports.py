@@ -29,7 +29,7 @@ async def serve_stdio(live: Callable[[], Options], make: ServerMaker) -> None:
     async with open_session(live) as session:
         try:
             await make(session).run_stdio_async()
-        except BaseExceptionGroup:  # anyio raises it for cancelled tasks, among others
+        except BaseExceptionGroup:  # anyio raises this for cancelled tasks, among other things
             task = asyncio.current_task()
             if task is None or not task.cancelling():
                 raise
@@ -44,9 +44,9 @@ async def serve_http(
     token: str,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve on loopback with a token; `ready` gets the address. Port 0 chooses a free one.
+    """Serve on loopback with a token; `ready` receives the address. Port 0 chooses a free one.
 
-    The token is checked first; the SDK checks Host and Origin, as its clients expect.
+    The token is checked first; the SDK then checks Host and Origin as its clients expect.
     """
     with listening_socket(port) as listening:
         bound_port = listening.getsockname()[1]

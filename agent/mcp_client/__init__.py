@@ -1,1 +1,1 @@
-"""Tools of other programs: MCP servers that a user named, connected when they are needed."""
+"""Tools from other programs: MCP servers that the user configured, connected when needed."""

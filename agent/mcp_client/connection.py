@@ -1,7 +1,7 @@
-"""The connection to one MCP server: opened when first needed, reopened after a failure.
+"""The connection to an MCP server: opened when first needed, reopened after a failure.
 
-The SDK's own transports read a message whole, however long it is. Here one that is too long ends
-the connection. A server over HTTP is reached through the guarded proxy.
+The SDK's own transports read a whole message, however long it is. Here, an overlong message ends
+the connection. HTTP servers are reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -54,35 +54,35 @@ if TYPE_CHECKING:
     from agent.mcp_client.server_settings import NamedServer, ServerSettings
 
 START_SECONDS: Final = 30.0
-"""Timeout to start and connect: `npx` downloads a package when it is first used."""
+"""Timeout for starting and connecting: `npx` downloads a package on first use."""
 MAX_FAILURES: Final = 3
 COOLDOWN_SECONDS: Final = 30.0
-"""After `MAX_FAILURES` in a row a server is not called for this many seconds, then tried once."""
+"""After `MAX_FAILURES` failures in a row, seconds until the server is tried again."""
 MAX_TOOLS: Final = 128
 MAX_DEFINITION_BYTES: Final = 65_536
-"""Characters of a tool's definition as JSON; larger ones are ignored."""
+"""Maximum length of a tool definition as JSON, in characters; larger ones are ignored."""
 MAX_LINE: Final = 300
-"""Characters of a server's text that are shown within our own messages."""
+"""Maximum length of a server's text within our own messages, in characters."""
 MAX_MESSAGE_BYTES: Final = 8_000_000
-"""Bytes: a screenshot has one or two million in base64."""
+"""Maximum message size in bytes: a screenshot in base64 takes one or two million."""
 TOO_LONG: Final = f"a message of more than {MAX_MESSAGE_BYTES:,} bytes"
 CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0
-"""An event stream may be silent for as long as a user takes to answer."""
+"""Read timeout: an event stream may be silent for as long as a user takes to answer."""
 GRACE_SECONDS: Final = 1.0
-"""Time that a server gets to end by itself, and again after SIGTERM."""
+"""How long a server has to exit by itself, and again after SIGTERM."""
 CHUNK: Final = 65_536
-# Errors reach the caller as ToolError: without a handler the SDK would print them to stderr.
+# The caller gets errors as ToolError; without a handler the SDK would also print them to stderr.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 def shown_line(text: object, longest: int = MAX_LINE) -> str:
-    """Make a server's text safe to show: one line, cut, with no tool tags or chat turns in it."""
+    """Make a server's text safe to show: one short line without tool tags or chat turns."""
     return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
 
 
 class Connection:
-    """The connection to a server, held open by a task of its own; all failures are `ToolError`."""
+    """The connection to a server, held open by its own task; all failures are `ToolError`."""
 
     def __init__(self, server: NamedServer, proxy: str | None = None) -> None:
         self.server = server
@@ -97,15 +97,15 @@ class Connection:
         self._definitions: list[dict[str, Any]] | None = None
 
     async def tools(self) -> list[dict[str, Any]]:
-        """Return the server's tool definitions, cached until the server says that they changed.
+        """Return the server's tool definitions, cached until the server reports a change.
 
-        Definitions that are too large are left out.
+        Definitions that are too large are omitted.
         """
         client = await self._connect()
         if self._definitions is None:
             found: list[dict[str, Any]] = []
             cursor: str | None = None
-            with self._as_tool_errors("it listed its tools"):
+            with self._as_tool_errors("listing its tools"):
                 async with asyncio.timeout(START_SECONDS):
                     for _ in range(MAX_TOOLS):  # pages
                         page = await client.list_tools(cursor=cursor)
@@ -120,20 +120,20 @@ class Connection:
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         """Call a tool. An error that the tool itself reports is a result, not an exception."""
         client = await self._connect()
-        with self._as_tool_errors(f"it did {name}, and whether that was done is not known"):
+        with self._as_tool_errors(f"running {name}; it is unknown whether that was done"):
             result = await client.call_tool(name, arguments)
             self._failures = 0
             return result
 
     async def close(self) -> None:
-        """Close the connection, and end the server if we started it."""
+        """Close the connection, and stop the server if we started it."""
         self._end.set()
         if self._tasks:
             await asyncio.wait(self._tasks)
         self._log.close()
 
     async def _connect(self) -> Client:
-        """Return the connected client; connect first if there is none."""
+        """Return the connected client, connecting first if necessary."""
         async with self._connect_lock:
             if self._client is not None:
                 return self._client
@@ -152,13 +152,15 @@ class Connection:
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
-                except BaseException:  # cancelled too: do not start a server that nobody waits for
+                except (
+                    BaseException
+                ):  # also if cancelled: nobody is waiting for the server any more
                     serving.cancel()
                     raise
             return self._client
 
     async def _serve(self, ready: asyncio.Future[Client], end: asyncio.Event) -> None:
-        """Open a connection and hold it until `end`: the task that opens it must close it."""
+        """Open a connection and hold it until `end`: the task that opens it must also close it."""
         name = "urchin-research"
         try:
             async with AsyncExitStack() as stack:
@@ -170,10 +172,12 @@ class Connection:
                 )
                 ready.set_result(await stack.enter_async_context(client))
                 await end.wait()
-        except BaseException as error:  # a server may fail in any way; whoever waits gets the error
+        except (
+            BaseException
+        ) as error:  # a server may fail in any way; the waiting task gets the error
             if not ready.done():
                 ready.set_exception(error)
-                ready.exception()  # marks it as retrieved, for the case that nobody waits any more
+                ready.exception()  # marks it as retrieved, in case nobody is waiting any more
             if not isinstance(error, Exception):
                 raise
         finally:
@@ -204,7 +208,7 @@ class Connection:
     def _as_tool_errors(self, action: str) -> Iterator[None]:
         """Turn any failure of the server into a `ToolError`, and count it.
 
-        `action` says what the server was doing; empty while connecting.
+        `action` says what the server was doing; it is empty while connecting.
         """
         name = self.server.name
         try:
@@ -212,7 +216,7 @@ class Connection:
         except asyncio.CancelledError:
             self._count_failure()  # the call's timeout
             raise
-        except (ValidationError, RuntimeError) as error:  # what the SDK raises for a bad answer
+        except (ValidationError, RuntimeError) as error:  # raised by the SDK for an invalid answer
             raise ToolError(f"{name} sent an invalid answer: {shown_line(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
@@ -250,17 +254,17 @@ def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.As
 
 
 async def _limit_response(response: httpx2.Response) -> None:
-    """Make a response fail if it is too long for a message, or compressed: that could hide more."""
+    """Make a response fail if it is too long, or compressed, which could hide its true size."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.DecodingError(
-            "the server compresses its answers although this was not requested"
+            "the server compresses its responses although this was not requested"
         )
     if "text/event-stream" not in response.headers.get("content-type", ""):
         response.stream = _LimitedStream(response.stream)
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
-    """A response's bytes; fails once there are more than a message may have."""
+    """A response's bytes; fails once they exceed the maximum message size."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -282,10 +286,10 @@ class _LimitedStream(httpx2.AsyncByteStream):
 async def stdio(
     settings: ServerSettings, log: IO[bytes], ended: Callable[[], object]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start a server and exchange messages over its standard streams, one a line.
+    """Start a server and exchange messages over its standard streams, one per line.
 
-    Of our environment it gets only harmless variables such as PATH and HOME, beside those of its
-    settings: ours holds keys. `log` receives its stderr; `ended` is called when it ends by itself.
+    From our environment, which holds keys, it gets only harmless variables such as PATH and HOME,
+    plus those in its settings. `log` receives its stderr; `ended` is called if it exits by itself.
     Raises `OSError` if it cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
@@ -296,7 +300,7 @@ async def stdio(
         stderr=log,
         env=get_default_environment() | settings.env,
         cwd=settings.cwd,
-        start_new_session=True,  # a process group of its own, to be ended as a whole
+        start_new_session=True,  # its own process group, which can be killed as a whole
         limit=MAX_MESSAGE_BYTES,  # `readline` raises ValueError for a longer line
     )
     assert process.stdin
@@ -309,15 +313,15 @@ async def stdio(
         async with received:
             try:
                 while line := await stdout.readline():
-                    with suppress(ValidationError):  # not a message, but a line of its log
+                    with suppress(ValidationError):  # not a message, but a log line
                         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                         await received.send(SessionMessage(message))
-            except ValueError:  # a line that is too long ends the connection
+            except ValueError:  # an overlong line ends the connection
                 log.write(TOO_LONG.encode())
         ended()
 
     async def write() -> None:
-        with suppress(OSError):  # it has ended, which `read` notices
+        with suppress(OSError):  # it has exited, which `read` notices
             async for message in to_send:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 stdin.write(f"{line}\n".encode())
@@ -337,9 +341,9 @@ async def stdio(
 async def _end_process(
     process: asyncio.subprocess.Process, stdout: asyncio.StreamReader, stdin: asyncio.StreamWriter
 ) -> None:
-    """End a server and all that it started: close its input, then SIGTERM, then SIGKILL.
+    """Stop a server and its child processes: close its input, then SIGTERM, then SIGKILL.
 
-    Windows has no process groups of that kind: there the server alone is ended.
+    Windows has no such process groups; there, only the server itself is stopped.
     """
     stdin.close()
     for force in (None, False, True):
@@ -352,7 +356,7 @@ async def _end_process(
                 os.killpg(process.pid, signal.SIGKILL if force else signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
-                # Its output ends only when the last process that inherited it has ended.
+                # Its output ends only once the last process that inherited it has exited.
                 while await stdout.read(CHUNK):
                     pass
                 await process.wait()

@@ -1,7 +1,7 @@
-"""Finds the configured MCP servers: in config.toml, in files of other clients, in our own file.
+"""Finds the configured MCP servers in config.toml, other clients' files and our own file.
 
-A file holds `{"mcpServers": {name: {…}}}`, as Claude, Cursor and others write it, or `servers` as
-VS Code does. Values may name environment variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`.
+A file contains `{"mcpServers": {name: {…}}}`, as in Claude, Cursor and others, or `servers`, as in
+VS Code. Values may name environment variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 KEYS: Final = ("mcpServers", "servers")
 MAX_SLUG: Final = 24
-"""Maximum length of the server's name in the names of its tools, which may have 64 characters."""
+"""Maximum length of the server name within its tools' names, which may have 64 characters."""
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 
 class ServerSettings(BaseModel):
-    """The settings of one server, in the form of other clients.
+    """The settings of one server, in the format of other clients.
 
-    `timeout` is that of a call, in seconds. Tools whose names match a pattern of `always_allow`
-    need no approval; with `trust_read_only` neither do those that the server calls read-only
+    `timeout` applies to each call, in seconds. Tools whose names match a pattern in `always_allow`
+    need no approval, nor, with `trust_read_only`, do those that the server declares read-only
     (`readOnlyHint`). `headers` and `env` may hold secrets.
     """
 
@@ -59,14 +59,14 @@ class ServerSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, settings: Any) -> Any:
-        """Expand variables, and derive the transport if it is not given."""
+        """Expand variables, and infer the transport if it is not given."""
         if not isinstance(settings, dict):
-            raise ValueError("a server is an object with a command or a url")
+            raise ValueError("a server must be an object with a command or a url")
         settings = _expand_variables(settings)
         urls = [settings[key] for key in ("url", "serverUrl", "httpUrl") if settings.get(key)]
         if not urls:
             if not settings.get("command"):
-                raise ValueError("a server has a command or a url")
+                raise ValueError("a server needs either a command or a url")
             return {**settings, "type": "stdio"}
         transport = str(settings.get("type") or settings.get("transport") or "").casefold()
         if not transport and str(urls[0]).rstrip("/").endswith("/sse"):
@@ -75,7 +75,7 @@ class ServerSettings(BaseModel):
 
 
 def _expand_variables(value: Any) -> Any:
-    """Replace variables by their values in all texts; an unset one without a default is empty."""
+    """Replace variables with their values in all texts; unset ones without a default are empty."""
     if isinstance(value, str):
         return _VARIABLE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
     if isinstance(value, dict):
@@ -87,7 +87,7 @@ def _expand_variables(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class NamedServer:
-    """A configured server: its name, the `slug` in its tools' names, and the file it comes from."""
+    """A configured server: its name, the `slug` in its tools' names, and its settings file."""
 
     name: str
     slug: str
@@ -96,14 +96,14 @@ class NamedServer:
 
     @property
     def site(self) -> str:
-        """The server's name as a site, where provenance records what comes from and goes to it."""
+        """The server as a site, for recording where data comes from and goes to."""
         return f"mcp:{self.slug}"
 
 
 def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
-    """Find all configured servers; of two with the same name the first counts.
+    """Find all configured servers; of two with the same name, the first takes precedence.
 
-    `config` also reads our own file. Raises `UsageError` for a file or a server that is not valid.
+    `config` also reads our own file. Raises `UsageError` for an invalid file or server.
     """
     sources = [(config_path(), options.mcp_servers)]
     sources += [(path, read_servers(path)) for path in options.mcp_config]
@@ -115,7 +115,7 @@ def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
         for name, settings in servers.items():
             if name in found:
                 continue
-            # Letters, digits and `_`; the second of two equal slugs gets `_2`.
+            # Letters, digits and `_`; a second, identical slug gets `_2`.
             base = re.sub(r"[^A-Za-z0-9]+", "_", name)[:MAX_SLUG].strip("_") or "server"
             slug, n = base, 1
             while slug in slugs:
@@ -132,12 +132,12 @@ def read_servers(path: Path) -> dict[str, Any]:
         return dict(next(content[key] for key in KEYS if key in content))
     except (OSError, ValueError, TypeError, StopIteration) as error:
         reason = str(error) or 'it has no "mcpServers"'
-        hint = 'It holds {"mcpServers": {"name": {"command": "…", "args": ["…"]}}}.'
+        hint = 'Expected format: {"mcpServers": {"name": {"command": "…", "args": ["…"]}}}.'
         raise UsageError(f"cannot read servers from {path}: {reason}", hint=hint) from error
 
 
 def write_servers(rows: Mapping[str, Any]) -> Path:
-    """Write our own file, readable by its owner alone, as it may hold secrets; returns its path."""
+    """Write our own file, readable only by its owner as it may hold secrets; return its path."""
     path = servers_path()
     private_folder(path.parent)
     write_atomic(path, (json.dumps({KEYS[0]: rows}, indent=2) + "\n").encode(), private=True)
@@ -145,7 +145,7 @@ def write_servers(rows: Mapping[str, Any]) -> Path:
 
 
 def parse_settings(name: str, settings: Any, origin: Path) -> ServerSettings:
-    """Validate the settings of a server; raises `UsageError` that names what is wrong."""
+    """Validate a server's settings; raises a `UsageError` that names the problem."""
     try:
         return ServerSettings.model_validate(settings)
     except ValidationError as error:

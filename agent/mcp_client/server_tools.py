@@ -1,9 +1,9 @@
-"""The tools of MCP servers as tools of a run.
+"""Makes the tools of MCP servers available to runs.
 
-Definitions are stored when the user allows a server's tools, so a server is only connected when
-one of its tools is first called, or when its tools are not known yet.
+Definitions are stored when the user allows a server's tools. So a server is connected only when
+one of its tools is first called, or if its tools are not yet known.
 
-A tool's description is a stranger's text. A model sees it cut short, without markup of ours, and
+A tool description is untrusted text. The model sees it shortened, without our markup, and
 marked as the server's words. A tool that has changed since it was allowed needs new approval.
 """
 
@@ -53,33 +53,33 @@ if TYPE_CHECKING:
     from agent.tools.registry import Finish
 
 MAX_NAME: Final = 64
-"""Characters of a function's name that model providers accept."""
+"""Maximum length of a function name that model providers accept, in characters."""
 MAX_FIELD: Final = 100
-"""Characters of a parameter's description."""
+"""Maximum length of a parameter description, in characters."""
 MAX_FIELDS: Final = 30  # parameters per tool that the model sees
-MAX_CHOICES: Final = 20  # values of an enumeration that the model sees
+MAX_CHOICES: Final = 20  # enum values that the model sees
 DEEPEST: Final = 4  # levels of nested objects that the model sees
-MAX_PICTURES: Final = 2  # per result; each costs some 1,500 tokens
+MAX_PICTURES: Final = 2  # per result; each costs about 1,500 tokens
 PICTURES: Final = ("image/jpeg", "image/png")
-"""Image types that every model with vision accepts."""
+"""Image types that every vision model accepts."""
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 _DEFINES = ("name", "title", "description", "inputSchema", "annotations")
 
 
 Definitions = dict[str, dict[str, Any]]
-"""Tools by their server's names for them: of each the fields that say what it is and does.
+"""A server's tools by name, with the fields that say what each is and does.
 
-If any of them changes, it counts as another tool.
+If any field changes, the tool counts as a different one.
 """
 
 
 def summary(definition: Mapping[str, Any]) -> str:
-    """A tool's description, as one short line that is safe to show."""
+    """Return a tool's description as one short line that is safe to show."""
     return shown_line(definition.get("description") or definition.get("title") or "")
 
 
 def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of a tool's parameters, reduced to what a call needs."""
+    """Return the JSON Schema of a tool's parameters, reduced to what a call needs."""
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict):
         schema = {}
@@ -89,7 +89,7 @@ def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
 def _safe_schema(
     schema: Mapping[str, Any], defined: Mapping[str, Any], depth: int = 0
 ) -> dict[str, Any]:
-    """Reduce a server's schema to what a model needs to write a call; texts are cut and inert."""
+    """Reduce a server's schema to what a model needs for a call; texts are short and inert."""
     reference = str(schema.get("$ref", ""))
     if reference and isinstance(defined, dict):
         schema = {**(defined.get(reference.rpartition("/")[2]) or {}), **schema}
@@ -127,7 +127,7 @@ def _safe_schema(
 def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
     """Map a server's tool names to those for models: `mcp__server__tool`, at most 64 characters.
 
-    Names that would collide all get a part of a hash, so that none depends on their order.
+    Names that would collide all get part of a hash, so that no name depends on the order.
     """
     groups = defaultdict(list)
     for name in dict.fromkeys(names):
@@ -144,7 +144,7 @@ def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
 
 
 def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, list[str]]:
-    """Compare a server's tools with those allowed; returns names by `new`, `changed`, `gone`."""
+    """Compare a server's tools with the allowed ones; return names by `new`, `changed`, `gone`."""
     differences = {
         "new": [name for name in live if name not in allowed],
         "changed": [name for name in live if name in allowed and allowed[name] != live[name]],
@@ -156,8 +156,8 @@ def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, li
 class Server:
     """One server of a run: its connection, and its tools as the user allowed them.
 
-    Configuring a server allows the tools that it has when it is first reached. They are stored in
-    the data folder. With another command or address it counts as another server.
+    Configuring a server allows the tools that it has when first reached. They are stored in
+    the data folder. A server with a different command or address counts as another server.
     """
 
     def __init__(self, server: NamedServer, folder: Path, proxy: str | None) -> None:
@@ -182,7 +182,7 @@ class Server:
             return None
 
     def _allow(self, definitions: Definitions) -> None:
-        """Store these definitions as the ones that are allowed."""
+        """Store these definitions as the allowed ones."""
         private_folder(self._path.parent)
         content = json.dumps({"server": self._identity, "tools": list(definitions.values())})
         write_atomic(self._path, content.encode())
@@ -205,7 +205,7 @@ class Server:
     async def compare_with_allowed(self, *, allow: bool) -> tuple[list[Tool], dict[str, list[str]]]:
         """Return the server's current tools, and how they differ from the allowed ones.
 
-        With `allow` the current ones are allowed from now on.
+        With `allow`, the current ones are allowed from now on.
         """
         live, allowed = await self._live(), self.allowed()
         if allow or allowed is None:
@@ -217,7 +217,7 @@ class Server:
         settings, names = self.server.settings, tool_names(self.server, definitions)
         tools = []
         for name, definition in definitions.items():
-            # A server's own declarations count only if the user trusts them.
+            # A server's own declarations are used only if the user trusts them.
             says_reads_only = (definition.get("annotations") or {}).get("readOnlyHint") is True
             reads_only = settings.trust_read_only and says_reads_only
             tool = Tool(
@@ -237,8 +237,8 @@ class Server:
         return tools
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
-        """Call a tool. If it changed since it was allowed, the user decides first."""
-        # A server can change what a tool does under the same name after it was allowed.
+        """Call a tool. If it has changed since it was allowed, the user decides first."""
+        # After a tool was allowed, a server can change what it does under the same name.
         live, server = await self._live(), self.server
         differences = compare_definitions(self._known, live)
         if differences:
@@ -259,7 +259,7 @@ class Server:
 
 @dataclass(slots=True)
 class ServerTools:
-    """The tools of all servers of a run; `diagnostics` says which servers failed, and why."""
+    """The tools of all servers in a run; `diagnostics` says which servers failed, and why."""
 
     tools: list[Tool] = field(default_factory=list)
     diagnostics: list[str] = field(default_factory=list)
@@ -269,9 +269,9 @@ class ServerTools:
 async def open_servers(
     servers: Sequence[NamedServer], folder: Path, proxy: str | None = None, *, connect: bool = True
 ) -> AsyncIterator[ServerTools]:
-    """Return the tools of some servers; all connections are closed at the end of the block.
+    """Yield the tools of some servers; all connections are closed at the end of the block.
 
-    Without `connect`, servers that were never reached only give a diagnostic.
+    Without `connect`, servers that were never reached only produce a diagnostic.
     """
     opened, found = [], ServerTools()
     for server in (Server(s, folder, proxy) for s in servers if not s.settings.disabled):
@@ -302,7 +302,7 @@ def _tool_result(
     arguments: dict[str, Any],
     result: CallToolResult,
 ) -> ToolResult:
-    """Convert a server's result: its text becomes a source of the run, pictures are shown."""
+    """Convert a server's result: its text becomes a source of the run, and images are shown."""
     text = clean("\n\n".join(_texts(result))).strip()
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     if result.is_error:
@@ -338,7 +338,7 @@ def _texts(result: CallToolResult) -> Iterable[str]:
         elif isinstance(part, EmbeddedResource):
             resource = part.resource
             text = resource.text if isinstance(resource, TextResourceContents) else ""
-            yield text or f"[{resource.uri}, {resource.mime_type or 'of no named type'}]"
+            yield text or f"[{resource.uri}, {resource.mime_type or 'of unknown type'}]"
     if not result.content and result.structured_content is not None:
         yield json.dumps(result.structured_content, ensure_ascii=False)
 

@@ -22,12 +22,12 @@ _ATOM = "http://www.w3.org/2005/Atom"
 _NAMES: Any = {None: _ATOM}  # the stubs have no default namespace
 _E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
 _MAX_ENTRIES = 200
-"""Maximum number of entries: feed readers poll before so many new ones are added."""
+"""Maximum number of entries: feed readers poll before this many new ones are added."""
 _WAIT_S = 10.0  # seconds for another process to release the feed
 
 
 def add_entry(path: Path, notice: Notice) -> None:
-    """Add a notice to the top of a feed, unless the feed has it. Raises `NotSent`."""
+    """Add a notice at the top of a feed, unless it is already there. Raises `NotSent`."""
     entry = _E.entry(
         _E.title(xml_text(notice.subject)),
         _E.id(f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, notice.id)}"),
@@ -52,7 +52,7 @@ def add_entry(path: Path, notice: Notice) -> None:
             write_atomic(path, body)
     except (OSError, Timeout) as error:
         raise NotSent(
-            f"cannot write {path}: {error}", hint="Choose a file that you can write."
+            f"cannot write {path}: {error}", hint="Choose a file that you can write to."
         ) from error
 
 
@@ -64,7 +64,7 @@ def _read(path: Path) -> etree._Element:
             _E.title("Urchin"), _E.id(name), _E.updated(), _E.author(_E.name("Urchin"))
         )
         return feed
-    # The file may come from anyone: its entities must not read other files.
+    # The file may come from anyone; its XML entities must not read other files.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
     try:
         feed = etree.fromstring(path.read_bytes(), parser)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 PASSWORD = "SMTP_PASSWORD"  # noqa: S105 - the variable's name
 _PORTS = {"smtp": 587, "smtps": 465}
-_FORM = "Use the form smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
-_TIMEOUT_S = 30.0  # seconds per answer of the mail server
+_FORM = "Use the format smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
+_TIMEOUT_S = 30.0  # seconds per reply from the mail server
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +182,10 @@ class _Connection(smtplib.SMTP):
             raise smtplib.SMTPConnectError(code, greeting)
 
     def log_in(self) -> None:
-        """Start TLS if necessary, and log in if there is a user."""
+        """Start TLS if necessary, and log in if a user is set."""
         server = self._server
         self.ehlo_or_helo_if_needed()
-        # Nothing leaves this machine without TLS: `starttls` fails if the server has none.
+        # Nothing leaves this machine without TLS: `starttls` fails if the server lacks it.
         if not server.secure and (self.has_extn("starttls") or not is_local(server.host)):
             self.starttls(context=certificates())
             self.ehlo()

@@ -24,7 +24,7 @@ _UNCLEAR = frozenset({500, 502, 504})
 class ServiceClient:
     """Calls one service; used with `async with`.
 
-    A call that must not happen twice is only retried if it was not processed: no connection, 429,
+    A call that must not happen twice is retried only if it was not processed: no connection, 429,
     503.
     """
 
@@ -33,7 +33,7 @@ class ServiceClient:
             transport=EgressTransport(egress.proxy_url),
             headers={"User-Agent": "urchin-research"},
             timeout=timeout,
-            follow_redirects=False,  # the user named one server, and no other may get the text
+            follow_redirects=False,  # the user named one server, and no other may receive the text
         )
 
     async def __aenter__(self) -> Self:
@@ -45,7 +45,7 @@ class ServiceClient:
     async def call(
         self, method: str, url: str, *, repeatable: bool = False, **request: Any
     ) -> httpx2.Response:
-        """Make a call with httpx2's arguments and with retries; return a response of any status.
+        """Make a call with httpx2's arguments, with retries; return a response of any status.
 
         `repeatable` means that a second call does no harm. Raises `Refused` or `ConnectFailed` if
         nothing was done, and `NotSent` if that is unknown or the service asks to wait too long.
@@ -61,7 +61,7 @@ class ServiceClient:
                 return response
             wait = _requested_wait(response)
             if wait is not None and wait > SERVICE.patience:
-                message = f"{response.url.host} asks for a wait of {wait:.0f} s"
+                message = f"{response.url.host} asks to wait {wait:.0f} s"
                 raise NotSent(message, hint="Try again later.")
             raise Temporary(None, wait, response)
 
@@ -86,7 +86,7 @@ class ServiceClient:
 
 
 def _requested_wait(response: httpx2.Response) -> float | None:
-    """Return the seconds that a service asks to wait in the header or the JSON body, or None.
+    """Return how many seconds a service asks to wait, from the header or JSON body, or None.
 
     Telegram puts them in the body under `parameters`, Discord directly.
     """

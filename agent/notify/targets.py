@@ -2,11 +2,11 @@
 
 Target formats:
 
-mailto:ann@example.org            over the mail server in `smtp-url`
+mailto:ann@example.org            through the mail server in `smtp-url`
 https://example.org/hook#MY_KEY   a webhook, signed with the key stored as MY_KEY
 desktop:                          on the desktop of this machine
 feed:/srv/www/news.xml            an Atom feed
-NAME:WHERE                        a channel of that name; the caller passes its sender
+NAME:WHERE                        a channel with that name; the caller passes its sender
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _HOOK_S = 15.0
 """Timeout in seconds: a receiver should accept a notice before processing it."""
 _FORMS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
 _DESKTOP_CHARS = 400
-"""Maximum length of the text in characters; desktops cut longer ones."""
+"""Maximum length of the text in characters; desktops truncate longer texts."""
 _DESKTOP_S = 10.0  # seconds for the desktop's notification command
 _MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 
@@ -65,7 +65,7 @@ async def notify(
     environ: Mapping[str, str] | None = None,
     ways: Mapping[str, Sender] | None = None,
 ) -> tuple[Delivery, ...]:
-    """Deliver a notice to each target; a failure at one does not affect the others.
+    """Deliver a notice to each target; a failure for one does not affect the others.
 
     `ways` are senders for further schemes, such as channels. Returns the outcomes in the order of
     the targets.
@@ -132,7 +132,7 @@ def host_and_port(url: str) -> str:
     """Return the `host:port` of a URL, with the scheme's default port. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
-        raise UsageError(f"{url!r} is not an address", hint="Write it as https://example.org.")
+        raise UsageError(f"{url!r} is not a URL", hint="Write it as https://example.org.")
     host = f"[{parsed.host}]" if ":" in parsed.host else parsed.host
     return f"{host}:{parsed.port}"
 
@@ -146,7 +146,7 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
 
 
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
-    """Return a webhook's URL without its fragment, and the key in the variable it names.
+    """Return a webhook's URL without its fragment, and the key from the variable that it names.
 
     Raises `UsageError` without a key, or if the text would leave the local network without TLS.
     """

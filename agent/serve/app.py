@@ -1,4 +1,4 @@
-"""The FastAPI application: its routes, error responses and security headers, and serving it."""
+"""The FastAPI application (routes, error responses, security headers) and its server."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from agent.serve.server_state import ServerState
 
 HEALTH: Final = "/healthz"
 _STATUS: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
-"""Exit codes of the command line as statuses of HTTP."""
+"""HTTP status for each command-line exit code."""
 _HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -46,14 +46,14 @@ _HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-"""They keep a browser from guessing types, leaking addresses and sharing with other sites."""
+"""These keep a browser from guessing types, leaking URLs and sharing with other sites."""
 _NO_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
-"""For responses that are not pages, in case a browser shows them; pages have their own policy."""
+"""For responses other than pages, in case a browser shows them; pages have their own policy."""
 CLOSE_SECONDS: Final = 10
-"""Grace for requests under way, once the server is to stop."""
+"""Seconds that open requests have to finish once the server is stopping."""
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -73,7 +73,7 @@ def make_app(state: ServerState) -> FastAPI:
         yield
         await state.close()
 
-    # For the OpenAPI document alone; the handlers below make them.
+    # Only for the OpenAPI document; the handlers below produce these responses.
     failures: dict[int | str, dict[str, Any]] = {
         code: {"model": Failed} for code in (401, 403, 404, 409, 422, 429)
     }
@@ -81,7 +81,7 @@ def make_app(state: ServerState) -> FastAPI:
         title="Urchin",
         version=__version__,
         description="Research with evidence: every sentence links to the passage that supports it.",
-        docs_url=None,  # its page loads scripts from elsewhere
+        docs_url=None,  # that page loads scripts from other hosts
         redoc_url=None,
         lifespan=lifespan,
         responses=failures,
@@ -121,7 +121,7 @@ def _failure(status: int, kind: str, message: str, hint: str = "", headers: Any 
 
 
 def with_security_headers(app: App) -> App:
-    """Add the security headers to every response, internal errors included."""
+    """Add the security headers to every response, including internal errors."""
 
     async def adding(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Any) -> None:
@@ -145,7 +145,7 @@ class _Server(uvicorn.Server):
         self._closing = closing
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
-        await self._closing()  # called again as the application ends, which does no harm
+        await self._closing()  # called again when the application ends, which is harmless
         await super().shutdown(sockets)
         self._captured_signals.clear()  # uvicorn would raise them again, and exit with an error
 
@@ -160,32 +160,32 @@ async def serve_app(
     ticket: str,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C. `ready` gets the address once connections are accepted.
+    """Serve until SIGTERM or Ctrl-C. `ready` receives the address once connections are accepted.
 
-    `ticket` admits one browser, once, through a URL (`/?ticket=…`).
-    `names` are the host names of the server besides loopback (`research.example.org`, with a
-    port if there is one). Running runs are stopped at the end and can be resumed.
+    `ticket` lets one browser log in, once, through a URL (`/?ticket=…`).
+    `names` are the server's host names besides loopback (`research.example.org`, with a
+    port if there is one). Active runs are stopped at the end and can be resumed.
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
-        # Outermost: refused requests reach nothing else, and have their own headers.
+        # Outermost: refused requests reach nothing else and get their own headers.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,
             [*local_hosts(bound_port), *(name.lower() for name in names)],
-            cookie=f"urchin-{bound_port}",  # browsers share cookies among the ports of a host
+            cookie=f"urchin-{bound_port}",  # browsers share cookies between the ports of a host
             ticket=ticket,
             open_paths=frozenset({HEALTH}),
         )
         config = uvicorn.Config(
             app,
-            ws="none",  # a request to upgrade is answered as any other
+            ws="none",  # upgrade requests are answered like any other
             log_level="error",
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=CLOSE_SECONDS,
         )
         listening.listen()
-        address = HOST if host == "0.0.0.0" else host  # noqa: S104 - compared alone
+        address = HOST if host == "0.0.0.0" else host  # noqa: S104 - only compared
         ready(f"http://{address}:{bound_port}")
         await _Server(config, state.manager.close).serve(sockets=[listening])

@@ -1,7 +1,7 @@
-"""`/v1/chat/completions` and `/v1/models`: a run as a model, for clients of OpenAI's interface.
+"""`/v1/chat/completions` and `/v1/models`: runs as a model, for clients of the OpenAI API.
 
-The user's last message is the question. The conversation is found by an earlier answer in the
-messages; a conversation that began elsewhere is saved first. Only the checked answer is streamed
+The user's last message is the question. The conversation is identified by an earlier answer in the
+messages; one that began elsewhere is saved first. Only the checked answer is streamed
 as content, never a draft. Steps are streamed before it as `reasoning_content`, which Open WebUI,
 LibreChat and others collapse. Sources are annotations (`url_citation`: the position of each marker
 in the content) and are listed below the answer.
@@ -40,7 +40,7 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
 }
 """The model names for clients, each with its settings."""
 SAVE_POLL_SECONDS: Final = 0.02
-"""Between two looks for the report on disk, after its event."""
+"""Seconds between checks for the report on disk, after its event."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
 _SOURCES: Final = "\n\nSources:\n"
 
@@ -63,7 +63,7 @@ class ChatMessage(BaseModel):
 
 
 class ChatForm(BaseModel):
-    """A request of OpenAI's clients. Parameters that a run does not know are ignored."""
+    """A request from an OpenAI client. Parameters that a run does not know are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -87,9 +87,9 @@ async def models() -> dict[str, Any]:
 
 @chat_routes.get("/models/{name}")
 async def model(name: str) -> dict[str, Any]:
-    """Describe one."""
+    """Describe a model."""
     if name not in MODELS:
-        raise NotFound(f"no model {name[:80]}", hint=f"There are {', '.join(MODELS)}.")
+        raise NotFound(f"no model {name[:80]}", hint=f"Available: {', '.join(MODELS)}.")
     return _model_row(name)
 
 
@@ -114,15 +114,15 @@ async def complete(state: StateDep, form: ChatForm) -> Response:
 
 async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
     """Start a run for the last message of a conversation. Raises `NotFound` or `UsageError`."""
-    name = form.model.rpartition("/")[2]  # some clients put a provider before it
+    name = form.model.rpartition("/")[2]  # some clients add a provider prefix
     if name not in MODELS:
-        raise NotFound(f"no model {form.model!r}", hint=f"There are {', '.join(MODELS)}.")
+        raise NotFound(f"no model {form.model!r}", hint=f"Available: {', '.join(MODELS)}.")
     turns = [message for message in form.messages if message.role in ("user", "assistant")]
     if not turns or turns[-1].role != "user" or not turns[-1].text.strip():
         raise UsageError("the last message is not a question from the user")
     *before, last = turns
     flags = dict(MODELS[name])
-    # Some clients send several, or an empty one.
+    # Some clients send several system messages, or an empty one.
     system = [m.text for m in form.messages if m.role in ("system", "developer") and m.text.strip()]
     if system:
         flags["instruction"] = "\n".join(system)
@@ -132,13 +132,13 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
-    """Return the session of the messages. The turns of an unknown conversation are saved first."""
-    # The library knows our answers as they are sent: `text_parts` of the report.
+    """Return the session for the messages, first saving the turns of an unknown conversation."""
+    # The library stores answers in the form in which they are sent: the report's `text_parts`.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers and (session := state.library.session_of_answer(answers[-1].strip())):
         return session
     sent = [(message.role, message.text) for message in messages]
-    # The same messages are the same conversation, also when a client sends them again.
+    # The same messages are the same conversation, even if a client sends them again.
     session = f"chat-{sha256(json.dumps(sent).encode()).hexdigest()[:16]}"
     conversation = state.memory().conversation(session)
     if not conversation.turns(1):
@@ -147,20 +147,20 @@ def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
 
 
 async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Report]:
-    """Yield the steps of a run as lines, then its report. A reader that stops also stops the run.
+    """Yield a run's steps as lines, then its report. If the reader stops, so does the run.
 
     Raises `InternalError` if the run ends without a report.
     """
     folder, reported = state.find(run.id), False
     try:
         async for frame in state.manager.event_stream(folder).frames():
-            if frame is None or frame.seq is None:  # a draft, and questions that nobody hears
+            if frame is None or frame.seq is None:  # a draft, or a question that nobody can answer
                 continue
             event = read_event(frame.data, run.id)
             for line in event_lines(event, surface="page"):
                 yield line
             if event.type == "run.finished":
-                # The next question looks for the answer on disk.
+                # The next question will look for this answer on disk.
                 while not (folder.report.is_file() or run.ended.is_set()):  # noqa: ASYNC110 - a file
                     await asyncio.sleep(SAVE_POLL_SECONDS)
                 reported = True
@@ -173,7 +173,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
 
 
 def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
-    """Return position and source of each marker in the answer, without the list of sources."""
+    """Return the position and source of each marker in the answer, excluding the source list."""
     sources = {source.n: source for source in report.sources}
     text = content.rpartition(_SOURCES)[0] or content
     return [

@@ -1,7 +1,7 @@
-"""Streams the journal of a run as server-sent events.
+"""Streams a run's journal as server-sent events.
 
-The lines of the file are sent byte for byte, whichever process writes them. Transient events that
-the journal does not keep (pieces of a reply, questions) are sent in between. A client that connects
+The file's lines are sent byte for byte, whichever process writes them. Transient events that the
+journal does not store (pieces of a reply, questions) are sent in between. A client that connects
 late or reconnects continues after the event that it names.
 """
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 POLL_SECONDS: Final = 0.15
-"""Between two looks at the journal of another process; our own runs say when they wrote."""
+"""Seconds between polls of another process's journal; our own runs report when they write."""
 KEEP_ALIVE_SECONDS: Final = 15.0
-"""Proxies cut a connection that is silent for a minute; EventSource does not mind comments."""
+"""Seconds: proxies cut connections after a silent minute, and EventSource ignores comments."""
 KEEP_ALIVE: Final = b": still here\n\n"
 END: Final = b"event: end\ndata: {}\n\n"
 
@@ -35,22 +35,22 @@ class Frame:
     data: bytes
 
     def as_sse(self) -> bytes:
-        """Format it as a server-sent event."""
+        """Format the event as a server-sent event."""
         number = b"" if self.seq is None else b"id: %d\n" % self.seq
         return b"%sdata: %s\n\n" % (number, self.data)
 
 
 class EventStream:
-    """One journal, read once for all its watchers. `is_active`: it may still grow.
+    """A journal, read once for all its watchers. `is_active` says whether it may still grow.
 
-    Of a run that is being resumed, `earlier_bytes` of the journal were written before.
+    For a run that is being resumed, `earlier_bytes` of the journal were written before.
     """
 
     def __init__(
         self, journal: Path, is_active: Callable[[], bool], *, earlier_bytes: int = 0
     ) -> None:
         self.watchers = 0
-        self.has_answer = False  # with jobs `after` the answer, more events follow
+        self.has_answer = False  # post-run tasks (`after`) add more events after the answer
         self._journal = journal
         self._is_active = is_active
         self._earlier_bytes = earlier_bytes
@@ -62,7 +62,7 @@ class EventStream:
         self._polling: asyncio.Task[None] | None = None
 
     def read(self) -> None:
-        """Read the complete lines that were added."""
+        """Read the complete lines added since the last read."""
         with suppress(FileNotFoundError), self._journal.open("rb") as file:
             file.seek(self._offset)
             lines, newline, _ = file.read().rpartition(b"\n")
@@ -80,20 +80,20 @@ class EventStream:
             case "run.settled":
                 self._finished = True
             case "run.interrupted":
-                self._finished = self.has_answer  # else its report is still to come
+                self._finished = self.has_answer  # otherwise its report is still to come
             case "model.request" if not event["place"].startswith(AFTER):  # it was resumed
                 self.has_answer = self._finished = False
         self._frames.append(Frame(event["seq"], line))
 
     def add_passing(self, **event: Any) -> None:
-        """Send a transient event after everything that was written before it."""
+        """Send a transient event, after everything that was written before it."""
         self.read()
         data = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
         self._frames.append(Frame(None, data))
         self._wake()
 
     def finish(self) -> None:
-        """End the stream with what is written: the process of the run has ended."""
+        """End the stream after what has been written: the run's process has ended."""
         self.read()
         self._finished = True
         self._wake()
@@ -104,17 +104,17 @@ class EventStream:
         self._wake()
 
     def _wake(self) -> None:
-        # A new event each time: who comes back from sending waits for what comes from then on.
+        # A new event each time: a watcher that has finished sending waits for what comes next.
         self._grown.set()
         self._grown = asyncio.Event()
 
     @property
     def over(self) -> bool:
-        """Whether no further event will come."""
+        """Return whether no further event will come."""
         return self._closed or (self._finished and not self._is_active())
 
     def has_after(self, seq: int) -> bool:
-        """Whether an event with a higher number exists or may still come."""
+        """Return whether an event with a higher number exists or may still come."""
         self.read()
         return not self.over or any(f.seq is not None and f.seq > seq for f in self._frames)
 
@@ -127,7 +127,7 @@ class EventStream:
     async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
         """Yield each event after `after` once, until the run ends; None after a long silence."""
         self.watchers += 1
-        # One task for all watchers; it ends with the last of them.
+        # One task for all watchers; it ends when the last one leaves.
         if self._polling is None or self._polling.done():
             self._polling = asyncio.create_task(self._poll())
         try:
@@ -135,11 +135,13 @@ class EventStream:
             last_kept = max((n for n, f in enumerate(self._frames) if f.seq is not None), default=0)
             at = 0
             while True:
-                # Before the frames: what comes while they are sent must not be missed.
+                # Before the frames: events that arrive while they are sent must not be missed.
                 grown, over = self._grown, self.over
                 while at < len(self._frames):
                     frame, at = self._frames[at], at + 1
-                    if frame.seq is None and at > last_kept:  # else a reply that is whole by now
+                    if (
+                        frame.seq is None and at > last_kept
+                    ):  # otherwise the reply is complete by now
                         yield frame
                     elif frame.seq is not None and frame.seq > after:
                         after = frame.seq
@@ -155,7 +157,7 @@ class EventStream:
             self.watchers -= 1
 
     async def _poll(self) -> None:
-        """Poll the file of another process while there are watchers."""
+        """Poll another process's file while there are watchers."""
         while self.watchers:
             await asyncio.sleep(POLL_SECONDS)
             if not self._is_active():

@@ -1,4 +1,4 @@
-"""The REST interface of jobs: the queue, schedules and monitors."""
+"""The REST API for jobs: the queue, schedules and monitors."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from agent.serve.schemas import Done, Words
 from agent.serve.server_state import JobsDep, JobStores
 
-JobId = Annotated[str, PathParam(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its id.")]
-Name = Annotated[str, PathParam(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its name.")]
+JobId = Annotated[str, PathParam(pattern=r"^[^\x00-\x1f/]{1,200}$", description="The job's id.")]
+Name = Annotated[
+    str,
+    PathParam(
+        pattern=r"^[^\x00-\x1f/]{1,200}$", description="The name of the schedule or monitor."
+    ),
+]
 NewName = Annotated[str, StringConstraints(pattern=r"^[\w-]{1,60}$")]
 When = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Short = Annotated[str, StringConstraints(strip_whitespace=True, max_length=400)]
 JOBS_LISTED: Final = 100
-"""`research queue list` has them all."""
+"""Maximum number of jobs in a list; `research queue list` shows all."""
 CHANGES_LISTED: Final = 5
-"""Changes of each monitor in a list; one that is asked for by its name has them all."""
+"""Maximum number of changes per monitor in a list; a monitor requested by name has all."""
 
 
 class JobForm(BaseModel):
-    """A question for later. `after` names a run or job whose answer is passed on."""
+    """A question to queue. `after` names a run or job whose answer is passed on."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,7 +69,7 @@ class MonitorForm(BaseModel):
 
 
 class QueueState(BaseModel):
-    """The jobs, newest first; the reason why the queue is paused, or ""; and the workers."""
+    """The jobs, newest first, the workers, and why the queue is paused ("" if it is not)."""
 
     jobs: list[dict[str, Any]]
     paused: str
@@ -131,7 +136,7 @@ def list_schedules(stores: JobsDep) -> list[dict[str, Any]]:
 
 @schedule_routes.post("", status_code=201)
 def add_schedule(stores: JobsDep, form: ScheduleForm) -> dict[str, Any]:
-    """Schedule a question, repeatedly or once; `research worker` runs it."""
+    """Schedule a question, once or repeatedly; `research worker` runs it."""
     return _row(stores.schedules.add(**form.model_dump(), **stores.flags))
 
 
@@ -159,7 +164,7 @@ def show_monitor(stores: JobsDep, name: Name) -> dict[str, Any]:
 
 
 def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None) -> dict[str, Any]:
-    """Return a monitor as JSON, with its next check and its last changes, newest first."""
+    """Return a monitor as JSON, with its next check and latest changes, newest first."""
     newest = stores.monitors.changes(monitor.name)[::-1][:changes]
     looks = next((s for s in stores.monitors.schedules.all() if s.name == monitor.name), None)
     row = _row(looks) if looks else {}
@@ -168,7 +173,7 @@ def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None)
 
 
 def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
-    """Add the routes that schedules and monitors (`kind`) share."""
+    """Add the routes shared by schedules and monitors (`kind`)."""
 
     @routes.post("/{name}/run", status_code=201)
     def run_now(stores: JobsDep, name: Name) -> dict[str, Any]:
@@ -181,5 +186,5 @@ def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
         return Done()
 
 
-_add_run_and_remove(schedule_routes, "schedules", "Take a schedule away; jobs that it made stay.")
-_add_run_and_remove(monitor_routes, "monitors", "Stop monitoring. What was saved is kept.")
+_add_run_and_remove(schedule_routes, "schedules", "Remove a schedule. Its jobs are kept.")
+_add_run_and_remove(monitor_routes, "monitors", "Remove a monitor. Its saved changes are kept.")

@@ -1,7 +1,7 @@
-"""All runs of a data folder, found by words in questions, answers and sources, and by tags.
+"""All runs in a data folder, searchable by tags and by words in questions, answers and sources.
 
 The index (`library.db`, SQLite full text) is built from the runs' folders and can be deleted at any
-time. Tags are the user's data and are kept in the folder of the run (`tags.json`).
+time. Tags are user data and are stored in the run's folder (`tags.json`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 VERSION: Final = 4
-"""Of the tables; an index of another version is built again."""
+"""Version of the tables; an index with another version is rebuilt."""
 MAX_TAG: Final = 40  # characters: a tag is a word or two
 MAX_TAGS: Final = 20  # per run
 _TABLES: Final = """
@@ -42,9 +42,9 @@ create virtual table said using fts5(id unindexed, question, answer, sources,
   tokenize = 'unicode61 remove_diacritics 2');
 """
 _BEGINNING: Final = 220
-"""Characters of an answer in a list: two lines."""
+"""Number of characters of an answer shown in a list: two lines."""
 _MARKUP: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
-_HIT_START, _HIT_END = "\ue001", "\ue002"  # for private use: no text of the web means them
+_HIT_START, _HIT_END = "\ue001", "\ue002"  # private-use characters: web text does not use them
 _SNIPPET: Final = f"snippet(said, -1, '{_HIT_START}', '{_HIT_END}', '…', 24)"
 
 
@@ -60,7 +60,7 @@ class Library:
         self, query: str = "", tag: str = "", session: str = "", *, limit: int = 50, skip: int = 0
     ) -> list[RunState]:
         """Find runs: best match first for a search, otherwise newest first."""
-        # Quoted, no word is an operator of FTS5; with a star it finds what begins so.
+        # Quotes keep words from being FTS5 operators; the star finds words with this prefix.
         wanted = " ".join(f'"{word}"*' for word in words(query))
         if query.strip() and not wanted:
             return []
@@ -82,13 +82,13 @@ class Library:
         return [_run_state(state, snippet) for state, snippet in rows]
 
     def one(self, folder: RunFolder) -> RunState:
-        """Describe one run."""
+        """Describe a run."""
         with self._index() as index:
-            # It may be new, or have changed since the index was last refreshed.
+            # It may be new, or have changed since the index was last updated.
             return self._add(index, folder, _stamp(folder)).model_copy(update={"found": []})
 
     def session_of_answer(self, text: str) -> str:
-        """Return the session in which this answer was sent last, or an empty string."""
+        """Return the session in which this answer was last sent, or an empty string."""
         with self._index() as index:
             self._refresh(index)
             row = index.execute(
@@ -97,7 +97,7 @@ class Library:
         return str(row[0]) if row else ""
 
     def tags(self) -> list[tuple[str, int]]:
-        """List the tags with the number of runs of each."""
+        """List the tags, each with its number of runs."""
         with self._index() as index:
             self._refresh(index)
             rows = index.execute(
@@ -109,14 +109,16 @@ class Library:
         """Replace the tags of a run. Raises `UsageError`."""
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
         if len(cleaned) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in cleaned):
-            raise UsageError(f"a run can have at most {MAX_TAGS} tags of {MAX_TAG} characters")
+            raise UsageError(
+                f"a run can have at most {MAX_TAGS} tags of up to {MAX_TAG} characters"
+            )
         write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned
 
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
-        """Open the index for a block, and commit at its end."""
-        # One at a time: two that refresh it would do the same work, and wait on each other.
+        """Open the index for the duration of the block, and commit at its end."""
+        # One at a time: two updates would do the same work and wait for each other.
         with self._lock, closing(sqlite3.connect(self._path, timeout=30)) as index, index:
             if index.execute("pragma user_version").fetchone()[0] != VERSION:
                 index.executescript(
@@ -177,7 +179,7 @@ class Library:
 
 
 def _run_state(state: str, snippet: str) -> RunState:
-    """Read a row of the index, with the pieces of a snippet and whether each matched the query."""
+    """Read an index row, with the snippet's pieces and whether each one matched the query."""
     run = RunState.model_validate_json(state)
     pieces: list[tuple[str, bool]] = []
     for part in snippet.split(_HIT_START):
@@ -204,14 +206,14 @@ def _tags_file(folder: RunFolder) -> Path:
 
 
 def _stamp(folder: RunFolder) -> int:
-    """Return a value that changes with the folder: report and tags are written by renaming."""
-    with suppress(FileNotFoundError):  # it was deleted meanwhile
+    """Return a value that changes with the folder: report and tags are replaced by renaming."""
+    with suppress(FileNotFoundError):  # deleted in the meantime
         return folder.path.stat().st_mtime_ns
     return 0
 
 
 def start_of(folder: RunFolder) -> dict[str, Any]:
-    """Read the start event of a run and its time (`at`) from the first line; {} without one."""
+    """Read a run's start event and its time (`at`) from the first line; {} if there is none."""
     try:
         with folder.journal.open("rb") as file:
             event = read_event(file.readline().rstrip(b"\n"), folder.id)

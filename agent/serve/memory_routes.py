@@ -1,4 +1,4 @@
-"""The REST interface of memory."""
+"""The REST API for memory."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def search_memory(memory: Memory, query: str, kind: str, limit: int) -> list[Mem
     if query.strip():
         return [*map(memory_row, memory.search(query, limit, kinds))]
     newest = memory.newest(kinds, limit)[::-1]
-    # The engine's own counters are shown to who asks for their kind.
+    # The engine's own counters are shown only to clients that ask for their kind.
     return [memory_row(hit) for hit in newest if kind or hit.kind != INTERNAL]
 
 
@@ -86,7 +86,7 @@ def _find(memory: Memory, number: int, *, own: bool = False) -> Hit:
 
 
 def memory_row(hit: Hit) -> MemoryRow:
-    """Return a memory as sent to clients."""
+    """Return a memory in the form sent to clients."""
     return MemoryRow(
         id=hit.id,
         key=hit.key,

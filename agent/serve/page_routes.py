@@ -38,7 +38,7 @@ POLICY: Final = (
     " connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
-"""No script but ours, nothing from elsewhere, in nobody's frame."""
+"""Only our own scripts, nothing from other hosts, and no framing by other pages."""
 _STATIC: Final = {
     "app.js": ("agent.serve.static", "text/javascript; charset=utf-8"),
     "app.css": ("agent.serve.static", "text/css; charset=utf-8"),
@@ -53,14 +53,14 @@ page_routes = APIRouter(include_in_schema=False)
 
 @page_routes.get("/")
 def ask(state: StateDep) -> Response:
-    """Ask a question, and see the recent ones."""
+    """Ask a question, and see recent ones."""
     return _page(state, "ask.html", "ask", runs=_search(state, limit=6))
 
 
 @page_routes.get("/static/{name}")
 def static(name: str) -> Response:
-    """Serve style sheet, script and icon."""
-    # By name, never by path: nothing else of the packages can be asked for.
+    """Serve the style sheet, script and icon."""
+    # By name, never by path: no other package files can be requested.
     if name not in _STATIC:
         raise NotFound("no such file")
     package, media_type = _STATIC[name]
@@ -78,7 +78,7 @@ def one(state: StateDep, folder: FolderDep) -> Response:
 
 @page_routes.get("/runs/{run}/parts")
 def parts(state: StateDep, folder: FolderDep) -> Response:
-    """Return the report alone, for a page that watched the run; nothing before its answer."""
+    """Return only the report, for a page that watched the run; nothing before the answer."""
     active = state.manager.active.get(folder.id)
     has_answer = active is None or active.stream.has_answer
     return _html(_report(folder) if has_answer else "")
@@ -86,7 +86,7 @@ def parts(state: StateDep, folder: FolderDep) -> Response:
 
 @page_routes.get("/runs/{run}/saved/{n}")
 def saved(run: RunName, folder: FolderDep, n: int) -> Response:
-    """Return a source as it was saved, for a sandboxed frame."""
+    """Return a source as it was saved, for display in a sandboxed frame."""
     record = FinishedRun.read(folder.path)
     source = next((s for s in record.report.sources if s.n == n), None)
     if source is None:
@@ -133,7 +133,7 @@ def memory(
 
 @page_routes.get("/jobs")
 def jobs(state: StateDep) -> Response:
-    """Show queue, schedules and monitors."""
+    """Show the queue, schedules and monitors."""
     try:
         stores = state.jobs()
     except UsageError as error:  # the page says what to install
@@ -164,7 +164,7 @@ def add_key(state: StateDep, form: KeyForm) -> Done:
 
 @page_routes.get("/settings/doctor")
 async def doctor(state: StateDep) -> list[dict[str, Any]]:
-    """Check the installation and what can be reached."""
+    """Check the installation and the network."""
     return await state.doctor()
 
 
@@ -185,13 +185,13 @@ def _page(state: ServerState, template: str, here: str, **values: Any) -> Respon
 
 
 def _html(html: str, policy: str = POLICY, frames: str = "DENY") -> Response:
-    """Send HTML with a content security policy, uncached; `frames` says who may embed it."""
+    """Send uncached HTML with a content security policy; `frames` says who may embed it."""
     headers = {
         "content-security-policy": policy,
         "x-frame-options": frames,
         "cache-control": "no-store",
     }
-    body = html.encode("utf-8", "replace")  # half a surrogate pair has no bytes
+    body = html.encode("utf-8", "replace")  # lone surrogates cannot be encoded
     return Response(body, media_type="text/html; charset=utf-8", headers=headers)
 
 
@@ -200,7 +200,7 @@ def _search(state: ServerState, **asked: Any) -> list[RunState]:
 
 
 def _report(folder: RunFolder) -> Markup:
-    """Return the report of a run, or an empty string. Its parts are already escaped."""
+    """Return a run's report, or an empty string. Its parts are already escaped."""
     if not folder.report.is_file():
         return Markup("")
     return Markup(report_body(FinishedRun.read(folder.path), "page"))  # noqa: S704 - as above
@@ -226,20 +226,20 @@ def _templates() -> Environment:
 
 
 def _step_text(step: str) -> str:
-    """Format a tool call of a comparison for reading."""
+    """Format a tool call in a comparison."""
     name, _, param = step.partition(" ")
     return f"{name} {parameter_text(param, ' · ')}"
 
 
 def _time(at: str | None) -> Markup:
-    """Write a time, in UTC; the page's script gives it in the user's zone."""
+    """Format a time in UTC; the page's script converts it to the user's time zone."""
     return (
         Markup('<time datetime="{}">{}</time>').format(at, to_the_minute(at)) if at else Markup("")
     )
 
 
 def _model_name(name: str) -> str:
-    """Name a model for reading: `local:/path/FILE.gguf` by its file."""
+    """Return a model's display name: for `local:/path/FILE.gguf`, the file name."""
     if name == EXTRACTIVE:
         return "none: quote passages"
     return PurePath(name).name if name.startswith(LOCAL) else name

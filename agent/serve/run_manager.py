@@ -1,7 +1,7 @@
-"""Runs of the server: in a thread beside it, followed, asked and stopped.
+"""Starts, follows, questions and stops the server's runs, which have their own thread.
 
-All runs share one event loop, and with it one browser process. It is not the server's: reading
-pages is work for a processor (parsing, ranking), and would hold up every watcher of every run.
+All runs share one event loop, and thus one browser process. It is not the server's loop: reading
+pages uses the CPU (parsing, ranking) and would hold up all watchers of all runs.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
 
     StartRun = Callable[..., Coroutine[Any, Any, Report]]
-    """Begins a run, as `research` and `resume_run` do."""
+    """Starts a run, like `research` and `resume_run`."""
 
 STOP_SECONDS: Final = 8.0
-"""A run that is to stop closes its browser and writes its end; nobody waits longer for it."""
+"""How long to wait for a stopping run, which closes its browser and writes its last event."""
 LOOK_SECONDS: Final = 30.0
-"""A page that is loading answers when it is done; one that hangs does not."""
+"""How long to wait for a page: one that is loading answers when done, one that hangs never does."""
 
 
 class Busy(ResearchError):
@@ -46,11 +46,11 @@ class Busy(ResearchError):
 
 
 MAX_BLOCKING_CALLS: Final = 32
-"""Threads for what runs wait for outside their event loop: parsing, files, databases."""
+"""Number of threads for blocking work outside the event loop: parsing, files, databases."""
 
 
 class RunThread:
-    """The thread of all runs, with their event loop; started with the first of them."""
+    """The thread of all runs, with their event loop; started with the first run."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -63,12 +63,12 @@ class RunThread:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._loop.set_default_executor(ThreadPoolExecutor(MAX_BLOCKING_CALLS))
-            # A thread that does not keep the server from ending, should a run hang.
+            # A daemon thread, so that a hanging run does not keep the server from exiting.
             Thread(target=self._work, args=(self._loop,), name="runs", daemon=True).start()
         return self._loop
 
     async def close(self) -> None:
-        """End the browsers and the event loop; the runs must have ended."""
+        """Stop the browsers and the event loop; the runs must have ended."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._over.set)
             self._loop = None
@@ -89,11 +89,11 @@ class RunThread:
 
 
 class ActiveRun:
-    """A run in the thread of runs; its open `questions` to the user, by number.
+    """A run in the run thread, with its open `questions` to the user by number.
 
     Its public methods are for the server's event loop. `attended` says that a user watches it,
-    answers its questions and sees its page. `stream` has its events, and those that its journal
-    does not keep.
+    answers its questions and sees its page. `stream` has its events, including those that its
+    journal does not store.
     """
 
     def __init__(
@@ -110,25 +110,25 @@ class ActiveRun:
         self._replies: dict[int, asyncio.Future[bool | str]] = {}
         self._numbers = count(1)
         self._server = asyncio.get_running_loop()
-        self._loop = loop  # of the thread of runs
+        self._loop = loop  # of the run thread
         self._task: asyncio.Task[None] | None = None
         self._context: ToolContext | None = None
 
     def cancel(self) -> None:
-        """Have the run write its end and stop; it can be resumed."""
+        """Have the run write its last event and stop; it can be resumed."""
         if self._task is not None:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def stop(self) -> None:
-        """Stop the run, and wait for its end, which is with what it knows so far."""
+        """Stop the run and wait for it to end; it answers with what it has so far."""
         self.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
                 await self.ended.wait()
 
     def hint(self, hint: str) -> None:
-        """Say something to the model; it reads it with the next result of a tool."""
+        """Send a hint to the model, which reads it with the next tool result."""
         if self._context is not None:
             self._context.hints.append(hint)
 
@@ -140,7 +140,7 @@ class ActiveRun:
     async def look(
         self, *, refs: bool = False, act: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Take a picture of the open page; with `act`, after a user's click or key there."""
+        """Take a screenshot of the open page; with `act`, after the user's action there."""
         if self.ended.is_set():
             return {"error": "the run is over"}
         looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
@@ -148,7 +148,7 @@ class ActiveRun:
             async with asyncio.timeout(LOOK_SECONDS):
                 return await asyncio.wrap_future(looking)
         except TimeoutError:
-            return {"error": "the page does not answer"}
+            return {"error": "the page does not respond"}
 
     def _handle(self, event: Event) -> None:
         if event.type in TRANSIENT:
@@ -158,7 +158,7 @@ class ActiveRun:
             self.stream.read()
 
     async def _reply(self, kind: str, what: str) -> bool | str:
-        """Wait until a question is answered, or the run gives it up."""
+        """Wait until a question is answered or the run withdraws it."""
         n = next(self._numbers)
         self._replies[n] = self._server.create_future()
         self.questions[n] = {"n": n, "kind": kind, "what": what}
@@ -169,10 +169,10 @@ class ActiveRun:
             del self._replies[n], self.questions[n]
             self.stream.add_passing(type="answered", data={"n": n})
 
-    # What follows is done in the thread of runs.
+    # The methods below run in the run thread.
 
     async def work(self, start: StartRun) -> None:
-        """Research to the end, or until it is stopped; raises what `start` is refused with."""
+        """Run to the end, or until stopped; raises the error with which `start` is refused."""
         hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
             hooks |= {
@@ -188,11 +188,11 @@ class ActiveRun:
             self._server.call_soon_threadsafe(lambda: self.stream.add_passing(**late))
 
     def _tell(self, event: Event) -> None:
-        with suppress(RuntimeError):  # the server has ended; the record is what counts
+        with suppress(RuntimeError):  # the server has stopped; the journal is complete anyway
             self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
-        """Keep the tools' context; a user who sees the page in the view can act there."""
+        """Keep the tools' context, so that a user who sees the page can act there."""
         self._context = context
         if self._attended and context.web is not None:
             context.web.is_visible = True
@@ -232,9 +232,9 @@ class ActiveRun:
 
 
 async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
-    """Do in the page what a user did in its picture: `click`, `text`, `keys` or `scroll`.
+    """Repeat in the page what the user did on its screenshot: `click`, `text`, `keys` or `scroll`.
 
-    It goes past the agent: a user logs in or solves a captcha, and no model sees it.
+    This bypasses the agent: the user can log in or solve a captcha, and no model sees it.
     """
     kind = act["kind"]
     if kind == "click":
@@ -249,10 +249,10 @@ async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
 
 
 class RunManager:
-    """All runs of a data folder: those `active` here, at most `at_once`, and those on disk.
+    """All runs in a data folder: those on disk, and those `active` here, at most `at_once`.
 
-    `flags` are those of each run, where its question has no others; `research` begins one,
-    `resume_run` resumes one, or researches a section of its report again.
+    `flags` apply to each run unless its question overrides them. `research` starts a run, and
+    `resume_run` resumes one or researches a section of its report again.
     """
 
     def __init__(
@@ -269,13 +269,13 @@ class RunManager:
         self._flags = {**flags, "data_dir": data}
         self._at_once = at_once
         self._research, self._resume_run = research, resume_run
-        # Of runs that are not running here: another process may write them.
+        # For runs that are not active here: another process may be writing them.
         self._streams: dict[str, EventStream] = {}
 
     async def close(self) -> None:
-        """Stop what is running: each run leaves its record behind, and can be resumed."""
+        """Stop all active runs: each leaves a complete record and can be resumed."""
         running = list(self.active.values())
-        # First, so that a server that is to stop does not wait for its watchers.
+        # First, so that a stopping server does not wait for its watchers.
         for stream in (*self._streams.values(), *(run.stream for run in running)):
             stream.close()
         await asyncio.gather(*(run.stop() for run in running))
@@ -284,9 +284,9 @@ class RunManager:
     async def start(
         self, question: str, flags: Mapping[str, Any], *, attended: bool = False
     ) -> ActiveRun:
-        """Start a run; returns once it has its id. Raises what `research` refuses it with.
+        """Start a run; returns once it has its id. Raises whatever error `research` raises.
 
-        `attended` says that a user watches it, answers its questions and sees its page. Raises
+        `attended` means that a user watches it, answers its questions and sees its page. Raises
         `Busy`.
         """
         if not question.strip():
@@ -303,7 +303,7 @@ class RunManager:
         """Continue a run that was cut off; raises `UsageError` if it has ended."""
         if folder.id in self.active:
             raise UsageError(f"{folder.id} is running")
-        # Its record has the other flags, which hold again.
+        # The other flags come from its record and apply again.
         resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
         return await self._launch(folder, resuming, attended=attended)
 
@@ -317,7 +317,7 @@ class RunManager:
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run; returns once it has written its first event."""
         if len(self.active) >= self._at_once:
-            raise Busy(f"{self._at_once} runs are running, the most that may run at once")
+            raise Busy(f"{self._at_once} runs are already active, the maximum at once")
         run = self.active[folder.id] = ActiveRun(folder, self._thread.loop, attended=attended)
         working = asyncio.create_task(self._work(run, start))
         starting = asyncio.create_task(run.started.wait())
@@ -337,7 +337,7 @@ class RunManager:
             run.stream.finish()
 
     def event_stream(self, folder: RunFolder) -> EventStream:
-        """The events of a run as they come; forgotten when nobody watches them any more."""
+        """Return the stream of a run's events; it is dropped once nobody is watching."""
         if active := self.active.get(folder.id):
             return active.stream
         self._streams = {name: one for name, one in self._streams.items() if one.watchers}

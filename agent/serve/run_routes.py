@@ -1,4 +1,4 @@
-"""The REST interface of runs: ask, watch, stop, resume, read, export and compare.
+"""The REST API for runs: ask, watch, stop, resume, read, export and compare.
 
 Routes that read from disk are not `async`: FastAPI calls them in a thread.
 """
@@ -48,7 +48,7 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 @run_routes.post("/runs", status_code=201)
 async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
-    """Start a run. It continues whether or not anybody watches."""
+    """Start a run. It continues whether or not anybody is watching."""
     return _begun_response(await state.ask(form), response)
 
 
@@ -58,7 +58,7 @@ async def upload(
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=300)],
 ) -> Uploaded:
-    """Upload a file, as the body, for questions about it (`files`)."""
+    """Upload a file as the request body, for questions about it (`files`)."""
     body = await request.body()
     return await asyncio.to_thread(state.upload, name, body)
 
@@ -91,7 +91,7 @@ async def events(
     after: Annotated[int, Query(ge=-1, le=2**62)] = -1,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> Response:
-    """Stream the events of a run as they are written: numbered lines of the journal.
+    """Stream a run's events as they are written: numbered lines of the journal.
 
     A client that names its last event (`Last-Event-ID`, or `after`) misses none. Events without
     a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`) and
@@ -108,14 +108,14 @@ async def events(
 
 @run_routes.post("/runs/{run}/stop")
 async def stop(active: ActiveDep) -> Done:
-    """Stop a run: it answers from what it knows and can be resumed."""
+    """Stop a run: it answers with what it has so far and can be resumed."""
     await active.stop()
     return Done()
 
 
 @run_routes.post("/runs/{run}/resume", status_code=201)
 async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response: Response) -> Begun:
-    """Resume a run that was stopped, was cut off or reached a limit."""
+    """Resume a run that was stopped, was interrupted or reached a limit."""
     return _begun_response(
         await state.manager.resume(folder, form.settings(), attended=form.attended), response
     )
@@ -146,9 +146,9 @@ async def hint(active: ActiveDep, form: HintForm) -> Done:
 
 @run_routes.post("/runs/{run}/answer")
 async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
-    """Answer a question of a run."""
+    """Answer a question that a run asked."""
     if form.n not in active.questions:
-        raise NotFound(f"{run} does not ask that any more")
+        raise NotFound(f"{run} is no longer asking that")
     active.answer(form.n, reply=form.answer)
     return Done()
 
@@ -167,14 +167,14 @@ async def act(active: ActiveDep, form: ActForm) -> dict[str, Any]:
 
 @run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_PICTURE)
 def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
-    """Return a picture that a run recorded."""
+    """Return an image that a run recorded."""
     try:
         body = state.find(run).blob(digest)
     except ResearchError as error:
         raise NotFound(str(error)) from error
-    # Pages are kept beside pictures, and must not be shown as if they were ours.
+    # Pages are stored next to images, and must not be shown as if they were our own.
     if not body.startswith((b"\x89PNG", b"\xff\xd8\xff")):
-        raise NotFound("that is not a picture")
+        raise NotFound("that is not an image")
     kind = "image/png" if body.startswith(b"\x89PNG") else "image/jpeg"
     return Response(body, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
@@ -206,11 +206,11 @@ def tag(state: StateDep, folder: FolderDep, form: TagsForm) -> TagsForm:
 
 @run_routes.delete("/runs/{run}")
 async def remove(state: StateDep, folder: FolderDep) -> Done:
-    """Permanently delete a run with all its pages."""
+    """Permanently delete a run and all its pages."""
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is running", hint="Stop it first.")
-        await active.stop()  # the jobs behind its answer go with it
+        await active.stop()  # its post-run tasks are stopped too
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()
 

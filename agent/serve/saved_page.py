@@ -1,7 +1,7 @@
 """Shows a saved source with the supporting quotes marked: no scripts, no requests.
 
-The page is reduced to text and structure (nh3: no script, style, frame, form or loadable address)
-and shown in a sandboxed frame under a policy that loads nothing.
+The page is reduced to text and structure (nh3: no script, style, frame, form or URL that loads)
+and shown in a sandboxed frame, with a policy that allows no loading.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ _REMOVED: Final = set(
     "script style noscript template svg nav footer iframe form head title".split()
 )
 _TAG: Final = re.compile("(<[^>]*>)")
-"""As nh3 writes them, in which `<` and `>` do not occur elsewhere."""
+"""Matches tags as nh3 writes them; there, `<` and `>` do not occur anywhere else."""
 MAX_HTML_BYTES: Final = 3 * 2**20
-"""A longer page is shown as text: a browser takes too long to lay it out."""
+"""Longer pages are shown as text: a browser takes too long to lay them out."""
 
 
 def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
-    """Return the page of a source, or its text, as safe HTML with a quote marked as `#words`."""
+    """Return a source's page, or its text, as safe HTML with a quote marked as `#words`."""
     page, found = mark_quotes(_saved_html(record, source), source.quotes)
-    # Where a quote is not found, it was cut out of the text that the page was read as.
+    # If a quote is not found, show the extracted text instead, from which it was taken.
     if not page or not found:
         text = escape(clean(record.source_text(source)))
         page, _ = mark_quotes(f"<pre>{text}</pre>", source.quotes)
-    return Markup(page)  # noqa: S704 - cleaned, or a text
+    return Markup(page)  # noqa: S704 - sanitised HTML or escaped text
 
 
 def _saved_html(record: FinishedRun, source: ReportSource) -> str:
-    """Return the saved HTML of a page without active content, or an empty string."""
+    """Return a page's saved HTML without active content, or an empty string."""
     row = record.source_on_record(source)
     if not row or source.via not in ("http", "browser") or not row.get("body"):
         return ""
@@ -70,7 +70,7 @@ def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
     White space and the bars between table cells are ignored: on the page they are cells. The
     first mark has the id `words`.
     """
-    parts = _TAG.split(html)  # texts, and the tags between them
+    parts = _TAG.split(html)  # texts and the tags between them
     texts = [unescape(text) for text in parts[::2]]
     text_letters = [_letters(text) for text in texts]
     page_letters = "".join(text_letters)
@@ -78,7 +78,7 @@ def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
     starts = [page_letters.find(letters) if letters else -1 for letters in wanted]
     found = [(at, at + len(quote)) for at, quote in zip(starts, wanted, strict=True) if at >= 0]
     spans: list[tuple[int, int]] = []
-    for start, end in sorted(found):  # one mark for quotes that overlap
+    for start, end in sorted(found):  # overlapping quotes share a mark
         if spans and start < spans[-1][1]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:

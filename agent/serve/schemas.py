@@ -15,7 +15,7 @@ Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
 def _form_fields(*names: str) -> dict[str, Any]:
-    """Return form fields for settings, with types, bounds and descriptions of the table."""
+    """Return form fields for settings, with the table's types, bounds and descriptions."""
     fields: dict[str, Any] = {}
     for name in names:
         kind: Any = SETTINGS[name].type
@@ -48,14 +48,14 @@ class _Question(_Watched):
         max_length=10,
         description="Files that the question is about: the ids that `/api/files` returned.",
     )
-    # On the command line a schema is a file; a client must not name files of the server.
+    # On the command line, a schema is a file; clients must not name files on the server.
     schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
 LIMITS = ("budget", "timeout", "max_steps")
 ASKED = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
 """The settings that a client may choose for a run; all others are the server's."""
-if TYPE_CHECKING:  # fields that are made of a table cannot be known to a type checker
+if TYPE_CHECKING:  # a type checker cannot know fields generated from a table
 
     class _Limits(_Watched): ...
 
@@ -71,7 +71,7 @@ class ResumeForm(_Limits):
 
 
 class AskForm(_Asked):
-    """A question, and the settings that differ from the server's."""
+    """A question, and settings that differ from the server's."""
 
 
 class Begun(BaseModel):
@@ -82,7 +82,7 @@ class Begun(BaseModel):
 
 
 class Uploaded(BaseModel):
-    """A file that was uploaded: its id, for questions, and its name."""
+    """An uploaded file: its id, for use in questions, and its name."""
 
     id: str
     name: str
@@ -119,14 +119,14 @@ class RunState(BaseModel):
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list,
-        description="Open questions of the run: n, kind (ask, approve, plan), what.",
+        description="The run's open questions: n, kind (ask, approve, plan), what.",
     )
 
 
 class AnswerForm(BaseModel):
-    """The answer to a question of a run: its number, and true, false, `site` or a text.
+    """The answer to a run's question: its number, and true, false, `site` or a text.
 
-    A plan is approved with its text, as the user edited it, and refused with false.
+    To approve a plan, send its text as edited by the user; to refuse it, send false.
     """
 
     n: int = Field(ge=1, le=10_000)
@@ -140,7 +140,7 @@ class HintForm(BaseModel):
 
 
 class ActForm(BaseModel):
-    """The user's action on the screenshot of a page, in pixels; `keys` such as `Enter`."""
+    """The user's action on a page's screenshot, in pixels; `keys` such as `Enter`."""
 
     kind: Literal["click", "text", "keys", "scroll"]
     x: float = Field(0, ge=0, le=20_000)
@@ -162,7 +162,7 @@ class RememberForm(BaseModel):
 
 
 class MemoryRow(BaseModel):
-    """A memory. `trusted`: it does not come from the web. `confidence`: of an insight."""
+    """A memory. `trusted`: it does not come from the web. `confidence`: only for insights."""
 
     id: int
     key: str | None

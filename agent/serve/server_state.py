@@ -1,4 +1,4 @@
-"""The state that the routes of a server share, and its dependencies."""
+"""The state that the server's routes share, and its dependencies."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 MAX_UPLOAD_AGE: Final = 30 * 86_400.0
-"""Seconds that an uploaded file is kept: a run that is resumed reads it again."""
+"""How long an uploaded file is kept, in seconds: a resumed run reads it again."""
 MAX_UPLOAD_NAME: Final = 50
-"""Characters of its name; a file system takes 255 bytes."""
+"""Maximum length of its name in characters; file systems allow 255 bytes."""
 _UNSAFE: Final = re.compile(r"[^\w.\- ]")
 
 
@@ -58,9 +58,9 @@ class JobStores(NamedTuple):
 
 
 class ServerState:
-    """Runs, library, memory, jobs and settings of a server.
+    """A server's runs, library, memory, jobs and settings.
 
-    `live` returns the settings as they are now; `flags` apply to its runs; `folder` among them
+    `live` returns the current settings; `flags` apply to its runs; the `folder` flag
     lists the folders that questions may search. `doctor` returns the rows of `research doctor`
     (name, well, seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under
     its variable as `research keys set` does, `research` starts a run, `resume_run` resumes one.
@@ -83,7 +83,7 @@ class ServerState:
         self._store_key = store_key
         data = private_folder(self.options.data)
         self._folders = [Path(folder) for folder in flags.get("folder", ())]
-        # Each question says which of these it asks; it asks the web where it names none.
+        # Each question names the one that it searches; if it names none, it searches the web.
         sources = ("folder", "attach", "cdp", "corpus")
         own = {name: value for name, value in flags.items() if name not in sources}
         self.manager = RunManager(data, own, at_once, research, resume_run)
@@ -97,7 +97,7 @@ class ServerState:
 
     @property
     def options(self) -> Options:
-        """The settings, which follow the settings file."""
+        """The current settings, which follow the settings file."""
         return self._live()
 
     @property
@@ -109,7 +109,7 @@ class ServerState:
 
     @property
     def has_tab(self) -> bool:
-        """Whether questions may be about the open tab of a running Chrome."""
+        """Return whether questions may be about the open tab of a running Chrome."""
         options = self.options
         return bool(options.attach or options.cdp)
 
@@ -125,11 +125,11 @@ class ServerState:
             return self._memory
 
     def jobs(self) -> JobStores:
-        """The jobs, opened once. Raises `UsageError` if their engine is not installed."""
+        """The jobs, opened once. Raises `UsageError` if the jobs engine is not installed."""
         with self._opening:
             if self._jobs is None:
                 jobs = self._open_jobs()
-                # An extra, and large: loaded with the engine, which is there by now.
+                # An extra, and large: loaded together with the engine, which is installed by now.
                 from agent.jobs.monitors import Monitors  # noqa: PLC0415
                 from agent.jobs.schedules import Schedules  # noqa: PLC0415
 
@@ -137,7 +137,7 @@ class ServerState:
             return self._jobs
 
     async def close(self) -> None:
-        """Stop running runs, and close the memory."""
+        """Stop active runs, and close the memory."""
         await self.manager.close()
         if self._memory is not None:
             self._memory.close()
@@ -153,7 +153,7 @@ class ServerState:
         raise NotFound(f"no run {name}", hint="`/api/runs` lists them.")
 
     async def ask(self, form: AskForm) -> ActiveRun:
-        """Start the run that a form asks for."""
+        """Start the run that a form requests."""
         flags = form.settings() | self._source_flags(form.source)
         if form.model and form.model not in await asyncio.to_thread(self.models):
             raise UsageError(
@@ -167,20 +167,20 @@ class ServerState:
         return await self.manager.start(form.question, flags, attended=form.attended)
 
     def models(self) -> list[str]:
-        """The models that a question may name; none if the server's is at an address of its own."""
+        """The models that a question may name; none if the server uses its own model endpoint."""
         return [] if self.options.base_url else ready_models(self.options.data, os.environ)
 
     def add_key(self, provider: str, key: str) -> None:
-        """Store the key of a provider for this server and all later runs. Raises `UsageError`."""
+        """Store a provider's key for this server and all later runs. Raises `UsageError`."""
         variables = {one.prefix: one.key for one in PROVIDERS if one.key}
         if provider not in variables:
             raise UsageError(
-                f"no provider is called {provider!r}", hint=f"There are: {', '.join(variables)}."
+                f"no provider is called {provider!r}", hint=f"Available: {', '.join(variables)}."
             )
         self._store_key(str(variables[provider]), key)
 
     def upload(self, name: str, body: bytes) -> Uploaded:
-        """Keep a file that questions may be asked about. Old ones are deleted."""
+        """Store a file that questions may be about. Old files are deleted."""
         now = time.time()
         for old in self._uploads.glob("*"):
             if now - old.stat().st_mtime > MAX_UPLOAD_AGE:
@@ -200,7 +200,7 @@ class ServerState:
         return found
 
     def _source_flags(self, source: str) -> dict[str, Any]:
-        """Return the flags of an offered source. Raises `UsageError` for any other."""
+        """Return the flags for an offered source. Raises `UsageError` for any other source."""
         if source == "web":
             return {}
         if source == "tab" and self.has_tab:
@@ -211,24 +211,24 @@ class ServerState:
         offered = ["web", *(["tab"] if self.has_tab else []), *self.folders]
         raise UsageError(
             f"this server offers no source {source[:80]!r}",
-            hint=f"There are: {', '.join(offered)}.",
+            hint=f"Available: {', '.join(offered)}.",
         )
 
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
-        """Start a run with the question and settings of another."""
+        """Start a run with the question and settings of another run."""
         start = await asyncio.to_thread(start_of, folder)
         options = folder.settings_with_paths(start.get("options") or {})
         asked = {*ASKED, "corpus", "file"} & options.keys()
         if options.get("model") in await asyncio.to_thread(self.models):
             asked.add("model")
-        asked.discard("plan")  # nobody follows the run who could approve it
+        asked.discard("plan")  # nobody is watching the run to approve it
         flags = {name: options[name] for name in asked if options[name] not in (None, [], False)}
         if start.get("schema"):
             flags["schema"] = start["schema"]
         return await self.manager.start(str(start.get("question", "")), flags)
 
     def current(self, row: RunState) -> RunState:
-        """Return a run as in the library, or as running with its open questions."""
+        """Return a run as listed in the library; if it is running, with its open questions."""
         active = self.manager.active.get(row.run)
         if active is None:
             unfinished = row.status == "cut off"
@@ -254,18 +254,20 @@ async def _folder(state: StateDep, run: RunName) -> RunFolder:
 
 
 FolderDep = Annotated[RunFolder, Depends(_folder)]
-"""The run that a path names."""
+"""Return the run that a path names."""
 
 
 async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
     active = state.manager.active.get(state.find(run).id)
     if active is None:
-        raise NotFound(f"{run} is not running here", hint="It ended, or another process runs it.")
+        raise NotFound(
+            f"{run} is not running here", hint="It has ended, or another process is running it."
+        )
     return active
 
 
 ActiveDep = Annotated[ActiveRun, Depends(_active_run)]
-"""The run that a path names, which must be running here."""
+"""Return the run that a path names, which must be running here."""
 
 
 def _memory(state: StateDep) -> Memory:
@@ -276,6 +278,6 @@ def _jobs(state: StateDep) -> JobStores:
     return state.jobs()
 
 
-# Not `async`: FastAPI calls them in a thread, and opening a store takes a while.
+# Not `async`: FastAPI calls these in a thread, since opening a store takes a while.
 MemoryDep = Annotated[Memory, Depends(_memory)]
 JobsDep = Annotated[JobStores, Depends(_jobs)]

@@ -31,7 +31,7 @@ async function request(method, path, body) {
   return reply;
 }
 
-/** Give times in the user's zone and form. @param {ParentNode} [root] */
+/** Show times in the user's time zone and format. @param {ParentNode} [root] */
 function localiseTimes(root = document) {
   for (const one of findAll('time[datetime]', root)) {
     const at = new Date(one.getAttribute('datetime') || '');
@@ -39,10 +39,10 @@ function localiseTimes(root = document) {
   }
 }
 
-/** The uploads that are under way: a question waits for them. @type {Promise<unknown>} */
+/** Uploads in progress: a question waits for them. @type {Promise<unknown>} */
 let uploads = Promise.resolve();
 
-/** Upload files for the question of a form. @param {HTMLFormElement} form @param {Iterable<File>} files */
+/** Upload files for a form's question. @param {HTMLFormElement} form @param {Iterable<File>} files */
 function uploadFiles(form, files) {
   const list = /** @type {HTMLElement | null} */ (find('.files', form));
   for (const file of files) {
@@ -297,7 +297,7 @@ function showPassage(mark) {
 
 /** @type {Map<string, string>} */
 const replies = new Map();
-/** Titles of what was read, by number. @type {Map<number, string>} */
+/** Titles of the sources read, by number. @type {Map<number, string>} */
 const titles = new Map();
 let usd = 0;
 let sources = 0;
@@ -306,7 +306,7 @@ let began = 0;
 /** @param {string} text */
 const withoutTags = (text) => text.replace(/<<THINK>>[\s\S]*?(<<\/THINK>>|$)/g, '').replace(/<<TOOL:[\s\S]*?(>>|$)/g, '').trim();
 
-/** Give a draft its marks: the model cites passages of sources that it has read. @param {string} text */
+/** Mark the citations in a draft: the model cites passages of sources that it has read. @param {string} text */
 function withCitations(text) {
   return text.split(/(\[S\d+(?:¶[\d ,–-]+)?\])/).map((piece) => {
     const read = /^\[S(\d+)/.exec(piece);
@@ -318,7 +318,7 @@ function withCitations(text) {
 /** @param {string} place @param {string} head @param {string} [more] */
 function addStep(place, head, more = '') {
   const list = find('#steps');
-  const last = /** @type {HTMLElement | null} */ (list?.lastElementChild || null); // events without a step go to the last one
+  const last = /** @type {HTMLElement | null} */ (list?.lastElementChild || null); // events without a step go to the last step
   const name = place.split('/').slice(0, 2).join('/') || last?.dataset.place || '';
   let item = /** @type {HTMLElement | null} */ (find(`li[data-place="${CSS.escape(name)}"]`, list || document));
   if (!item) {
@@ -334,7 +334,7 @@ const argumentsOf = (data) => {
   try { return Object.values(JSON.parse(data.param)).join(' · '); } catch { return data.param; }
 };
 
-/** Say what the run is doing now. @param {string} words */
+/** Show what the run is currently doing. @param {string} words */
 function showActivity(words) {
   const place = find('#activity');
   if (place) place.textContent = words;
@@ -382,7 +382,7 @@ const eventActions = {
   answered: (data) => find(`.question[data-n="${data.n}"]`)?.remove(),
 };
 
-/** Show what a run asks: a question, or approval of a risky step. @param {{n: number, kind: string, what: string}} data */
+/** Show a run's question, or its request to approve a risky step. @param {{n: number, kind: string, what: string}} data */
 function showQuestion(data) {
   const place = find('#asked');
   if (!place || find(`.question[data-n="${data.n}"]`)) return;
@@ -459,7 +459,7 @@ find('.picture')?.addEventListener('keydown', (event) => {
   actOnPage(key.length === 1 ? { kind: 'text', text: key } : { kind: 'keys', text: key }).catch((error) => showError(null, error));
 });
 
-/** Offer the sections of a report to be researched again; the frame around them is written anew each time. */
+/** Offer a report's sections to be researched again, except those that are rewritten each time. */
 function offerSections() {
   const form = /** @type {HTMLElement | null} */ (find('[data-form=section]'));
   const list = form && find('select', form);
@@ -505,7 +505,7 @@ function watchRun() {
     const report = find('#report');
     if (html !== told && report) { // the run ends after its answer: keep the reader's position
       const href = report.contains(document.activeElement) ? document.activeElement?.getAttribute('href') : null;
-      report.innerHTML = html; // made and escaped by our own server, like the page itself
+      report.innerHTML = html; // generated and escaped by our own server, like the page itself
       if (href) /** @type {HTMLElement | null} */ (find(`[href="${CSS.escape(href)}"]`, report))?.focus();
       told = html;
       offerSections();

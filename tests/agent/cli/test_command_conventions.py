@@ -87,7 +87,7 @@ def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, ans
     missing = run("-t", "frist", "Hesk Light")
     assert (missing.returncode, "Available templates: first" in missing.stderr) == (2, True)
     empty = run("-t", "first")
-    assert (empty.returncode, "needs a text to replace {input}" in empty.stderr) == (2, True)
+    assert (empty.returncode, "needs text to replace {input}" in empty.stderr) == (2, True)
     (folder / "wrong.toml").write_text('question = "x"\ncorpus = ["notes"]\n')
     wrong = run("-t", "wrong")
     assert (wrong.returncode, "corpus" in wrong.stderr) == (2, True)
