@@ -1,6 +1,6 @@
 """Builds the first messages of a loop: memory, the open page, files and the question.
 
-Each text is added to the run's provenance as well, which decides later what may be sent.
+Each text is also added to the run's provenance, which later decides what may be sent.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs that are put into the prompt. `is_public_run(id)` says that a
-    run read nothing private. After a call for the main loop, `skills` has the names of the
-    skills in the prompt, and `layers` the layers of memory in it.
+    `captured` are (type, text) pairs that are put into the prompt. `is_public_run(id)` says whether
+    a run read nothing private. After a call for the main loop, `skills` has the names of the
+    skills in the prompt, and `layers` the memory layers in it.
     """
 
     context: ToolContext
@@ -162,7 +162,7 @@ class ContextBuilder:
     def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the texts of memory and of the page to the run's provenance.
 
-        Of the layers, only entries in `shown`, the text of the messages, are added. Memories are
+        Only layer entries found in `shown`, the text of the messages, are added. Memories are
         private even if their words come from the web, since the run that wrote them may have read
         something private. Facts that a public run found on pages are the exception.
         """

@@ -81,7 +81,7 @@ class RepetitionGuard:
         return self._note_or_end(repetitions[0] if repetitions else None)
 
     def check_thought(self) -> Repetition | None:
-        """Count a reply with neither call nor answer; result and errors as of `check_calls`."""
+        """Count a reply with neither call nor answer; result and errors as for `check_calls`."""
         self._thoughts += 1
         return self._note_or_end("thinking" if self._thoughts >= MAX_THOUGHTS else None)
 

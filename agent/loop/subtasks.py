@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TABS: Final = "urchinTabs"
 """Our field in Playwright's storage state: the session storage of each loop's tab."""
 PAGE_OPEN: Final = "page.open"
-"""The event that names the page which a call left open."""
+"""The event for the page that a call left open."""
 MIN_SOURCES: Final = 3
 """Minimum number of pages that a loop may read: with fewer it cannot compare any."""
 
@@ -87,8 +87,8 @@ class SubtaskCalls:
 class SavedPages:
     """Saves the page that each loop of a run has open, and the browser's storage state.
 
-    `start` is the file of `--storage-state`, the state that the browser was started with. What
-    belongs to the sites of saved `logins` is saved with these, encrypted, and not in the folder.
+    `start` is the file of `--storage-state`, the state that the browser was started with. Data
+    of sites with saved `logins` is stored encrypted with these logins, not in the folder.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class SavedPages:
 
 
 def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
-    """Read the page that each loop had open last, from a record and the browser's state."""
+    """Read the page that each loop last had open, from a record and the browser's state."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
     tabs = _read_state(state).get(TABS, {})
     pages = {}

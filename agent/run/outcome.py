@@ -119,7 +119,7 @@ class ReportBuilder:
             case "tool.result":
                 self._add_result(data)
             case "policy.refused" if data.get("undone"):  # no user could be asked for approval
-                self._undone.append(f"{data['name']} was not done: {data['effect']}")
+                self._undone.append(f"{data['name']} was not run: {data['effect']}")
             case "model.reply":
                 self._add_reply(event)
 

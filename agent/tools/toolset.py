@@ -39,7 +39,7 @@ _STORED: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
 TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED, *USER_TOOLS)) | {
     "PYTHON"
 }
-"""Names that are recognised as calls in the tags of other protocols too."""
+"""Names that are also recognised as calls in the tags of other protocols."""
 _BUILT_IN: Final = TOOL_NAMES.union(tool.name for tool in SCRIPTING_TOOLS)
 _RULE_OPTIONS: Final = (
     *("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny"),
@@ -50,7 +50,7 @@ _RULE_OPTIONS: Final = (
 def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     """Yield every built-in tool with the reason why this run cannot use it, "" if it can."""
     solver = context.web is not None and context.web.solver is not None
-    no_solver = "" if solver else "nobody solves captchas: --solver"
+    no_solver = "" if solver else "no captcha solver is set (--solver)"
     no_memory = "" if context.memory is not None else "this run has no memory"
     nobody = "" if context.user is not None else "no user can be asked here"
     has_files = context.web is not None and context.web.has_files and not context.files_first
@@ -118,14 +118,15 @@ def apply_tool_rules(
     """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
     Each tool comes with the reason why this run cannot use it, "" if it can. Of two tools with the
-    same name the first counts. `diagnostics` are passed on.
+    same name, the first takes precedence. `diagnostics` are passed on.
     """
     rows: dict[str, tuple[Tool, str]] = {}
     notes, refused = [*diagnostics], set[str]()
     for tool, unusable in available:
         key = _normalize_name(tool.name)
         if key in rows:
-            notes.append(f"{tool.name} of {tool.server or tool.source} is named as one before it")
+            origin = tool.server or tool.source
+            notes.append(f"{tool.name} of {origin} has the same name as an earlier tool")
             continue
         rule = _rule_against(tool, options)
         rows[key] = (tool, rule or unusable)
@@ -206,9 +207,9 @@ def record_provenance(
 ) -> None:
     """Record who wrote the words of an observation.
 
-    A failed call and a page without words count as read too, but not a call that was refused, and
-    no file or memory that a call failed to read. `files` are the URIs of the files that
-    the user gave to the run.
+    A failed call and a page without text also count as read; a refused call does not, nor does a
+    file or memory that a call failed to read. `files` are the URIs of the files that the user gave
+    to the run.
     """
     if ToolTrait.CONFIRMS in observation.traits or not observation.made:
         return

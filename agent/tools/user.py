@@ -61,7 +61,7 @@ def refusal(
     mentions it.
     """
     context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
-    return ToolError(f"{tool} was not done: {why}", hint=hint)
+    return ToolError(f"{tool} was not run: {why}", hint=hint)
 
 
 def approvals_given(names: Iterable[str]) -> frozenset[tuple[str, str]]:
