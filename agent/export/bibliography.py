@@ -1,6 +1,6 @@
 """Renders the sources of an answer as BibTeX, biblatex, RIS and CSL-JSON.
 
-Titles and quotes come from the web: escaping makes sure that none can end its field.
+Titles and quotes come from the web: escaping ensures that none can end its field.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 NOT_READ = "Quoted from a search result; the page itself was not read."
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _RANGES = (range(1, 10_000), range(1, 13), range(1, 32))
-"""Valid years, months and days: pages declare others too, which are left out."""
+"""Valid years, months and days: pages also declare invalid ones, which are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A person, or with `family` alone an organisation or a name that cannot be split."""
+    """A person; with only `family`, an organisation or a name that cannot be split."""
 
     family: str
     given: str = ""
@@ -41,8 +41,8 @@ class Author:
 class Reference:
     """One source. A date is (year, month, day), or as many of them as are known.
 
-    `notes` holds its quotes, after a warning if they come from a search result. `url` is empty
-    for a file: its place on this computer is private.
+    `notes` contains its quotes, after a warning if they come from a search result. `url` is empty
+    for a file: its path on this computer is private.
     """
 
     key: str
@@ -111,8 +111,8 @@ def date_parts(date: str) -> tuple[int, ...]:
     return tuple(number for number, _ in takewhile(lambda pair: pair[0] in pair[1], ranges))
 
 
-# Authors. Pages name them in one line, in any form. On the 213 author lines of saved pages, the
-# words for organisations keep 10 from being taken for persons, and hide a person's name on 2.
+# Authors. Pages name them in one line, in any form. In the 213 author lines of saved pages, the
+# words for organisations keep 10 from being mistaken for people, and hide a person's name in 2.
 
 _BETWEEN = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
 _BYLINE = re.compile(r"^(?:by|von|par|por|di)\s+(?=\S)", re.IGNORECASE)
@@ -171,7 +171,7 @@ def _is_family_name(words: str) -> bool:
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
-        # BibTeX counts braces, escaped or not.
+        # BibTeX counts braces, whether escaped or not.
         "{": r"\textbraceleft{}",
         "}": r"\textbraceright{}",
         "$": r"\$",
@@ -184,12 +184,12 @@ _ESCAPES = str.maketrans(
     }
 )
 _IN_URL = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
-"""A URL is printed literally, so that only characters that would end its field are encoded."""
+"""A URL is printed literally, so only characters that would end its field are encoded."""
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def render_bibtex(folder: Path) -> bytes:
-    """Render the sources as BibTeX: works as articles, the rest as `@misc`, which styles know."""
+    """Render the sources as BibTeX: works as articles, others as `@misc`, which styles support."""
     return clean("\n".join(map(bibtex_entry, references(folder)))).encode()
 
 
@@ -199,7 +199,7 @@ def render_biblatex(folder: Path) -> bytes:
 
 
 def bibtex_entry(found: Reference) -> str:
-    """Format a BibTeX entry; it has no fields for URL and day of access, so both become text."""
+    """Format a BibTeX entry; it has no fields for URL and access date, so both become text."""
     accessed = f"Accessed {_iso(found.accessed)}."
     address = rf"\url{{{found.url.translate(_IN_URL)}}}" if found.url else ""
     fields = {
@@ -262,7 +262,7 @@ def render_ris(folder: Path) -> bytes:
 
 
 def ris_entry(found: Reference) -> str:
-    """Format an RIS entry, one field a line."""
+    """Format an RIS entry, one field per line."""
     rows = (f"{tag}  - {clean(value)}\r\n" for tag, value in _ris_fields(found))
     return "".join([*rows, "\r\n"])
 

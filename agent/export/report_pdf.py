@@ -23,7 +23,7 @@ _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left":
 def render_pdf(folder: Path) -> bytes:
     """Print the report as PDF; raises `WebOutOfReach` if there is no browser."""
     page = render_html(folder).decode()
-    # In a thread of its own: the caller's event loop may be running.
+    # In its own thread: the caller's event loop may be running.
     with ThreadPoolExecutor(1, thread_name_prefix="print") as thread:
         return thread.submit(asyncio.run, _print(page)).result()
 
