@@ -114,9 +114,9 @@ def date_parts(date: str) -> tuple[int, ...]:
 # Authors. Pages name them in one line, in any form. In the 213 author lines of saved pages, the
 # words for organisations keep 10 from being mistaken for people, and hide a person's name in 2.
 
-_BETWEEN = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
+_AUTHOR_SEPARATOR_RE = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
 _BYLINE = re.compile(r"^(?:by|von|par|por|di)\s+(?=\S)", re.IGNORECASE)
-_BODY: Final = re.compile(
+_ORGANISATION_RE: Final = re.compile(
     r"""\d|\b(?:agency|archives?|associat\w+|authority|blog|board|bureau|centre|center|city|college
     |commission|committee|community|company|consortium|contributors?|corp\w*|council|department
     |desk|developers?|docs|documentation|editor\w*|federation|foundation|gazette|government|group
@@ -135,10 +135,10 @@ _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}|[^\W\d_]")
 def authors(line: str) -> tuple[Author, ...]:
     """Parse the authors that a page names in one line."""
     found: list[Author] = []
-    for piece in _BETWEEN.split(" ".join(line.split())):
+    for piece in _AUTHOR_SEPARATOR_RE.split(" ".join(line.split())):
         name = _BYLINE.sub("", piece.strip())
         parts = [part.strip() for part in name.split(",") if part.strip()]
-        if len(parts) < 2 or _BODY.search(name):
+        if len(parts) < 2 or _ORGANISATION_RE.search(name):
             found.append(_author(name))
         elif len(parts) % 2 == 0 and all(_INITIALS.fullmatch(part) for part in parts[1::2]):
             found += map(Author, parts[::2], parts[1::2])  # Smith, J., Doe, K. L.
@@ -151,7 +151,7 @@ def authors(line: str) -> tuple[Author, ...]:
 
 def _author(name: str) -> Author:
     words = name.split()
-    if len(words) < 2 or _BODY.search(name):
+    if len(words) < 2 or _ORGANISATION_RE.search(name):
         return Author(name)
     if not all(word[0].isupper() or word.lower() in _PARTICLES for word in words):
         return Author(name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 110
 """Maximum number of characters in an event's line."""
-_WITHHELD = "not sent to search engines: "
+_WITHHELD_PREFIX = "not sent to search engines: "
 
 
 def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> list[str]:
@@ -27,7 +27,7 @@ def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> l
     write = _FORMATS.get(event.type)
     lines = [write(data)] if write else []
     if event.type == "query.withheld":
-        before, after = _WITHHELD, f". {hint_for(surface, '--share KIND allows it.')}"
+        before, after = _WITHHELD_PREFIX, f". {hint_for(surface, '--share KIND allows it.')}"
         room = _WIDTH - len(before) - len(after)
         lines.append(f"{before}{shorten(clean(data['text']), room)}{after}")
     if verbose and event.type == "thought":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import PdfMargins
 
-_NOWHERE = "http://127.0.0.1:9"
+_DEAD_PROXY = "http://127.0.0.1:9"
 """A proxy that does not exist (port 9 is discard): the report must not load anything remote."""
 _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left": "16mm"}
 
@@ -32,7 +32,7 @@ async def _print(page: str) -> bytes:
     from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:
-        async with Browser.launch(proxy=_NOWHERE) as browser:
+        async with Browser.launch(proxy=_DEAD_PROXY) as browser:
             tab = await browser.open("about:blank")
             await tab.page.set_content(page)
             return await tab.page.pdf(

@@ -137,7 +137,7 @@ class ContextBuilder:
         uri = web.reader.files.address(path)
         # The reader extracts the text of all kinds of documents, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
-        if kind.startswith(_HANDED_OVER):
+        if kind.startswith(_UPLOAD_ONLY_TYPES):
             text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
             return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
@@ -191,5 +191,5 @@ class ContextBuilder:
             provenance.add(text, Kind.PAGE, self.page.url)
 
 
-_HANDED_OVER = ("image/", "audio/", "video/")
+_UPLOAD_ONLY_TYPES = ("image/", "audio/", "video/")
 """Types of files without text to read; they can be uploaded."""

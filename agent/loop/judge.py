@@ -47,7 +47,7 @@ _MAX_WHOLE_SOURCE_CHARS = 4_000
 """Maximum length in characters of a source that is shown whole: any of its passages may decide."""
 _MAX_REASON_WORDS = 60
 """Maximum number of words of a reason after a verdict; a longer one is cut."""
-_LINE = re.compile(
+_VERDICT_LINE_RE = re.compile(
     r"^\W*(?:claim\W+)?(\d+)\W+"
     r"(supported|done|attempted|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -60,7 +60,7 @@ _DISPUTED = re.compile(
 """Words of the answer, the passage that disagrees, and words of that passage."""
 _MARKER = re.compile(r"\s*\[S\d[^\]]*\]")
 CITED = re.compile(r"S\d+¶\d+")
-_JOINERS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
+_JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
 """Words that only join two quotations in a line."""
 
 _STATES = {
@@ -73,12 +73,12 @@ _STATES = {
     "undecided": (VerdictState.UNDECIDED, "the passages do not say it"),
 }
 
-_OTHERS = (
+_OTHER_PASSAGES_HEADING = (
     "Cited by the answer's other sentences: they show who or what a claim is about, and count "
     "towards the answer."
 )
 
-_RIVALS = "From pages that were read and that the answer does not cite:"
+_RIVALS_HEADING = "From pages that were read and that the answer does not cite:"
 
 Case = tuple[str, str]
 """A claim, and the ids of its cited passages: with other passages it is a different case."""
@@ -290,7 +290,7 @@ def answered_request(
     if passages := list(passages):
         parts.append(_web_block(passages, evidence))
     if rivals:
-        parts.append(f"{_RIVALS}\n{_web_block(rivals, evidence)}")
+        parts.append(f"{_RIVALS_HEADING}\n{_web_block(rivals, evidence)}")
     return Message("user", "\n\n".join(parts))
 
 
@@ -339,9 +339,9 @@ def judge_request(
         all_shown |= shown.keys()
     others = [p for p in cited_passages(answer, evidence) if p.id not in all_shown]
     if others:
-        parts.append(f"{_OTHERS}\n{_web_block(others, evidence)}")
+        parts.append(f"{_OTHER_PASSAGES_HEADING}\n{_web_block(others, evidence)}")
     if rivals:
-        parts.append(f"{_RIVALS}\n{_web_block(rivals, evidence)}")
+        parts.append(f"{_RIVALS_HEADING}\n{_web_block(rivals, evidence)}")
     return "\n\n".join(parts)
 
 
@@ -383,7 +383,7 @@ def read_verdicts(
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
     reply = reply.replace('\\"', '"')  # some models escape quotation marks in a quotation
-    for match in _LINE.finditer(reply):
+    for match in _VERDICT_LINE_RE.finditer(reply):
         number, word, rest = int(match[1]), match[2].lower(), match[3]
         if not 0 < number <= len(cases):
             continue
@@ -493,7 +493,9 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
             i += 1
     pieces.append(rest[done:])
     stripped = (piece.strip(" \t:;,.—–-*`()|") for piece in pieces)
-    remark = "; ".join(p for p in stripped if p and not _JOINERS.issuperset(p.lower().split()))
+    remark = "; ".join(
+        p for p in stripped if p and not _JOINING_WORDS.issuperset(p.lower().split())
+    )
     words = remark.split()
     if len(words) < 2:
         return quotes, ""  # a single word is not a reason

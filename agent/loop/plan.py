@@ -25,8 +25,12 @@ MAX_POINT_CHARS: Final = 300
 """Maximum length of an open point, in characters: it is a question, not an essay."""
 NO_RESPONSE: Final = "No response."
 """Takes the place of a subtask's empty answer."""
-_JOINS = re.compile(r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII)
-_PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII)
+_JOINING_WORDS_RE = re.compile(
+    r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII
+)
+_SINGLE_TASK_RE = re.compile(
+    r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII
+)
 """Beginnings of questions that are one task; whole words, so that `History` does not match `hi`."""
 
 
@@ -66,8 +70,8 @@ class StepPlan:
 
 def wants_plan(question: str) -> bool:
     """Whether a question may have several parts, by its joining words or its length."""
-    has_parts = len(_JOINS.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
-    return has_parts and not _PLAIN.match(js.trim(question))
+    has_parts = len(_JOINING_WORDS_RE.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
+    return has_parts and not _SINGLE_TASK_RE.match(js.trim(question))
 
 
 def read_plan(reply: str) -> list[Subtask]:

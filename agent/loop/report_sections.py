@@ -28,9 +28,9 @@ FAILED: Final = "Failed: "
 MIN_SECTIONS: Final = 2
 """Minimum number of sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
-_AROUND: Final = " \n\r\t-–—.,;:!*_"
+_NONE_PADDING: Final = " \n\r\t-–—.,;:!*_"
 """Characters around a word that says “none”."""
-_NONE: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
+_NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,6 @@ def _read_frame(frame: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     for heading, text in titled:
         matching = [name for word, name in names.items() if word in heading.lower()]
-        if matching and text.casefold().strip(_AROUND) not in _NONE:
+        if matching and text.casefold().strip(_NONE_PADDING) not in _NONE_WORDS:
             parts.setdefault(matching[0], text.strip())
     return parts

@@ -90,7 +90,7 @@ _COMPLAINTS = re.compile(
 _PRAISE = re.compile(
     r"\b(?:thanks?|perfect|great|exactly|nice|awesome|good job|love it|nailed it)\b", re.ASCII
 )
-_ABOUT_SOMETHING = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
+_ASKS_WHAT_IS_WRONG_RE = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
 """Removed before looking for complaints: asking what is wrong with something is not a complaint."""
 
 
@@ -325,7 +325,7 @@ def satisfaction(history: Sequence[Turn]) -> int:
     """
     own = _own_turns(history)
     message = own[-1].text.lower() if own else ""
-    complains = bool(_COMPLAINTS.search(_ABOUT_SOMETHING.sub("", message)))
+    complains = bool(_COMPLAINTS.search(_ASKS_WHAT_IS_WRONG_RE.sub("", message)))
     praises = bool(_PRAISE.search(message))
     total = COMPLAINT * complains + PRAISE * praises
     if len(history) <= FIRST_TURNS and not praises:

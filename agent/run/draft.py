@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
-_CLOSING: Final = ".,;:!?'\"*_"
+_TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
 """Characters after an address that belong to the sentence, not to the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
-_KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
+_KEYED_REFERENCE_RE = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _BULLETS: Final = ("- ", "* ", "+ ", "• ")
 _LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
 _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
@@ -98,7 +98,7 @@ class Draft:
         replacements = {ref.url: place for ref, place in places.items() if not ref.key and place}
 
         def replace_url(match: re.Match[str]) -> str:
-            url = match[0].rstrip(_CLOSING)
+            url = match[0].rstrip(_TRAILING_PUNCTUATION)
             return replacements.get(url, url) + match[0][len(url) :]
 
         text = _IN_BRACKETS.sub(lambda match: _LINK.sub(r"[source](\1)", match[1]), self.text)
@@ -178,7 +178,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     in_reference = False
     for number, line in enumerate(lines):
         in_list = number >= list_start
-        keyed, key, first_line = _KEYED.match(line), "", ""
+        keyed, key, first_line = _KEYED_REFERENCE_RE.match(line), "", ""
         if keyed and (in_list or (keyed[1] and (_URL.search(keyed[3]) or _DOI.search(keyed[3])))):
             key, first_line = keyed[1] or keyed[2], keyed[3]
         elif in_list and _is_item(line) and not keyed:
@@ -195,7 +195,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     for key, own_lines in listed:
         reference = " ".join(" ".join(own_lines).split())
         match = _URL.search(reference)
-        url = match[0].rstrip(_CLOSING) if match else ""
+        url = match[0].rstrip(_TRAILING_PUNCTUATION) if match else ""
         by_key[key] = DraftReference(key, reference, url, find_doi(reference))
 
     def inline_link(match: re.Match[str]) -> str:
@@ -204,7 +204,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
         return f"[{match[1]}]({target.url})" if target and target.url else match[0]
 
     plain = _NAMED_LINK.sub(inline_link, "".join(body))
-    urls = dict.fromkeys(match[0].rstrip(_CLOSING) for match in _URL.finditer(plain))
+    urls = dict.fromkeys(match[0].rstrip(_TRAILING_PUNCTUATION) for match in _URL.finditer(plain))
     links = (DraftReference("", url, url, find_doi(url)) for url in urls)
     return Draft(plain, (*by_key.values(), *links, *bibliography))
 
@@ -226,7 +226,7 @@ def _find_last_list(lines: Sequence[str]) -> int:
 
 
 def _is_item(line: str) -> bool:
-    return line.lstrip().startswith(_BULLETS) or bool(_KEYED.match(line))
+    return line.lstrip().startswith(_BULLETS) or bool(_KEYED_REFERENCE_RE.match(line))
 
 
 def _bib_entries(text: str) -> Iterator[DraftReference]:

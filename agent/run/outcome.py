@@ -55,7 +55,7 @@ MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
 _SEARCHED_OUTCOMES = ("ok", "empty")
 """Outcomes of a provider that completed a search, with or without results."""
-_LISTED: Final = 6
+_MAX_LISTED: Final = 6
 """Maximum number of queries, pages and failures each listed by a run without an answer."""
 _LIMITS: Final = {
     INTERRUPT: "it was interrupted",
@@ -66,7 +66,7 @@ _LIMITS: Final = {
     "repetition": "the model repeated itself",
 }
 _TOOL_REPORTED: Final = "the tool reported it"
-_ABOUT: Final = "the model's own words about the search"
+_ABOUT_SEARCH: Final = "the model's own words about the search"
 _OWN_WORDS: Final = "In the model's own words:"
 _REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST narrows the search."
 
@@ -290,7 +290,9 @@ class ReportBuilder:
             report.answer = words
             return
         report.sentences = [
-            Sentence(text=one.text, citations=one.citations, about_search=True, reason=_ABOUT)
+            Sentence(
+                text=one.text, citations=one.citations, about_search=True, reason=_ABOUT_SEARCH
+            )
             for one in checked.sentences
         ]
         if words and not by_rules:
@@ -343,8 +345,8 @@ class ReportBuilder:
 def _listed(items: Iterable[str], between: str) -> str:
     """Join the first texts, and count the rest."""
     found = [" ".join(item.split()).rstrip(".") for item in items]
-    more = f"{between}and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return between.join(found[:_LISTED]) + more
+    more = f"{between}and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
+    return between.join(found[:_MAX_LISTED]) + more
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:

@@ -34,7 +34,7 @@ RESULTS_READ: Final = 3
 """Pages read per search: moved words are on the first ones, if anywhere."""
 QUERY_CHARS: Final = 150
 """Maximum length of such a query: engines cut longer ones."""
-_GONE: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
+_GONE_STATUSES: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class PageNow:
     @property
     def is_gone(self) -> bool:
         """Whether the site says that the page no longer exists."""
-        return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE
+        return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE_STATUSES
 
     @property
     def before(self) -> tuple[Passage, ...]:

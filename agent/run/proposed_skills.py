@@ -47,7 +47,7 @@ _ADVICE: Final = {
     Outcome.BOT_CHECK: _REFUSED,
     Outcome.CAPTCHA: _REFUSED,
 }
-_WHAT: Final = {
+_SYMPTOMS: Final = {
     Outcome.TIMEOUT: "took too long",
     Outcome.RATE_LIMITED: "refused further requests",
     Outcome.LOGIN: "asked for a login",
@@ -66,7 +66,7 @@ def propose_skill(data: Path, site: str, habit: Habit) -> Path | None:
         return None
     path = data / FOLDER / name / FILE
     advice = _ADVICE[outcome].format(site=site)
-    reason = f"{site} {_WHAT[outcome]} {habit.times} times in a row, last on {habit.at[:10]}."
+    reason = f"{site} {_SYMPTOMS[outcome]} {habit.times} times in a row, last on {habit.at[:10]}."
     write_file(path, skill_md(name, f"How to research with {site}: {reason} {advice}").encode())
     return path
 

@@ -55,7 +55,7 @@ _ORDER: Final[dict[CheckState, int]] = {
 }
 """If a sentence has several sources, the first of these decides: one that contradicts it today,
 then one that still supports it. A sentence is not gone as long as one source could not be read."""
-_HOLDING: Final = frozenset({"stands", "moved"})
+_STILL_SUPPORTED: Final = frozenset({"stands", "moved"})
 _MARKER = re.compile(r"\s?\[(\d{1,3})\]")
 
 
@@ -139,7 +139,7 @@ class Recheck(Run):
             for other in (*page.others, *self._read_sources(page.source)):
                 if compare_words(claim, words, (), other.passages).state == "stands":
                     return self._row(claim, then, WordsNow("moved", words, words), other, other.url)
-        address = page.moved_to if now.state in _HOLDING else ""
+        address = page.moved_to if now.state in _STILL_SUPPORTED else ""
         state = WordsNow("moved", new=now.new, passage=now.passage) if address else now
         row = self._row(claim, then, state, page.source, address or now.heading)
         row.archived = page.archived
@@ -164,7 +164,7 @@ class Recheck(Run):
     def _row(
         claim: str, then: ReportSource, now: WordsNow, source: Source | None, place: str
     ) -> RecheckedSentence:
-        holds = None if now.state == "not_checked" else now.state in _HOLDING
+        holds = None if now.state == "not_checked" else now.state in _STILL_SUPPORTED
         return RecheckedSentence(
             text=claim,
             state=now.state,

@@ -64,7 +64,7 @@ _OWN_SYSTEM_PROMPT: Final = (
 )
 """Places of model calls that do not have the system prompt of the loops."""
 
-_ONCE_A_PLACE: Final = frozenset(
+_ONCE_PER_PLACE: Final = frozenset(
     {
         "model.request",
         "model.reply",
@@ -364,8 +364,8 @@ class ResumedModel(ModelWrapper):
 
 
 def once_each(record: RunRecord, write: Record) -> Record:
-    """Wrap `write`, so that events of `_ONCE_A_PLACE` in the record are not written again."""
-    known = {(event.type, event.place) for event in record.events if event.type in _ONCE_A_PLACE}
+    """Wrap `write`, so that events of `_ONCE_PER_PLACE` in the record are not written again."""
+    known = {(event.type, event.place) for event in record.events if event.type in _ONCE_PER_PLACE}
 
     def write_new(kind: str, place: str = "", **data: Any) -> None:
         if (kind, place) not in known:

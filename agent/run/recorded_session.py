@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
-_TYPED: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
+_ENTERED_PARAMS: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
 """For each tool that enters a value, the parameter that holds it."""
 _AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
-_READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
+_SELF_VERIFYING_TOOLS: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
 """Tools that verify their own effect, so that no change to the page has to confirm it."""
 MIN_LIKENESS: Final = 0.6
 """Minimum similarity (0 to 1) between a line that appeared after an action and one that appeared
@@ -71,12 +71,12 @@ class SessionStep:
     @property
     def entered(self) -> str:
         """What was typed, selected or pressed; empty for other actions."""
-        return str(self.fields.get(_TYPED.get(self.call.name, ""), "") or "")
+        return str(self.fields.get(_ENTERED_PARAMS.get(self.call.name, ""), "") or "")
 
     @property
     def recorded(self) -> str:
         """What was entered when the session was recorded."""
-        name = _TYPED.get(self.call.name, "")
+        name = _ENTERED_PARAMS.get(self.call.name, "")
         return str(self.call.fields.get(name, "") or "") if name else ""
 
     def wanted(self) -> str:
@@ -137,7 +137,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
             changed.append(step)
             continue
         unused.pop(key, None)
-        fields = {**step.fields, _TYPED[step.call.name]: values[key]}
+        fields = {**step.fields, _ENTERED_PARAMS[step.call.name]: values[key]}
         changed.append(replace(step, fields=fields))
     if unused:
         entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
@@ -222,7 +222,7 @@ def difference(
         return f"it led to {now.get('url')}; in the record it led to {then.get('url')}"
     if missing := _kinds(then) - _kinds(now):
         return f"this happened in the record but not now: {', '.join(sorted(missing))}"
-    if step.call.name in _READ_BACK:
+    if step.call.name in _SELF_VERIFYING_TOOLS:
         return ""
     if then.snapshot.strip() and not now.snapshot.strip():
         return "nothing on the page changed"

@@ -42,7 +42,7 @@ DEFAULT_CDP: Final = "http://127.0.0.1:9222"
 """The debugging port used by `research chrome` and named in most guides."""
 USERS_CHROME: Final = "chrome"
 """Playwright's name for the user's Chrome, allowed at chrome://inspect/#remote-debugging."""
-_AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
+_PUNCTUATION_AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 """Characters before and after an address in a sentence."""
 
 
@@ -110,7 +110,7 @@ class NamedAddresses:
         self._addresses = set[str]()
         for word in request.split():
             at = max(0, word.find("https://"), word.find("http://"))
-            address = word[at:].strip(_AROUND_ADDRESS)
+            address = word[at:].strip(_PUNCTUATION_AROUND_ADDRESS)
             schemes = ("",) if "://" in address else ("https://", "http://")
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 

@@ -154,7 +154,9 @@ def new_orchestrator(
     )
 
 
-def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -> str:
+def _prompt_without_functions(
+    services: RunServices, registry: Registry, guides: Sequence[str]
+) -> str:
     """Build the prompt for an endpoint that turns out not to support functions."""
     options = services.options
     return system_prompt(
@@ -192,5 +194,5 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
         tools = tool_specs(registry)
         # Tool definitions are sent with each prompt, so they are counted with each.
         services.budget.overhead = tokens(json.dumps(tools))
-        return SystemPrompt(system, tools, _in_text(services, registry, guides))
+        return SystemPrompt(system, tools, _prompt_without_functions(services, registry, guides))
     return system

@@ -120,9 +120,9 @@ _SILENT_KEYS = frozenset(
     "f12".split()
 )
 """Keys that type no character."""
-_COMMANDS = frozenset({"a", "c", "v", "x", "y", "z"})
+_SHORTCUT_LETTERS = frozenset({"a", "c", "v", "x", "y", "z"})
 """Letters that type nothing with Control or Meta: select all, copy, paste, cut, redo, undo."""
-_CODES = ("Key", "Digit", "Numpad")
+_KEY_CODE_PREFIXES = ("Key", "Digit", "Numpad")
 """Prefixes of keyboard codes: `KeyD` types a d."""
 
 
@@ -131,9 +131,11 @@ def keys_text(keys: str) -> str:
     typed = []
     for name in keys.split() or ["Space"]:
         *modifiers, key = name.split("+") if len(name) > 1 else [name]
-        for code in _CODES:
+        for code in _KEY_CODE_PREFIXES:
             key = key.removeprefix(code) or key
-        is_command = bool(modifiers) and modifiers != ["Shift"] and key.casefold() in _COMMANDS
+        is_command = (
+            bool(modifiers) and modifiers != ["Shift"] and key.casefold() in _SHORTCUT_LETTERS
+        )
         is_silent = is_command or key.casefold() in _SILENT_KEYS
         typed.append(" " if is_silent or key == "Space" else key)
     return "".join(typed)

@@ -225,12 +225,14 @@ def result_event_data(
     }
 
 
-_LOOK: Final = "It is not repeated. Check whether it took effect."
+_CHECK_EFFECT_HINT: Final = "It is not repeated. Check whether it took effect."
 
 
 def unknown_outcome(why: str) -> ToolResult:
     """Make the result of a call with an unknown outcome: to be checked, not repeated."""
-    return ToolResult({"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_LOOK)
+    return ToolResult(
+        {"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT
+    )
 
 
 def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
@@ -240,7 +242,7 @@ def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
         return ToolError(why)
     error = OutcomeUnknown(tool.name, why)
     if not tool.on_page:
-        error.hint = _LOOK
+        error.hint = _CHECK_EFFECT_HINT
     return error
 
 
@@ -257,12 +259,12 @@ def _error_result(error: Exception) -> ToolResult:
 
 # Which texts may be sent.
 
-_SHARE = "The user can allow it with --share file|corpus|memory|page|tool."
+_SHARE_HINT = "The user can allow it with --share file|corpus|memory|page|tool."
 _HINTS: Final = {
-    Sink.QUERY: f"Use other search words. {_SHARE}",
+    Sink.QUERY: f"Use other search words. {_SHARE_HINT}",
     Sink.ADDRESS: "Start at an address in the question, a page or a result, and go on from there.",
     Sink.SITE: "Use words from the question. The user can allow more with --share KIND@SITE.",
-    Sink.TOOL: f"Use words from the question. {_SHARE}",
+    Sink.TOOL: f"Use words from the question. {_SHARE_HINT}",
 }
 
 

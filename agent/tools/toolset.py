@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 _BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
 PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
 """Tools that need an open page: the model learns of them when a page is first open."""
-_STORED: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
-TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED, *USER_TOOLS)) | {
-    "PYTHON"
-}
+_STORAGE_TOOLS: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
+TOOL_NAMES: Final = frozenset(
+    tool.name for tool in (*_BROWSING_TOOLS, *_STORAGE_TOOLS, *USER_TOOLS)
+) | {"PYTHON"}
 """Names that are also recognised as calls in the tags of other protocols."""
 _BUILT_IN: Final = TOOL_NAMES.union(tool.name for tool in SCRIPTING_TOOLS)
 _RULE_OPTIONS: Final = (
@@ -58,7 +58,7 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     yield from ((t, "") for t in _BROWSING_TOOLS if not t.on_page and t is not web_search)
     yield from ((tool, "") for tool in PAGE_TOOLS)
     yield from ((tool, no_solver) for tool in SOLVING_TOOLS)
-    yield from ((tool, no_memory) for tool in _STORED)
+    yield from ((tool, no_memory) for tool in _STORAGE_TOOLS)
     yield from ((tool, nobody) for tool in USER_TOOLS)
     if context.wiki is not None:
         yield from ((tool, "") for tool in WIKI_TOOLS)
@@ -175,7 +175,7 @@ def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guide
     return Guides(system, selection.get("groups"), TOOL_NAMES.union(servers))
 
 
-_MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORED, *WIKI_TOOLS))
+_MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORAGE_TOOLS, *WIKI_TOOLS))
 _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 """Fields of a result that repeat the call."""
 
