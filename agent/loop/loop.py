@@ -272,7 +272,7 @@ class Loop:
         seen = "\n".join(message.content for message in self.messages)
         text, unseen = drop_unseen(reply.text, seen)
         if unseen:
-            dropped = f"left out of the answer, since nothing read names it: {', '.join(unseen)}"
+            dropped = f"left out of the answer, since no source mentions it: {', '.join(unseen)}"
             self.record("note", f"{self.place}/{self.budget.steps}", text=dropped)
         return text
 

@@ -54,7 +54,7 @@ class Orchestrator:
     """Answers one question; every model call has its own place in the journal.
 
     `build_context(question, place)` builds the first messages of a loop; `objections(parts)`
-    returns what is wrong with parts of a report, given and returned by their places; `concurrent`
+    returns what is wrong with parts of a report, both given and returned by place; `concurrent`
     is the number of loops that may run at once. `guides(system)` returns the help texts of a loop,
     which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)`
     gives each page that several loops read a single id, in a text that cites it. `approval` has the
@@ -86,7 +86,7 @@ class Orchestrator:
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation of the main loop, which gave the answer."""
+        """The conversation of the main loop, which produced the answer."""
         return self._loop.messages
 
     async def answer(self, question: str) -> LoopResult:

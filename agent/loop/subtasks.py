@@ -78,7 +78,7 @@ class SubtaskCalls:
             return context
         most = max(MIN_SOURCES, context.max_sources // MAX_CONCURRENT)
         web = context.web
-        if web is not None:  # a tab and a lock of its own, so that loops do not wait for each other
+        if web is not None:  # its own tab and lock, so that loops do not wait for each other
             web = replace(web, tab=None, interrupted_page=interrupted, lock=asyncio.Lock())
         evidence = context.evidence.for_loop(int(loop))
         return replace(context, max_sources=most, evidence=evidence, web=web)
@@ -160,7 +160,7 @@ def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, In
 
 
 def _read_state(path: Path | None) -> dict[str, Any]:
-    """Read a storage state, which Playwright has checked; empty without a file."""
+    """Read a storage state that Playwright has checked; empty without a file."""
     if path is None or not path.is_file():
         return {}
     state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -78,7 +78,7 @@ POOR_SCORE, POOR_USES = 20, 30
 MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
 PROPOSED: Final = 2
-"""Maximum number of skills from one run; more would describe what it did, not what it learned."""
+"""Maximum number of skills from one run; more would only describe what it did."""
 INSIGHTS: Final = 8
 """Maximum number of insights that a model rephrases at once; the next run does the others."""
 _COMPLAINTS = re.compile(

@@ -32,7 +32,7 @@ _PAGES: Final = frozenset({"http", "browser", "file"})
 
 @dataclass(frozen=True, slots=True)
 class EarlierReport:
-    """A report that is checked again, with its record where that is available.
+    """A report that is checked again, with its record if that is available.
 
     `files` are those that the user named for it and that may be read again; None if it was not made
     on this machine.

@@ -182,7 +182,7 @@ def read_suite(path: Path) -> Suite:
     except ValidationError as error:
         first = error.errors()[0]
         raise _error_at(path, rows, first["loc"], first["msg"]) from error
-    # Wrong settings are reported before the first question is asked, which may cost money.
+    # Wrong settings are reported before the first question is asked, as that may cost money.
     settings: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
     settings += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
     for location, options in settings:

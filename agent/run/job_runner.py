@@ -1,6 +1,6 @@
 """The post-run tasks: claimed before the run's end is recorded, done after its answer.
 
-What a run writes into memory is computed from its events alone, so that another process can finish
+What a run writes into memory is computed only from its events, so that another process can finish
 the jobs of a run that was killed after its answer. Each run with unfinished jobs has an empty
 file in a folder beside the runs, locked by the process that works on it. A process that is killed
 releases its lock and leaves the file.
@@ -57,7 +57,7 @@ FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
 """Maximum number of killed runs whose jobs one run does; the next run does the others."""
 ONLY_HERE: Final = ""
-"""The name for a memory object passed by a caller, which no other process can open."""
+"""The name of a memory object passed by a caller, which no other process can open."""
 
 
 class UnfinishedRuns:
@@ -193,7 +193,7 @@ class BackgroundJobs:
         return cls(notes, services, builder.session, runner, lock)
 
     async def run(self, report: Report, ended_ms: int) -> None:
-        """Do the jobs of killed runs on the same memory, which are older, then those of the run."""
+        """Do the older jobs of killed runs on the same memory first, then those of the run."""
         services, runner, lock = self._services, self._runner, self._lock
         if lock:
             await runner.finish_killed_runs(services.options.data)

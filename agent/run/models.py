@@ -65,7 +65,7 @@ class ResolvedModel:
 
     @property
     def by_rules(self) -> bool:
-        """Whether code makes the tool calls, which uses only built-in tools."""
+        """Whether code makes the tool calls, using only built-in tools."""
         return self.guided or isinstance(self.local, ExtractiveModel | GuidedModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:

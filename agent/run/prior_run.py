@@ -36,7 +36,7 @@ _READING: Final = ("READ", "FETCH_URL")
 class PriorRun:
     """The record that a run starts from.
 
-    A `resumed` run continues the recorded one: what is recorded is used, and not written twice.
+    A `resumed` run continues the recorded one: its events are used and not written twice.
     Otherwise another model is asked on the recorded web; with `live`, what the record lacks is
     looked up on the web. With `sections`, the sections of the recorded report that have a text are
     kept, with all sources, and the others are researched on the web.

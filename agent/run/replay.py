@@ -1,4 +1,4 @@
-"""Replaying a run from its record alone: no model, no network, no browser."""
+"""Replaying a run from its record only: no model, no network, no browser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PLACES_OF_TASK: Final = {
 }
 """Where the journal has the request for each task, if it was made."""
 DIFF_LINES: Final = 12
-"""Maximum number of lines of a difference that are shown; the first ones show what is wrong."""
+"""Maximum number of lines of a difference shown; the first ones show what is wrong."""
 DIFF_WIDTH: Final = 160
 """Width at which long lines are broken, so that only the part that differs is shown."""
 
@@ -108,7 +108,7 @@ async def _recorded_objections(
 
 
 class Interrupted(Exception):
-    """Raised where the recorded run was interrupted."""
+    """Raised at the point where the recorded run was interrupted."""
 
 
 class NoLiveModel:

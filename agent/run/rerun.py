@@ -99,9 +99,9 @@ async def rerun(
 
 
 class Rerun(Run):
-    """The rerun of one session. It acts through the tools of a run, so that the same rules hold.
+    """The rerun of one session. It acts through the tools of a run, so the same rules apply.
 
-    `takes_over` says that the model continues where a step differs from the record.
+    `takes_over` says that the model continues from a step that differs from the record.
     """
 
     def __init__(

@@ -220,7 +220,7 @@ class Run:
             captured=services.requested_values(),
             is_public_run=partial(is_public_run, options.data),
         )
-        # An attribute, so that `to_report` can answer an interrupt from what was read by then.
+        # An attribute, so that `to_report` can answer from what was read before an interrupt.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
         judge = ClaimJudge(services.evidence, services.budget, services.record, judging)

@@ -126,7 +126,7 @@ class RunServices:
         self.record = prior.record(self.write) if prior else self.write
         # The report builder listens first: the other listeners may ask it for totals.
         self.report_builder = ReportBuilder(question, self.evidence, self.budget, self.folder.id)
-        if prior and prior.resumed:  # includes what the run used before it was killed
+        if prior and prior.resumed:  # includes the run's usage before it was killed
             for event in prior.source.events:
                 self.report_builder.add(event)
         self.journal.listen(self.report_builder.add)
@@ -259,7 +259,7 @@ class RunServices:
     def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Wrap a callback that asks the user in events, so that a live view can make room.
+        """Record events around a callback that asks the user, so that a live view can make room.
 
         The run's clock is paused in the meantime, and a tool call that asks gets more time.
         """

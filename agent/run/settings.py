@@ -61,7 +61,7 @@ def local_files(options: Options) -> LocalFiles:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Create the budget: limits that the user set, otherwise those of the depth."""
+    """Create the budget: the limits that the user set, otherwise the depth's."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,

@@ -44,7 +44,7 @@ SOURCE_BLOCK: Final = 10_000
 
 
 class ToolCalls:
-    """Calls our tools for one caller; what they open is closed with `stack`.
+    """Calls the built-in tools for one caller; whatever they open is closed with `stack`.
 
     `live` returns the settings as they are now. Searching, reading and the choice of tools follow
     them; the caller's permissions stay as they were at the start.
@@ -77,7 +77,7 @@ class ToolCalls:
 
     @property
     def options(self) -> Options:
-        """The settings, which follow the settings file."""
+        """The current settings, as in the settings file."""
         return self._live()
 
     @property

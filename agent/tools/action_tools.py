@@ -452,7 +452,7 @@ async def wait(
     approval="upload",
 )
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
-    """Upload files that the user gave to the run, one path a line."""
+    """Upload files that the user gave to the run, one path per line."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
@@ -483,7 +483,7 @@ async def drop(
     path: str = "",
     data: Annotated[dict[str, str], Field(default_factory=dict)],
 ) -> Finish:
-    """Drop files that the user gave to the run, one path a line, or data by MIME type."""
+    """Drop files that the user gave to the run, one path per line, or data by MIME type."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 

@@ -1,7 +1,7 @@
 """PYTHON: computes values in a sandbox from numbers the run has read (`compute` extra).
 
 The code gets no files, network or environment. Its inputs come through `figure`, `table` and
-`number`, so that each is traced to its passage. The result becomes a source of its own, which
+`number`, so that each is traced to its passage. The result becomes its own source, which
 names the inputs and the code.
 """
 
@@ -192,7 +192,7 @@ def number(text: str) -> float:
     dot, comma = digits.rfind("."), digits.rfind(",")
     # Of two kinds of separators, the last one is the decimal point.
     decimal = max(dot, comma)
-    # A comma alone may separate thousands; so does any separator that occurs more than once.
+    # A single comma may separate thousands, as does any separator that occurs more than once.
     has_thousands = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
     if decimal < 0 or has_thousands or digits.count(digits[decimal]) > 1:
         decimal = len(digits)

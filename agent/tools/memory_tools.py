@@ -63,7 +63,7 @@ _MIN_COSINE = 0.25
 _LISTED_KINDS = frozenset({"memory", "summary", "profile"})
 """Kinds that SEARCH_MEMORY's main list covers; the others follow under `also`."""
 SEARCHABLE_KINDS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
-"""Kinds that SEARCH_MEMORY suggests: those that runs write, and the knowledge bases."""
+"""Kinds that SEARCH_MEMORY suggests: those written by runs, and the knowledge bases."""
 _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MAX_FINDINGS = 50
 """Maximum number of findings shown from a check of the wiki."""

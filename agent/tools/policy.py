@@ -122,7 +122,7 @@ class Policy:
     async def _call(
         self, tool: Tool, call: ToolCall, place: str, arguments: Any, changes: dict[str, Any]
     ) -> ToolResult | Finish:
-        """Run the tool of an allowed call; raises what the tool raises, and `ToolError`."""
+        """Run the tool of an allowed call; raises `ToolError` and whatever the tool raises."""
         context = self._context
         # Recorded before it is done: a run interrupted here must not do it twice.
         if tool.risk is not Risk.READ:
@@ -374,7 +374,7 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
         effect = f"upload {paths} to {site or web.tab.url}"
         await require_approval(context, tool.name, effect, site, kinds=("upload",))
     elif logged_in and (secret := await _named_login(context, tool, arguments)):
-        # The user bound the secret to this origin and named it, which is the approval.
+        # The user tied the secret to this origin and named it: that is the approval.
         effect = f"{tool.name} to log in at {web.tab.url}"
         context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
@@ -469,7 +469,7 @@ async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> Non
 async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> bool:
     """Ask for approval of an MCP tool, unless the user always allows it.
 
-    We do not know what such a tool does. The user can approve all tools of its server. Returns
+    What such a tool does is unknown. The user can approve all tools of its server. Returns
     whether the user saw and approved these arguments.
     """
     if tool.source is not ToolSource.MCP or tool.free:

@@ -245,7 +245,7 @@ class Tool:
         properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
         first_error = ""
-        # The first valid reading is used; the error shown is that of the most likely reading.
+        # The first valid reading is used; the error shown is from the most likely reading.
         for tier, fields in _readings(param, list(properties), required):
             if self.params is None:
                 if required <= fields.keys():  # the server itself checks the rest

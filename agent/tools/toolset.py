@@ -84,8 +84,8 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
 class ToolSelection:
     """Every tool with the reason why it is off, "" if it is on; and diagnostics.
 
-    `refused` names those that a rule of the user keeps off: a call of one gets that reason. Other
-    tools that are off are unknown to the run.
+    `refused` names those that a user's rule keeps off: calling one returns that reason. Other tools
+    that are off are unknown to the run.
     """
 
     rows: tuple[tuple[Tool, str], ...]
@@ -155,7 +155,7 @@ def _rule_against(tool: Tool, options: Options) -> str:
 
 
 def matches_any(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name matches one of some patterns, where `*` stands for any characters."""
+    """Return whether a name matches any of the patterns, where `*` stands for any characters."""
     name = _normalize_name(name)
     return any(fnmatchcase(name, _normalize_name(pattern)) for pattern in patterns)
 
@@ -236,7 +236,7 @@ def record_provenance(
     url = server or observation.url or requested
     new: list[str] = []
     if not observation.failed:
-        # An address that was requested is known already, and so are echoes of the call's words.
+        # A requested address is already known, and so are echoes of the call's words.
         provenance.add_links((one for one in (requested, url) if "://" in one), Kind.WEB)
         passages = (passage.text for passage in observation.passages)
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]

@@ -93,7 +93,7 @@ async def search_files_and_web(
     since: str | None = None,
     lang: str | None = None,
 ) -> Finish:
-    """Search the user's folder and the web, or one of them; the filters are those of the web."""
+    """Search the user's folder and the web, or one of them; the filters apply to the web."""
     filters = {"site": site, "since": since, "lang": lang}
     return await _web_search(context, query, filters, where)
 
