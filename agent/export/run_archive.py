@@ -102,7 +102,9 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
                     # The sizes that a zip bomb declares are wrong.
                     written += len(chunk)
                     if written > most_bytes:
-                        raise ArchiveDamaged(f"it unpacks to more than {most_bytes >> 20} MB")
+                        raise ArchiveDamaged(
+                            f"once unpacked, it is larger than {most_bytes >> 20} MB"
+                        )
                     out.write(chunk)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             name = entry.filename.partition("/")[2]
