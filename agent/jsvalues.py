@@ -103,7 +103,7 @@ def sort_key(text: str) -> bytes:
 
 
 def truthy(value: Any) -> bool:
-    """Return whether an `if` treats a value as true: empty lists and objects are."""
+    """Return whether an `if` treats a value as true; empty lists and objects count as true."""
     if isinstance(value, list | tuple | dict):
         return True
     return value is not UNDEFINED and bool(value)

@@ -223,7 +223,7 @@ class Verdict:
 
 
 class ReportPart(BaseModel):
-    """A report, or a part of one; its schema is built when the first is made, not at import."""
+    """A report, or a part of one; its schema is built on first use, not at import."""
 
     model_config = ConfigDict(defer_build=True)
 

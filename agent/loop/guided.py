@@ -142,7 +142,7 @@ class GuidedModel(ModelWrapper):
 
 
 def _read_reply(reply: str) -> tuple[str, int]:
-    """Read the words of the model's reply, JSON or plain, and the number of a passage or 0."""
+    """Read the answer's words from the model's reply, JSON or plain, and a passage number or 0."""
     fields = loose_object(reply)
     plain = "" if "{" in reply else parse(reply).text
     words = " ".join(str(fields.get("answer") or plain).split())
@@ -235,7 +235,7 @@ def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[st
 
 
 def _open_words(question: str, leading: Passage) -> str:
-    """Return the keywords of the question that a passage does not have."""
+    """Return the question's keywords that a passage does not contain."""
     near = _stems(leading)
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
@@ -321,7 +321,7 @@ def _find(text: str, phrase: str) -> tuple[int, int] | None:
 
 
 def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a sentence with the stems of all words of a phrase; returns their whole span."""
+    """Find a sentence with the stems of all words in a phrase; returns their whole span."""
     wanted = {_stem(word) for word, _, _ in _tokens(phrase)}
     if not wanted:
         return None

@@ -438,7 +438,7 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
     """Compare a reference with Crossref's metadata for a work."""
     title = " ".join(map(str, work.get("title") or ()))
     if title and not _same_title(ref.title or ref.text, title):
-        checked.wrong.append(f"the DOI {ref.doi} is that of “{title}”")
+        checked.wrong.append(f"the DOI {ref.doi} belongs to “{title}”")
     names = [str(row.get("family") or row.get("name") or "") for row in work.get("author") or ()]
     if difference := _wrong_authors(ref, [name for name in names if name]):
         checked.wrong.append(difference)
@@ -464,7 +464,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     text = f" {' '.join(words(ref.text))} "
     has_author = any(f" {name} " in text for name in known)
     family, _, given = ref.text.partition(", ")
-    # A single capital without a point is the article of a title.
+    # A single capital letter without a full stop is an article that begins a title.
     has_given = given[:1].isupper() and not given[1:2].isspace()
     begins_with_name = has_given and all(c.isalpha() or c in "'’-" for c in family)
     if content_words(ref.text) and begins_with_name and not has_author:

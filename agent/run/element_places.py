@@ -59,7 +59,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
 
 
 def distinguished(ref: str, places: Mapping[str, Place]) -> Place:
-    """Return a place with the parts of its line that no other row or element of its name had."""
+    """Return a place with the parts of its line that no other row or namesake had."""
     place = places[ref]
     others = [one for key, one in places.items() if key != ref and one.name == place.name]
     rows = [one for one in places.values() if _is_row(place) and _is_row(one)]

@@ -152,7 +152,7 @@ def event_time_ms(event: Event) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of the run in this process; a kill between its answer and `run` loses none."""
+    """The jobs of this process's run; none is lost if it is killed between its answer and `run`."""
 
     notes: JobNotes
     _services: RunServices
@@ -242,7 +242,7 @@ class JobRunner:
     async def finish_run(
         self, data: Path, record: RunRecord, on_event: Callable[[Event], None] | None = None
     ) -> None:
-        """Do the jobs of one run. Raises `UsageError` while another process does them."""
+        """Do the jobs of one run. Raises `UsageError` if another process is doing them."""
         lock = UnfinishedRuns(data).claim(record.folder.id)
         if lock is None:
             hint = "The answer is complete: `research show` shows it."

@@ -62,7 +62,7 @@ _OWN_SYSTEM_PROMPT: Final = (
     VALUES,
     CONDENSE,
 )
-"""Places of model calls that do not have the system prompt of the loops."""
+"""Places of model calls that do not use the loops' system prompt."""
 
 _ONCE_PER_PLACE: Final = frozenset(
     {

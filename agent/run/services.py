@@ -1,4 +1,4 @@
-"""The services that the parts of one run share, and the inputs of its caller."""
+"""The services shared by the parts of one run, and its caller's inputs."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ _KEY_CODE_PREFIXES = ("Key", "Digit", "Numpad")
 
 
 def keys_text(keys: str) -> str:
-    """Return the text that a sequence of keys types, with a space for keys that type nothing."""
+    """Return the text typed by a sequence of keys, with a space for keys that type nothing."""
     typed = []
     for name in keys.split() or ["Space"]:
         *modifiers, key = name.split("+") if len(name) > 1 else [name]
@@ -144,7 +144,7 @@ def keys_text(keys: str) -> str:
 async def look_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Do something that only shows more of the open page, and report what changed."""
+    """Do something that only reveals more of the open page, and report what changed."""
     try:
         return await _on_page(context, act)
     except OutcomeUnknown as unknown:  # it changes nothing, so there is nothing to check

@@ -190,7 +190,7 @@ async def read_state(context: ToolContext, outcome: str = "") -> PageState:
 
 
 async def state_shown(context: ToolContext, tab: Tab) -> Callable[[], Source | None]:
-    """Return a function that returns the source of the open page as last seen, in tag order."""
+    """Return a function that, called in tag order, returns the source of the page as last seen."""
     web = require_web(context)
     known = web.state
     if (

@@ -71,7 +71,7 @@ class ToolSource(StrEnum):
 
 
 class Group(StrEnum):
-    """Tools that a prompt only names, in one line, until they are needed; the value is their use.
+    """Tools that a prompt only names, on one line, until they are needed; the value is their use.
 
     Listing all their forms would be half of every request, and few questions need them.
     """
