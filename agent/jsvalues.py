@@ -1,7 +1,7 @@
-"""Values as JavaScript sees them: strings, lengths, order of keys.
+"""Values as JavaScript treats them: strings, lengths, key order.
 
-The layout of the layers, and the storage that is imported and exported, come from an engine
-written in JavaScript; these are the places where it differs from Python.
+The layout of the memory layers and the format of imported and exported storage come from an engine
+written in JavaScript; this module covers where it differs from Python.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LAST_INDEX = 2**32 - 2  # ECMA-262: array indices end below 2**32 - 1
 
 
 UNDEFINED = object()
-"""The value of what is not there."""
+"""The value of anything that is missing."""
 _CONSTANTS = ((None, "null"), (True, "true"), (False, "false"), (UNDEFINED, "undefined"))
 
 
@@ -57,7 +57,7 @@ def number_to_string(number: float) -> str:
         return "0"
     if 1e-6 <= abs(value) < 1e21:
         return format(Decimal(repr(value)), "f").removesuffix(".0")
-    # Out there Python writes an exponent as well, of two digits at least.
+    # At that size Python also writes an exponent, but with at least two digits.
     digits, _, exponent = repr(value).partition("e")
     return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
 
@@ -83,17 +83,17 @@ def cut_start(text: str, units: int) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Drop halves of pairs, which cannot be encoded: what a cut may leave behind."""
+    """Drop lone surrogates, which cannot be encoded and which a cut may leave behind."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
 
 
 def trim(text: str) -> str:
-    """Strip what JavaScript calls white space."""
+    """Strip what JavaScript considers white space."""
     return text.strip(_WHITESPACE)
 
 
 def split_words(text: str) -> list[str]:
-    """Split on white space; leading or trailing space gives an empty word, as there."""
+    """Split on white space; leading or trailing space gives an empty word, as in JavaScript."""
     return _SPACES.split(text)
 
 
@@ -103,14 +103,14 @@ def sort_key(text: str) -> bytes:
 
 
 def truthy(value: Any) -> bool:
-    """Tell what an `if` takes for true: empty lists and objects are."""
+    """Return whether an `if` treats a value as true; empty lists and objects count as true."""
     if isinstance(value, list | tuple | dict):
         return True
     return value is not UNDEFINED and bool(value)
 
 
 def ordered(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Order an object's keys: those like array indices first, ascending, then as inserted."""
+    """Order an object's keys: array indices first, ascending, then as inserted."""
     indices = [k for k in mapping if _ARRAY_INDEX.fullmatch(k) and int(k) <= _LAST_INDEX]
     first = sorted(indices, key=int)
     return {key: mapping[key] for key in [*first, *(k for k in mapping if k not in set(first))]}

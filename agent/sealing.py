@@ -1,7 +1,7 @@
-"""Timestamps for digests, by authorities (RFC 3161) or by OpenTimestamps calendars.
+"""Timestamps for digests, from authorities (RFC 3161) or OpenTimestamps calendars.
 
 An authority signs the time; calendars put the digest into a block of the Bitcoin chain. The service
-only sees a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) of the package `urchin-extras`:
+only sees a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) in the package `urchin-extras`:
 modules with `stamp` and `check`.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 20.0  # a timestamp takes about one second
-_MAX_BYTES = 100_000  # a token with its certificates has some 5,000
+_MAX_BYTES = 100_000  # a token with its certificates has about 5,000
 _PROOF = b"\x00OpenTimestamps\x00"
 
 
@@ -31,7 +31,7 @@ _PROOF = b"\x00OpenTimestamps\x00"
 class Stamp:
     """Who attests that a digest existed, and when (UTC).
 
-    `when` is None while no time is attested yet; then `note` says what is missing.
+    `when` is None as long as no time is attested; then `note` says what is missing.
     """
 
     when: datetime | None
@@ -46,17 +46,17 @@ class Stamp:
 
 
 class TimestampFailed(ResearchError):
-    """The timestamp service cannot be reached, refuses, or answers something else."""
+    """The timestamp service cannot be reached, refuses, or returns something else."""
 
     exit_code = 6
-    hint = "Nothing else is lost: try again later, or name another one."
+    hint = "Nothing else is lost: try again later, or use another service."
 
 
 class TimestampInvalid(ResearchError):
-    """A token does not show that this digest existed at its time."""
+    """A token does not prove that this digest existed at its time."""
 
     exit_code = 8
-    hint = "If you trust the authority, name the file of its root certificate (--roots)."
+    hint = "If you trust the authority, pass its root certificate file with --roots."
 
 
 def send_request(
@@ -93,7 +93,7 @@ def load_timestamper(name: str) -> Any:
 
 
 def is_proof(token: bytes) -> bool:
-    """Return whether a token is a proof of OpenTimestamps, not an authority's."""
+    """Return whether a token is an OpenTimestamps proof, not one from an authority."""
     return token.startswith(_PROOF)
 
 

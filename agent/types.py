@@ -1,4 +1,4 @@
-"""The data types shared by the agent's packages: tool calls, replies, verdicts, the report."""
+"""Data types shared by the agent's packages: tool calls, replies, verdicts, the report."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Standing = Literal["supported", "in_part", "disputed", "contradicted", "not_veri
 DOUBTFUL_BELOW = 0.7
 """An answer with a lower confidence may be wrong, and every surface says so.
 
-Of 40 answers over a closed web that it was not set on, judged by their passages alone, all 28 from
-there on are right, and 2 of the 12 below.
+It was checked on 40 answers over a closed web that was not used to choose it, judged by their
+passages alone: all 28 at or above it are right, and 2 of the 12 below it.
 """
 
 
@@ -36,9 +36,9 @@ FINAL = frozenset({"answered", "not_found"})
 
 
 class VerdictState(StrEnum):
-    """The result of checking a sentence; undecided is shown to people as "not verified".
+    """The result of checking a sentence; undecided is shown to readers as "not verified".
 
-    `done` and `attempted` apply to an action of the run: its outcome and the page afterwards
+    `done` and `attempted` apply to an action of the run: either its outcome and the page afterwards
     confirm it, or it was started and nothing shows that it took effect.
     """
 
@@ -56,12 +56,12 @@ class VerdictState(StrEnum):
 
 
 class ToolTrait(StrEnum):
-    """What a tool declares about its results; the record keeps it with each of them."""
+    """What a tool declares about its results; it is recorded with each of them."""
 
     READS = "reads"
     """It changes nothing: a loop may call it more often without learning anything new."""
     LOOKS = "looks"
-    """It only shows more of a page, so that a rerun of the browser session leaves it out."""
+    """It only shows more of a page, so a rerun of the browser session leaves it out."""
     CONFIRMS = "confirms"
     """Its result only confirms what was asked for: there are no words to trace to an origin."""
     REPORTS = "reports"
@@ -77,7 +77,7 @@ class ToolCall:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of a parameter that is a JSON object, otherwise empty."""
+        """The fields of a parameter that is a JSON object; otherwise empty."""
         try:
             value = json.loads(self.param, strict=False)  # models write newlines inside strings
         except (ValueError, RecursionError):  # RecursionError: nested too deeply
@@ -89,9 +89,9 @@ class ToolCall:
 class Reply:
     """A parsed reply of a model: `text` is the reply without its thoughts.
 
-    `unclosed` says that a thought has no end, so that calls in it were not run; `broken` that there
-    is a call that cannot be parsed, and none that can; `nested` that a call is inside another;
-    `cut` that the reply was cut off at its length limit.
+    `unclosed` says that a thought has no end, so that calls in it were not run; `broken` that it
+    has calls but none can be parsed; `nested` that a call is inside another; `cut` that the reply
+    was cut off at its length limit.
     """
 
     thoughts: tuple[str, ...]
@@ -107,7 +107,7 @@ class Reply:
 class Passage:
     """A part of a saved text that can be cited: `text` is `source.text[start:end]`, literally.
 
-    `id` is `S3¶12` (source 3, passage 12, both from 1); `heading` are the headings above it, joined
+    `id` is `S3¶12` (source 3, passage 12, both from 1); `heading` is the headings above it, joined
     by ` › `; `page` is the page number in a paged document; `kind` is one of text, heading, list,
     table, snippet, and act: what the run did that led to this state of a page.
     """
@@ -129,9 +129,9 @@ class Observation:
     A language model reads it as text (`agent.protocol.call_results`), where `capped` data is cut if
     it is long, and a failed call has the `hint`. For other models the web text is here as data too:
     `passages` are those that it shows, `results` the hits of a search, `snapshot` the text of a
-    live page with its refs: as it is after OPEN, what changed after an action. `made` is False for
-    a call that was refused before its tool ran: nothing was read. `traits` are those of its tool;
-    `request` is what was asked for, in a line, "" for a tool that playbooks leave out.
+    live page with its refs: the whole page after OPEN, the changes after an action. `made` is False
+    for a call that was refused before its tool ran: nothing was read. `traits` are those of its
+    tool; `request` is what was asked for, in one line, "" for a tool that playbooks leave out.
     """
 
     call: ToolCall
@@ -174,7 +174,7 @@ class Observation:
 
 
 def has_error(data: Any) -> bool:
-    """Whether the data of a result say that the call failed: there is an `error`."""
+    """Whether a result's data says that the call failed: it has an `error`."""
     return isinstance(data, Mapping) and js.truthy(data.get("error"))
 
 
@@ -192,8 +192,8 @@ class Message:
     """One message of the conversation; a language model gets `content`, and images if it can.
 
     `observations` are the tool results in the message as data, in the order of the calls; in the
-    question's own message they are the files and the open page. `question` are the user's own
-    words, which `content` surrounds with memory and context; `searches` those that the user
+    question's own message they are the files and the open page. `question` is the user's own
+    words, which `content` surrounds with memory and context; `searches` are those that the user
     approved for it.
     """
 
@@ -209,8 +209,8 @@ class Message:
 class Verdict:
     """The verdict on a claim, with the quote that supports or contradicts it, and the reason.
 
-    `missing` are figures, dates and names of the claim that are not in the cited passages. A judge
-    may quote several `quotes`; `quote` is the longest of them.
+    `missing` are figures, dates and names in the claim that are not in the cited passages. A judge
+    may give several `quotes`; `quote` is the longest of them.
     """
 
     state: VerdictState
@@ -223,20 +223,20 @@ class Verdict:
 
 
 class ReportPart(BaseModel):
-    """A report, or a part of one; its schema is built when the first is made, not at import."""
+    """A report, or a part of one; its schema is built on first use, not at import."""
 
     model_config = ConfigDict(defer_build=True)
 
 
 class Sentence(ReportPart):
-    """A sentence of the answer; `citations` are source numbers of the report.
+    """A sentence of the answer; `citations` are source numbers in the report.
 
     `weak` says that only search results support it, and no page that was read. `about_search` marks
     a sentence that makes no claim, but says what the search found or did not find. `missing` are
     its figures, dates and names that are not in what it cites, if no judge decided about it. `step`
     is the place in the journal of the action that the sentence describes as done or attempted.
-    `secondary_to` is the address that the pages which support it cite for it, where that was looked
-    for, and `primary` the number of that source if it was read and says so too.
+    `secondary_to` is the address that the supporting pages cite for it, if that was looked up, and
+    `primary` the number of that source if it was read and says the same.
     """
 
     text: str
@@ -258,11 +258,11 @@ class Sentence(ReportPart):
 
 
 class ReportSource(ReportPart):
-    """A source that the answer cites; each quote is literally in the saved text.
+    """A source that the answer cites; each quote appears literally in the saved text.
 
-    A source `via` `snippet` was not read: its text is what a search result says of it. That of a
-    `tool` or of `mcp` is what a call of a tool returned. The text of a `computed` one says from
-    which passages and by what code it was computed.
+    A source `via` `snippet` was not read: its text is what a search result says about it. The text
+    of a `tool` or `mcp` source is what a tool call returned. The text of a `computed` source says
+    from which passages and by what code it was computed.
     `published` is the date that the page gives for itself (ISO), None if it gives none. `pages` has
     the page number of each quote from a paged document; it is empty for any other source. `copy_of`
     is the number of the earliest source with the same text, if this is a copy of it.
@@ -284,8 +284,8 @@ class Conflict(ReportPart):
     """A source that contradicts a sentence of the answer which other sources support.
 
     `citations` are the sources that support the sentence, `source` is the one that contradicts it,
-    with `quote`. All are source numbers of the report. `newer` are those of the side whose page has
-    the later date, empty where a side has no date or both have the same.
+    with `quote`. All are source numbers in the report. `newer` are those of the side whose page has
+    the later date, empty if a side has no date or both have the same.
     """
 
     text: str
@@ -297,9 +297,9 @@ class Conflict(ReportPart):
 
 
 class ContrarySearch(ReportPart):
-    """A search for the contrary of a claim: the query, and the addresses that were read for it.
+    """A search for evidence against a claim: the query, and the addresses that were read for it.
 
-    `found` says whether a source contradicts the claim; `conflicts` of the report has its words.
+    `found` says whether a source contradicts the claim; the report's `conflicts` has its words.
     """
 
     text: str
@@ -309,7 +309,7 @@ class ContrarySearch(ReportPart):
 
 
 class ClosePassage(ReportPart):
-    """A passage that is relevant to an unanswered question; `page` is that of a paged document.
+    """A passage relevant to an unanswered question; `page` is set for paged documents.
 
     `source` is the number of its source in the report.
     """
@@ -323,18 +323,18 @@ class ClosePassage(ReportPart):
 
 
 class Fit(ReportPart):
-    """How well a quoted sentence fits the question; the confidence of the extractive model uses it.
+    """How well a quoted sentence fits the question, used for the extractive model's confidence.
 
     `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
-    page's title state, weighted by how rare they are; words only beside the sentence count
+    page's title contain, weighted by how rare they are; words found only next to the sentence count
     half. `stated` is the sum of the rarity (IDF) of these words without the latter. `margin` is the
-    distance of its score to the next sentence's, 0 to 2.5. `has_value` says if it has a value of
-    the kind that is asked for (a date, a number, a name, a reason), None if the question asks for
-    no such kind, or the value stands far from the question's words. A question with an open part
-    has the worst fit.
+    difference between its score and the next sentence's, 0 to 2.5. `has_value` says whether it has
+    a value of the kind that is asked for (a date, a number, a name, a reason), None if the question
+    asks for no such kind, or the value is far from the question's words. A question with an open
+    part has the worst fit.
     """
 
-    # `own` in records of earlier versions.
+    # Named `own` in records of earlier versions.
     covered: float = Field(0.0, validation_alias=AliasChoices("covered", "own"))
     margin: float
     stated: float = 0.0
@@ -346,12 +346,12 @@ class ConfidenceParts(ReportPart):
 
     `supported` is the share of claims that are supported; an undecided one counts half, one that
     only a search result supports 0.7 (in an audit: the share of the sentences that cite something).
-    `pages` is the number of pages that support them, `sites` that of their sites, `origins` that of
-    independent ones: near-copies count as one; `agreement` the share of origins about them that
-    agree; `coverage` the share of the question that the cited passages are about;
-    `freshness` the age in days of the newest dated source, None without a date; `answers` says if
-    the question is answered, None if no judge was asked; `fit` rates an answer of the extractive
-    model, None for a language model.
+    `pages` is the number of pages that support them, `sites` the number of their sites, `origins`
+    the number of independent ones (near-copies count as one); `agreement` is the share of origins
+    about them that agree; `coverage` the share of the question that the cited passages cover;
+    `freshness` the age in days of the newest dated source, None without a date; `answers` says
+    whether the question is answered, None if no judge was asked; `fit` rates an answer by the
+    extractive model, None for a language model.
     """
 
     supported: float = 0.0
@@ -366,9 +366,9 @@ class ConfidenceParts(ReportPart):
 
 
 class DataValue(ReportPart):
-    """A value of `data`: its place (a JSON Pointer), and the literal quote that supports it.
+    """A value in `data`: its place (a JSON Pointer), and the literal quote that supports it.
 
-    `citations` are source numbers of the report.
+    `citations` are source numbers in the report.
     """
 
     pointer: str
@@ -383,8 +383,8 @@ class CheckedReference(ReportPart):
     """A reference of an audited draft, with what was found about it.
 
     `source` is the number of its page in the report, if it was read and cited. `now` is the address
-    that it moved to, `archived` that of a copy of a dead page. `wrong` lists errors, `notes` what a
-    reader should know and what could not be checked.
+    it moved to, `archived` the address of a copy of a dead page. `wrong` lists errors, `notes` what
+    a reader should know and what could not be checked.
     """
 
     key: str = ""
@@ -403,14 +403,14 @@ CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_
 
 
 class RecheckedSentence(ReportPart):
-    """A sentence of an earlier report, and what the pages that it cites say today.
+    """A sentence of an earlier report, and what the pages it cites say today.
 
-    `moved`: the same words are at `now`, another address, or under another heading there;
-    `changed`: the words are others; `gone`: they are on none of the pages; `contradicted`: a page
-    says otherwise. `source` is the number of the page that decides, `url` its address in the
-    earlier report. `old` are the words at the time, `new` those of today, `archived` is the address
-    of an archived copy. `holds` says whether the sentence is still supported, None if it could not
-    be checked.
+    `moved`: the same words are at another address, `now`, or under another heading there;
+    `changed`: the words are different; `gone`: they are on none of the pages; `contradicted`: a
+    page contradicts the sentence. `source` is the number of the deciding page, `url` its address in
+    the earlier report. `old` are the words at the time, `new` today's words, `archived` is the
+    address of an archived copy. `holds` says whether the sentence is still supported, None if it
+    could not be checked.
     """
 
     text: str
@@ -449,7 +449,7 @@ def format_usd(usd: float) -> str:
 
 
 class UsageTotals(ReportPart):
-    """The usage of a run; `usd` is by the price of the model, 0 if it is free or unknown."""
+    """The usage of a run; `usd` is based on the model's price, 0 if it is free or unknown."""
 
     model: str = ""
     model_calls: int = 0
@@ -460,7 +460,7 @@ class UsageTotals(ReportPart):
 
 
 class ErrorInfo(ReportPart):
-    """Why a run failed: the error's type, what happened, what to do."""
+    """Why a run failed: the error's type, what happened, and what to do."""
 
     type: str
     message: str
@@ -472,13 +472,13 @@ class Report(ReportPart):
 
     `confidence` is the probability that the answer is right and answers the question, None if no
     calibrated number is known; `standing` is the verdict on the answer as a whole, and `doubt` the
-    reason why it may not be the answer, None unless the confidence is below `DOUBTFUL_BELOW`. Where
-    there is no answer, `answer` is the model's own words about the search and what is recorded of
-    it, and `closest` are up to five passages that are relevant to the question, best first. With
+    reason why it may not be the answer, None unless the confidence is below `DOUBTFUL_BELOW`. If
+    there is no answer, `answer` is the model's own words about the search and what was recorded of
+    it, and `closest` has up to five passages that are relevant to the question, best first. With
     `--schema`, `data` is the answer in that form, `values` are its values with the quotes that
-    support them, and `data_notes` says what was left out and what is missing. In an audit the
-    answer is the draft, and `references` are its references. Where an earlier report was checked
-    again, the answer is that report's, and `rechecked` says what became of its sentences.
+    support them, and `data_notes` says what was left out and what is missing. In an audit, the
+    answer is the draft, and `references` are its references. In a recheck, the answer is the
+    earlier report's, and `rechecked` says what happened to its sentences.
     """
 
     run: str
@@ -503,7 +503,7 @@ class Report(ReportPart):
     elapsed_s: float = 0.0
     error: ErrorInfo | None = None
 
-    # Computed wherever a report is read or written, so that they cannot differ from the verdicts.
+    # Computed whenever a report is read or written, so that they cannot differ from the verdicts.
 
     @property
     def badge(self) -> str:
@@ -541,7 +541,7 @@ class Report(ReportPart):
     @computed_field  # type: ignore[prop-decorator] # as above
     @property
     def doubt(self) -> str | None:
-        """Why this may not be the answer, by what lowers its confidence most."""
+        """Why this may not be the answer: the reason that lowers its confidence most."""
         value, parts, claims = self.confidence, self.confidence_parts, self.claims
         if self.status not in ("answered", "partial") or not claims:
             return None
@@ -563,14 +563,14 @@ class Report(ReportPart):
     def rows(self) -> list[dict[str, Any]]:
         """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
 
-        A list of objects gives a row an item, and so does the only such list of an object, whose
-        other values are in each row. The column `sources` has the addresses that a row cites.
+        A list of objects gives one row per item, and so does the only such list in an object, whose
+        other values are repeated in each row. The column `sources` has the addresses a row cites.
         """
         return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
 
     @property
     def claims(self) -> list[Sentence]:
-        """The sentences that claim something, so without those about the search."""
+        """The sentences that make a claim, that is, all but those about the search."""
         return [sentence for sentence in self.sentences if not sentence.about_search]
 
     @property
@@ -582,7 +582,7 @@ class Report(ReportPart):
         """Serialise as JSON, by default with an indent of two spaces."""
         return self.model_dump_json(**{"indent": 2, **options})
 
-    # The record of the run has what these show beside the answer: the saved pages, the steps.
+    # The run's record has what these show besides the answer: the saved pages and the steps.
 
     _record: Path | None = PrivateAttr(default=None)
 
@@ -621,13 +621,13 @@ class Report(ReportPart):
 
     def _repr_html_(self) -> str:
         """Render for a notebook: badge, answer, passages and sources."""
-        # By name, as `agent.export` is above this module; both parts of it read a report alone.
+        # By name, as `agent.export` is above this module; both of its parts read only a report.
         return str(import_module("agent.export.markup").notebook_html(self))
 
     def _rendered(self, name: str) -> str:
         if self._record is None:
             raise UsageError(
-                f"no record of the run {self.run or 'of this report'} is known",
+                f"no record of the run {self.run or 'behind this report'} was found",
                 hint="Use the report that `research` returns, or run `research export RUN FILE`.",
             )
         writer = import_module("agent.export").writer(Path(name))

@@ -1,4 +1,4 @@
-"""A wiki: a folder of Markdown pages with `[[links]]`; searches, checks and indexes it.
+"""A wiki: a folder of Markdown pages with `[[links]]` that can be searched, checked and indexed.
 
 People edit the pages; runs search them and add to the log and to the relationships between pages.
 Files are named by paths relative to the folder. Symlinks that lead out of it are not followed.
@@ -34,11 +34,11 @@ SUPPORT_FILES = {
     "graph/context-brief.md": "# Context brief\n",
     "graph/open-gaps.md": "# Open gaps\n",
 }
-"""The support files with their first content."""
+"""The support files with their initial content."""
 GENERATED = "<!-- written by urchin; edits here are overwritten -->"
 """Marks pages that no user wrote."""
 DEFAULTS = LimitSettings()
-LOGGED_CHARS = 300  # of an answer in the day's log
+LOGGED_CHARS = 300  # of an answer in the daily log
 SUMMARY_CHARS = 120  # of a page in the index
 BRIEF_PAGES = 12  # pages in the context brief
 
@@ -79,7 +79,7 @@ class PageWindow:
 class Relation:
     """A relationship between two pages; `type` is one that the rules allow.
 
-    `evidence` says where it is stated, `date` (ISO) since when it is known.
+    `evidence` says where it is stated, `date` (ISO) since when it has been known.
     """
 
     source: str
@@ -105,7 +105,7 @@ def _now() -> datetime:
 
 
 class Wiki:
-    """The wiki in a folder. Methods that write return the changed paths if not stated otherwise.
+    """The wiki in a folder. Methods that write return the changed paths unless stated otherwise.
 
     A path that leads out of the folder raises `UsageError`.
     """
@@ -127,7 +127,7 @@ class Wiki:
         return sorted(name for name in names if not name.startswith(".") and "/." not in name)
 
     def pages(self) -> list[str]:
-        """List the pages that people and runs write, without the support files."""
+        """List the pages written by people and runs, without the support files."""
         paths = self.list_files()
         return [p for p in paths if p.endswith((".md", ".mdx")) and p not in SUPPORT_FILES]
 
@@ -154,7 +154,7 @@ class Wiki:
             write_atomic(file, text.encode(), private=True)
         except OSError as error:
             raise UsageError(
-                f"cannot write {file}: {error.strerror}", hint="Name another wiki with --wiki."
+                f"cannot write {file}: {error.strerror}", hint="Choose another wiki with --wiki."
             ) from error
         return True
 
@@ -165,7 +165,7 @@ class Wiki:
         place: WikiPart | None = None,
         snippet: int = DEFAULTS.wiki_snippet,
     ) -> list[PageHit]:
-        """Find files by phrase and words, best first, ties by path; nothing for an empty query.
+        """Find files by phrase and words, best first, ties by path; an empty query finds nothing.
 
         `place` limits the search to a part of the wiki; `snippet` is the length of the excerpt.
         """
@@ -228,7 +228,7 @@ class Wiki:
             if path.endswith((".md", ".mdx")):
                 for line, target in links(self.read_file(path) or ""):
                     if resolve(target, paths) is None:
-                        message = f"[[{target}]] leads nowhere"
+                        message = f"[[{target}]] links to no page"
                         found.append(Finding("warning", path, line, message))
         return sorted(found, key=lambda f: (f.severity, f.path, f.line))
 
@@ -238,7 +238,7 @@ class Wiki:
         if not self.rules.allows(relation.type):
             problems.insert(0, f"unknown type {relation.type!r}")
         if relation.source == relation.target:
-            problems.append(f"{relation.source!r} leads to itself")
+            problems.append(f"{relation.source!r} links to itself")
         return problems
 
     def ensure(self) -> list[str]:
@@ -287,7 +287,7 @@ class Wiki:
         return ["log.md"]
 
     def log_run(self, run: str, question: str, answer: str) -> list[str]:
-        """Add a run to the day's log, once; the answer is quoted, as it may be the web's words."""
+        """Add a run to the daily log, once; the answer is quoted: it may be text from the web."""
         now = self._clock()
         path = f"sessions/{now:%Y-%m-%d}.md"
         text = self.read_file(path) or f"# {now:%Y-%m-%d}\n\n{GENERATED}\n"
@@ -379,7 +379,7 @@ def _relation_line(relation: Relation) -> str:
 
 
 def plain(text: str) -> str:
-    """Make words of the web harmless: no `[[links]]`, no HTML, no hidden characters."""
+    """Make text from the web harmless: no `[[links]]`, no HTML, no hidden characters."""
     return " ".join(clean(text).replace("[[", "[ [").replace("<", "&lt;").split())
 
 

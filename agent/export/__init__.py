@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Content(StrEnum):
-    """What a format contains of a run."""
+    """Which part of a run a format contains."""
 
     ANSWER = "answer"
-    """The answer with its verdicts and sources: readers must see doubts and disputes."""
+    """The answer with its verdicts and sources, so that readers see doubts and disputes."""
     SOURCES = "sources"
     DATA = "data"
     ARCHIVE = "archive"
@@ -129,7 +129,7 @@ def writer(path: Path) -> Callable[[Path], bytes]:
         write = find_plugin("exports", end)
     if write is None:
         hint = f"Available: {' '.join(FORMATS)}; {extras_hint('exports')}"
-        raise UsageError(f"{path.name}: no such format", hint=hint)
+        raise UsageError(f"{path.name}: unknown format", hint=hint)
     return write
 
 

@@ -36,7 +36,7 @@ def pack(
 ) -> bytes:
     """Pack files into one folder of a ZIP file, with a manifest and a closing digest.
 
-    `stamp` makes a file from the manifest, which does not list it, and returns its name and
+    `stamp` makes a file from the manifest, which does not list that file, and returns its name and
     content.
     """
     out = io.BytesIO()

@@ -1,6 +1,6 @@
 """Renders the sources of an answer as BibTeX, biblatex, RIS and CSL-JSON.
 
-Titles and quotes come from the web: escaping makes sure that none can end its field.
+Titles and quotes come from the web: escaping ensures that none can end its field.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 NOT_READ = "Quoted from a search result; the page itself was not read."
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _RANGES = (range(1, 10_000), range(1, 13), range(1, 32))
-"""Valid years, months and days: pages declare others too, which are left out."""
+"""Valid years, months and days: pages also declare invalid ones, which are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A person, or with `family` alone an organisation or a name that cannot be split."""
+    """A person; with only `family`, an organisation or a name that cannot be split."""
 
     family: str
     given: str = ""
@@ -41,8 +41,8 @@ class Author:
 class Reference:
     """One source. A date is (year, month, day), or as many of them as are known.
 
-    `notes` holds its quotes, after a warning if they come from a search result. `url` is empty
-    for a file: its place on this computer is private.
+    `notes` contains its quotes, after a warning if they come from a search result. `url` is empty
+    for a file: its path on this computer is private.
     """
 
     key: str
@@ -111,12 +111,12 @@ def date_parts(date: str) -> tuple[int, ...]:
     return tuple(number for number, _ in takewhile(lambda pair: pair[0] in pair[1], ranges))
 
 
-# Authors. Pages name them in one line, in any form. On the 213 author lines of saved pages, the
-# words for organisations keep 10 from being taken for persons, and hide a person's name on 2.
+# Authors. Pages name them in one line, in any form. In the 213 author lines of saved pages, the
+# words for organisations keep 10 from being mistaken for people, and hide a person's name in 2.
 
-_BETWEEN = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
+_AUTHOR_SEPARATOR_RE = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
 _BYLINE = re.compile(r"^(?:by|von|par|por|di)\s+(?=\S)", re.IGNORECASE)
-_BODY: Final = re.compile(
+_ORGANISATION_RE: Final = re.compile(
     r"""\d|\b(?:agency|archives?|associat\w+|authority|blog|board|bureau|centre|center|city|college
     |commission|committee|community|company|consortium|contributors?|corp\w*|council|department
     |desk|developers?|docs|documentation|editor\w*|federation|foundation|gazette|government|group
@@ -135,10 +135,10 @@ _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}|[^\W\d_]")
 def authors(line: str) -> tuple[Author, ...]:
     """Parse the authors that a page names in one line."""
     found: list[Author] = []
-    for piece in _BETWEEN.split(" ".join(line.split())):
+    for piece in _AUTHOR_SEPARATOR_RE.split(" ".join(line.split())):
         name = _BYLINE.sub("", piece.strip())
         parts = [part.strip() for part in name.split(",") if part.strip()]
-        if len(parts) < 2 or _BODY.search(name):
+        if len(parts) < 2 or _ORGANISATION_RE.search(name):
             found.append(_author(name))
         elif len(parts) % 2 == 0 and all(_INITIALS.fullmatch(part) for part in parts[1::2]):
             found += map(Author, parts[::2], parts[1::2])  # Smith, J., Doe, K. L.
@@ -151,7 +151,7 @@ def authors(line: str) -> tuple[Author, ...]:
 
 def _author(name: str) -> Author:
     words = name.split()
-    if len(words) < 2 or _BODY.search(name):
+    if len(words) < 2 or _ORGANISATION_RE.search(name):
         return Author(name)
     if not all(word[0].isupper() or word.lower() in _PARTICLES for word in words):
         return Author(name)
@@ -171,7 +171,7 @@ def _is_family_name(words: str) -> bool:
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
-        # BibTeX counts braces, escaped or not.
+        # BibTeX counts braces, whether escaped or not.
         "{": r"\textbraceleft{}",
         "}": r"\textbraceright{}",
         "$": r"\$",
@@ -184,12 +184,12 @@ _ESCAPES = str.maketrans(
     }
 )
 _IN_URL = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
-"""A URL is printed literally, so that only characters that would end its field are encoded."""
+"""A URL is printed literally, so only characters that would end its field are encoded."""
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def render_bibtex(folder: Path) -> bytes:
-    """Render the sources as BibTeX: works as articles, the rest as `@misc`, which styles know."""
+    """Render the sources as BibTeX: works as articles, others as `@misc`, which styles support."""
     return clean("\n".join(map(bibtex_entry, references(folder)))).encode()
 
 
@@ -199,7 +199,7 @@ def render_biblatex(folder: Path) -> bytes:
 
 
 def bibtex_entry(found: Reference) -> str:
-    """Format a BibTeX entry; it has no fields for URL and day of access, so both become text."""
+    """Format a BibTeX entry; it has no fields for URL and access date, so both become text."""
     accessed = f"Accessed {_iso(found.accessed)}."
     address = rf"\url{{{found.url.translate(_IN_URL)}}}" if found.url else ""
     fields = {
@@ -262,7 +262,7 @@ def render_ris(folder: Path) -> bytes:
 
 
 def ris_entry(found: Reference) -> str:
-    """Format an RIS entry, one field a line."""
+    """Format an RIS entry, one field per line."""
     rows = (f"{tag}  - {clean(value)}\r\n" for tag, value in _ris_fields(found))
     return "".join([*rows, "\r\n"])
 

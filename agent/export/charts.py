@@ -1,8 +1,8 @@
-"""Bar charts of the tables of an answer: SVG for HTML and PDF, bars of characters for Word.
+"""Bar charts of the tables in an answer: SVG for HTML and PDF, bars of characters for Word.
 
-A column becomes a chart if each of its cells holds one number, and all of them can be compared:
-they have one unit, or units that convert into each other. Dates, years, ranges and ranks do not.
-Each bar links to the passage of its row.
+A column becomes a chart if each of its cells contains one number and all the numbers are
+comparable: they have one unit, or units that convert into each other. Dates, years, ranges and
+ranks are not charted. Each bar links to the passage of its row.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 MIN_BARS: Final = 2  # one bar compares nothing
 MAX_BARS: Final = 30
-"""Maximum number of bars of a chart: more do not fit on a printed page."""
+"""Maximum number of bars in a chart: more do not fit on a printed page."""
 MAX_LABEL_CHARS: Final = 30
 """Maximum length of a label in characters: as much as fits next to the bars."""
 BLOCKS: Final = 24
-"""Number of characters of the longest bar in a text."""
+"""Number of characters in the longest bar of a text chart."""
 _ROW, _LABELS, _BARS, _WIDTH = 26, 220, 300, 640  # pixels: row height, widths of the columns
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _MARKS = re.compile(r"\*\*|__|`")
@@ -42,9 +42,9 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A row of a table: its label, its number and how the cell shows it.
+    """A table row: its label, its number, and the number as the cell shows it.
 
-    `sources` are the numbers of its citations, `holds` says that they support the row.
+    `sources` are the numbers of its citations, `holds` says whether they support the row.
     """
 
     label: str
@@ -57,7 +57,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A column of the table with this number (from 0) in the answer, as bars."""
+    """A table column as bars; the table has this number (from 0) in the answer."""
 
     table: int
     title: str
@@ -65,7 +65,7 @@ class Chart:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The lowest and the highest value, of which one is 0 or on its other side."""
+        """The lowest and the highest value, widened so that the range includes 0."""
         values = [bar.value for bar in self.bars]
         return min(0.0, *values), max(0.0, *values)
 
@@ -81,7 +81,7 @@ def charts_of(report: Report) -> list[Chart]:
 
 
 def _tables(markdown: str) -> list[tuple[list[str], list[list[str]]]]:
-    """Read the tables of a Markdown text: the cells of the head, and of each row."""
+    """Read the tables in a Markdown text: the cells of the header and of each row."""
     tokens: Sequence[Token] = MarkdownIt("commonmark").enable("table").parse(markdown)
     found: list[tuple[list[str], list[list[str]]]] = []
     for at, token in enumerate(tokens):
@@ -113,7 +113,7 @@ def _charts_of_table(
 
 
 def comparable(cells: Sequence[str]) -> list[float] | None:
-    """Return the numbers of cells in the unit of the first; None if they cannot be compared."""
+    """Return the cells' numbers in the unit of the first; None if they cannot be compared."""
     figures = [_figure(cell) for cell in cells]
     first = figures[0]
     if first is None:
@@ -137,7 +137,7 @@ def comparable(cells: Sequence[str]) -> list[float] | None:
 
 
 def _figure(cell: str) -> Figure | None:
-    """Return the number of a cell; None for several, for dates, and for a number in a sentence."""
+    """Return the number in a cell; None for several, for dates, and for a number in a sentence."""
     facts = extract_facts(cell)
     if len(facts.figures) != 1 or facts.dates or len(cell.split()) > MAX_CELL_WORDS:
         return None
@@ -145,7 +145,7 @@ def _figure(cell: str) -> Figure | None:
 
 
 MAX_CELL_WORDS: Final = 5
-"""Maximum number of words of a cell with a number: `about 5 million square metres`."""
+"""Maximum number of words in a cell with a number: `about 5 million square metres`."""
 
 
 def _bar(report: Report, label: str, value: float, shown: str, row: list[str]) -> Bar:
@@ -182,7 +182,7 @@ def passage_of(report: Report, bar: Bar) -> str:
 
 
 def to_svg(chart: Chart, report: Report) -> Markup:
-    """Draw a chart as a figure with an SVG, whose colours are those of the page around it."""
+    """Draw a chart as a figure with an SVG that uses the colours of the page around it."""
     low, high = chart.span
     place = partial(_at, low=low, high=high)
     rows = [_svg_row(bar, n, place, passage_of(report, bar)) for n, bar in enumerate(chart.bars)]
@@ -226,7 +226,7 @@ def _cut(label: str) -> str:
 
 
 def to_blocks(chart: Chart, bar: Bar) -> str:
-    """Draw a bar with block characters, to an eighth of one; a negative one gets a minus."""
+    """Draw a bar with block characters, to an eighth of one; negative bars get a minus sign."""
     low, high = chart.span
     eighths = round(8 * BLOCKS * abs(bar.value) / max(high, -low))
     drawn = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 Pair = tuple[str | None, str | None]
-"""The entry of the first and of the second run; None if only the other has it."""
+"""The entries of the first and the second run; None if only the other has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A comparison of two runs; `sources` and `steps` are aligned, in order.
+    """A comparison of two runs; `sources` and `steps` are aligned and in order.
 
     `changed` lists the URLs whose text differs in the second run.
     """
@@ -53,7 +53,7 @@ class Comparison:
 
 
 def compare(first: RunFolder, second: RunFolder) -> Comparison:
-    """Compare two finished runs; answers are the same if all words are, whitespace aside."""
+    """Compare two finished runs; answers are the same if they differ only in whitespace."""
     before, after = FinishedRun.read(first.path), FinishedRun.read(second.path)
     a, b = _side(before), _side(after)
     texts = {source.url: source.sha256 for source in before.report.sources}

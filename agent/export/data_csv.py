@@ -1,4 +1,4 @@
-"""Renders the data of a schema as CSV, and writes CSV that spreadsheets open safely."""
+"""Renders a schema's data as CSV, and writes CSV that is safe to open in spreadsheets."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def render_csv(folder: Path) -> bytes:
     report = FinishedRun.read(folder).report
     rows = report.rows()
     if not rows:
-        hint = "`--schema FILE` asks for data; `.md` and `.html` have the answer."
+        hint = "Ask for data with `--schema FILE`; `.md` and `.html` contain the answer."
         raise UsageError(f"{report.run} has no data for a .csv", hint=hint)
     return to_csv(list(dict.fromkeys(name for row in rows for name in row)), rows)
 
 
 def to_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Write rows as CSV, in which no text can run as a formula."""
+    """Write rows as CSV in which no text can run as a formula."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
@@ -35,5 +35,5 @@ def to_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _no_formula(value: Any) -> Any:
-    """Prevent a spreadsheet from running a text as a formula (OWASP, CSV injection)."""
+    """Prevent a spreadsheet from running a text as a formula (OWASP: CSV injection)."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

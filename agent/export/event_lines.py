@@ -1,4 +1,4 @@
-"""The events of a run as lines, for a user in a terminal or another program."""
+"""A run's events as lines, for a user in a terminal or for another program."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from agent.options import Surface
 
 _WIDTH = 110
-"""Characters of the line of an event."""
-_WITHHELD = "not sent to search engines: "
+"""Maximum number of characters in an event's line."""
+_WITHHELD_PREFIX = "not sent to search engines: "
 
 
 def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> list[str]:
-    """Write an event in a line or none; `verbose` adds thoughts, results and the model's calls."""
+    """Format an event as one line or none; `verbose` adds thoughts, results and model calls."""
     data = event.data
     write = _FORMATS.get(event.type)
     lines = [write(data)] if write else []
     if event.type == "query.withheld":
-        before, after = _WITHHELD, f". {hint_for(surface, '--share KIND allows it.')}"
+        before, after = _WITHHELD_PREFIX, f". {hint_for(surface, '--share KIND allows it.')}"
         room = _WIDTH - len(before) - len(after)
         lines.append(f"{before}{shorten(clean(data['text']), room)}{after}")
     if verbose and event.type == "thought":
@@ -35,15 +35,15 @@ def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> l
     if verbose and event.type == "model.reply":
         lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
     if verbose and event.type == "call.repaired":
-        lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
+        lines.append(f"{data['name']} was not written as asked, but was read ({data['tier']})")
     if verbose > 1 and event.type == "tool.result":
-        lines.append(f"{data['name']} gave {json.dumps(data['data'], ensure_ascii=False)}")
+        lines.append(f"{data['name']} returned {json.dumps(data['data'], ensure_ascii=False)}")
     return [shorten(clean(line), _WIDTH) for line in lines if line]
 
 
 def _format_search(data: dict[str, Any]) -> str:
     if data["outcome"] == "unreachable":
-        return ""  # of all providers alike where one is offline, which the end of the run says
+        return ""  # the same for all providers when offline, which the end of the run reports
     detail = f" ({data['detail']})" if data["detail"] else ""
     found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"]
     return f"searched {data['provider']} for {data['query']!r}: {found}{detail}"
@@ -65,7 +65,7 @@ def _format_result(data: dict[str, Any]) -> str:
         return ""  # as above
     if failed:
         return f"{data['name']} failed: {failed.removeprefix(data['name']).lstrip()}"
-    # Searches and pages have events of their own, which say more.
+    # Searches and pages have their own events, which are more informative.
     if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL") or not isinstance(result, dict):
         return ""
     return f"{data['name']}: {result.get('did') or parameter_text(data['param'], ', ')}"

@@ -33,10 +33,10 @@ _TAGS = _INLINE | set(
     "p br pre ul ol li table thead tbody tr th td h2 h3 h4 h5 h6 blockquote hr".split()
 )
 _TITLE, _DEEPEST = 1, 6
-"""Heading levels: that of the page's title, and the deepest of HTML."""
+"""Heading levels: the page title's, and the deepest in HTML."""
 _NUMBER = re.compile(r"\[(\d{1,3})\]")
 _MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{_NUMBER.pattern})*)|{_NUMBER.pattern}")
-"""The number of a sentence, in private-use characters behind it, and its markers; or a marker."""
+"""A sentence's number, between private-use characters after it, and its markers; or a marker."""
 
 
 def prose(markdown: str) -> str:
@@ -56,7 +56,7 @@ def prose(markdown: str) -> str:
 
 
 def inline(markdown: str) -> Markup:
-    """Render a sentence or a table row in the same way, without block elements."""
+    """Render a sentence or a table row the same way, without block elements."""
     html = MarkdownIt("commonmark", {"html": False}).renderInline(markdown.strip("| "))
     return Markup(nh3.clean(str(html), tags=_INLINE, attributes={}))  # noqa: S704 - cleaned
 
@@ -84,18 +84,18 @@ def answer_html(report: Report) -> Markup:
         linked = _NUMBER.sub(lambda match: link(match[0], ""), escape(note))
         return f' <span class="note"><b class="contradicted">{kind}</b>: {linked}</span>'
 
-    # Markers are linked in the finished HTML: Markdown would read them as links of its own.
+    # Markers are linked in the finished HTML: Markdown would read them as its own links.
     html = _with_charts(_MARKERS.sub(complete, prose(markdown)), report)
     html += "".join(
         f"<p>{inline(sentence.text)}{flag(sentence)}</p>"
         for number, sentence in enumerate(report.sentences)
         if number not in found and sentence_note(sentence, report)
     )
-    return Markup(html)  # noqa: S704 - cleaned, and what was added is escaped
+    return Markup(html)  # noqa: S704 - cleaned, and all additions are escaped
 
 
 def _with_charts(html: str, report: Report) -> str:
-    """Put the charts of each table after it."""
+    """Insert each table's charts after it."""
     drawn: dict[int, str] = {}
     for chart in charts_of(report):
         drawn[chart.table] = drawn.get(chart.table, "") + to_svg(chart, report)
@@ -104,7 +104,7 @@ def _with_charts(html: str, report: Report) -> str:
 
 
 def notebook_html(report: Report) -> Markup:
-    """Render a report for a notebook's cell: no styles, no anchors that another cell could have."""
+    """Render a report for a notebook cell: no styles, no anchors that another cell could have."""
     parts = [Markup("<p><b>{}</b></p>").format(report.question)]
     parts += [Markup("<p><em>{}</em></p>").format(line) for line in head_lines(report, "python")]
     parts.append(Markup(prose(annotated_answer(report))))  # noqa: S704 - cleaned
@@ -140,7 +140,7 @@ def cite(report: Report, n: int, sentence: str) -> Markup:
 
 
 def _flag(sentence: Sentence, report: Report) -> Markup:
-    """Mark a sentence that is not supported, or only by search results."""
+    """Mark a sentence that is unsupported, or supported only by search results."""
     label = verdict_label(sentence, report)
     if sentence.step:
         step = "-".join(sentence.step.split("/")[:2])

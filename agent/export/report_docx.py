@@ -29,14 +29,14 @@ _LINK, _NOTES = f"{_RELATIONS}/hyperlink", f"{_RELATIONS}/footnotes"
 _WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _NOTES_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
-# A citation, with its page if it has one, or an address.
+# An address, or a citation with its page if it has one.
 _CITED = re.compile(r"(\[\d{1,3}(?:,[^\]]{1,40})?\]|https?://[^\s<>\"]*[^\s<>\".,;:!?)\]])")
 
 
 def render_docx(folder: Path) -> bytes:
-    """Write the run as a Word document; raises `UsageError` where python-docx is missing."""
+    """Write the run as a Word document; raises `UsageError` if python-docx is missing."""
     with from_extra("docx"):
-        import docx  # noqa: PLC0415 - an extra: only who writes such a file needs it
+        import docx  # noqa: PLC0415 - an extra, needed only to write such a file
     record = FinishedRun.read(folder)
     report = record.report
     document = docx.Document()
@@ -74,7 +74,7 @@ def render_docx(folder: Path) -> bytes:
 
 
 def _add_source(document: Any, source: ReportSource) -> None:
-    """Write a source: its title and address as links, when it was read, its quotes."""
+    """Write a source: its title and address as links, when it was read, and its quotes."""
     head = document.add_paragraph(f"[{source.n}] ")
     head.paragraph_format.keep_with_next = True
     if source.url.startswith(("http://", "https://")):
@@ -92,7 +92,7 @@ def _add_source(document: Any, source: ReportSource) -> None:
 
 
 def _without_times(written: io.BytesIO) -> bytes:
-    """Pack a document again without the time at which its parts were written."""
+    """Repack a document without the times at which its parts were written."""
     out = io.BytesIO()
     with ZipFile(written) as parts, ZipFile(out, "w") as packed:
         for name in parts.namelist():
@@ -101,7 +101,7 @@ def _without_times(written: io.BytesIO) -> bytes:
 
 
 def _add_answer(document: Any, answer: str, notes: _Footnotes, report: Report) -> None:
-    """Write the answer's Markdown: headings, lists, tables with their charts, bold words."""
+    """Write the answer's Markdown: headings, lists, tables with their charts, bold text."""
     charts = charts_of(report)
     lines = (line.strip() for line in answer.split("\n"))
     number = 0
@@ -162,7 +162,7 @@ class _Footnotes:
         self._cited: list[tuple[str, ReportSource]] = []
 
     def refer(self, run: Any) -> None:
-        """Make a run that is a citation the mark of a footnote."""
+        """Make the text run of a citation the mark of a footnote."""
         from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
         from docx.oxml.ns import qn  # noqa: PLC0415 - as above
 
@@ -177,7 +177,7 @@ class _Footnotes:
         run._r.insert_element_before(reference, "w:t")  # noqa: SLF001 - the run's own element
 
     def add(self) -> None:
-        """Add the part that holds the footnotes, if there are any."""
+        """Add the part with the footnotes, if there are any."""
         from docx.opc.packuri import PackURI  # noqa: PLC0415 - as above
         from docx.opc.part import Part  # noqa: PLC0415 - as above
 
@@ -211,7 +211,7 @@ class _Footnotes:
 
 
 def _small(text: str) -> str:
-    """A run of a footnote, in small letters (9 points)."""
+    """Return a footnote's text run, in a small size (9 points)."""
     words = escape(_text(text))
     size = '<w:rPr><w:sz w:val="18"/></w:rPr>'
     return f'<w:r>{size}<w:t xml:space="preserve">{words}</w:t></w:r>'
@@ -235,7 +235,7 @@ def _add_chart(document: Any, chart: Chart, report: Report) -> None:
 
 
 def _add_bookmark(paragraph: Any, name: str) -> None:
-    """Add a bookmark at the beginning of a paragraph, which python-docx cannot."""
+    """Add a bookmark at the beginning of a paragraph, which python-docx cannot do."""
     from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
     from docx.oxml.ns import qn  # noqa: PLC0415 - as above
 
@@ -258,8 +258,8 @@ def _add_link(paragraph: Any, text: str, url: str = "", *, anchor: str = "") -> 
     else:
         link.set(qn("r:id"), paragraph.part.relate_to(url, _LINK, is_external=True))
     run = paragraph.add_run(text)
-    run.underline = not anchor  # a line below a bar would be part of its drawing
-    link.append(run._r)  # noqa: SLF001 - the element itself is what is put into the link
+    run.underline = not anchor  # an underline would look like part of the bar
+    link.append(run._r)  # noqa: SLF001 - the element itself is moved into the link
     paragraph._p.append(link)  # noqa: SLF001 - as above
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.types import ReportSource
 
 _STRIP: Final = 6
-"""Sources shown above an answer; below it all are listed."""
+"""Number of sources shown above an answer; all are listed below it."""
 _CONTEXT_CHARS: Final = 320
 """Characters of the saved text shown before and after a quote."""
 _RESULT_CHARS: Final = 4_000  # of a tool result shown in a step
@@ -48,7 +48,7 @@ def render_html(folder: Path) -> bytes:
     """Render the run as one HTML file."""
     record = FinishedRun.read(folder)
     report, usage = record.report, record.report.usage
-    footer = {  # to find the run again, and to verify it
+    footer = {  # to find the run again and verify it
         "run": report.run,
         "asked": to_the_minute(record.events[0].at),
         "model": usage.model or "none",
@@ -61,7 +61,7 @@ def render_html(folder: Path) -> bytes:
 
 
 def whole_page(title: str, body: str, footer: Mapping[str, str] | None = None) -> bytes:
-    """Wrap a body of safe HTML into a page in the style of reports."""
+    """Wrap a body of safe HTML in a page styled like a report."""
     page = _templates().get_template("page.html")
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
     parts = {"style": Markup(style), "body": Markup(body)}  # noqa: S704 - both are ours
@@ -69,7 +69,7 @@ def whole_page(title: str, body: str, footer: Mapping[str, str] | None = None) -
 
 
 def render_page(template: str, title: str, **values: object) -> bytes:
-    """Render a page from a template of its body."""
+    """Render a page from the template of its body."""
     return whole_page(title, _templates().get_template(template).render(title=title, **values))
 
 
@@ -127,7 +127,7 @@ def _templates() -> Environment:
 
 
 def _with_contents(body: str) -> str:
-    """Give the headings ids, and put a table of contents before the answer."""
+    """Give the headings ids, and insert a table of contents before the answer."""
     titles: list[str] = []
 
     def add_id(match: re.Match[str]) -> str:
@@ -145,7 +145,7 @@ def _with_contents(body: str) -> str:
 
 
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
-    """Yield the excerpts of a saved text that show all its quotes, overlapping ones joined.
+    """Yield the excerpts of a saved text that show all its quotes, merging those that overlap.
 
     Quotes are marked; one that is not in the text is shown alone.
     """
@@ -176,7 +176,7 @@ def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a quote's span by the context that is shown, to the edges of words."""
+    """Widen a quote's span by the context that is shown, up to word boundaries."""
     first, last = max(0, start - _CONTEXT_CHARS), min(len(text), end + _CONTEXT_CHARS)
     if first:
         first = start - len(_FIRST_WORD.sub("", text[first:start]))
@@ -186,7 +186,7 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _format_context(text: str) -> str:
-    """Format the text around a quote: headings bold, without table rules and empty headings."""
+    """Format the text around a quote: bold headings, no table rules or empty headings."""
     lines = [line for line in text.split("\n") if not is_table_rule(line)]
     escaped = escape("\n".join(line for line in lines if not line or line.strip("#")))
     return _MARKDOWN_HEADING.sub(r"<strong>\1</strong>", escaped)
@@ -222,7 +222,7 @@ def _steps(record: FinishedRun) -> list[_Step]:
 
 
 def step_title(place: str) -> str:
-    """Name a step for people: `0/3` is the third, `2/1` the first of part 2."""
+    """Name a step for readers: `0/3` is the third, `2/1` the first of part 2."""
     loop, _, step = place.partition("/")
     if not loop.isdigit():
         return loop.capitalize() or "Aside"

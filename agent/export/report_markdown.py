@@ -36,7 +36,7 @@ def render_markdown(folder: Path) -> bytes:
         f"\n\n{state}. {report.steps} steps in {report.elapsed_s:.1f} s{model}."
         f" Run `{report.run}`.\n"
     )
-    # Text of pages and models must not become an HTML tag, or an image that a viewer fetches.
+    # Text from pages and models must not become an HTML tag, or an image that a viewer fetches.
     safe = clean(text).replace("<", "&lt;").replace("![", "!\\[")
     return safe.encode("utf-8", "replace")
 
@@ -51,7 +51,7 @@ def _parts(record: FinishedRun) -> Iterator[str]:
     yield from _data(report)
     if report.references:
         faults = (f"- {_cell(text)} — {_cell(why)}" for text, why in report_view.faults(report))
-        yield _section("What does not hold", faults)
+        yield _section("Faults", faults)
         unsure = (f"- {_cell(s.text)} — {_cell(s.reason)}" for s in report_view.to_check(report))
         yield _section(report_view.TO_CHECK, unsure)
         references = map(report_view.reference_cells, report.references)
@@ -123,7 +123,7 @@ def _steps(record: FinishedRun) -> Iterator[str]:
 
 
 def _section(title: str, lines: Iterable[str]) -> str:
-    """Format lines below a heading; empty without lines."""
+    """Format lines below a heading; empty if there are no lines."""
     body = "\n".join(lines)
     return f"## {title}\n\n{body}" if body else ""
 

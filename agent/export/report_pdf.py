@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import PdfMargins
 
-_NOWHERE = "http://127.0.0.1:9"
+_DEAD_PROXY = "http://127.0.0.1:9"
 """A proxy that does not exist (port 9 is discard): the report must not load anything remote."""
 _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left": "16mm"}
 
@@ -23,7 +23,7 @@ _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left":
 def render_pdf(folder: Path) -> bytes:
     """Print the report as PDF; raises `WebOutOfReach` if there is no browser."""
     page = render_html(folder).decode()
-    # In a thread of its own: the caller's event loop may be running.
+    # In its own thread: the caller's event loop may be running.
     with ThreadPoolExecutor(1, thread_name_prefix="print") as thread:
         return thread.submit(asyncio.run, _print(page)).result()
 
@@ -32,7 +32,7 @@ async def _print(page: str) -> bytes:
     from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:
-        async with Browser.launch(proxy=_NOWHERE) as browser:
+        async with Browser.launch(proxy=_DEAD_PROXY) as browser:
             tab = await browser.open("about:blank")
             await tab.page.set_content(page)
             return await tab.page.pdf(

@@ -1,6 +1,6 @@
 """Labels, facts and table rows of a report, shared by all its presentations.
 
-The exports format them, and so do the terminal, the channels and the MCP server.
+The exports, the terminal, the channels and the MCP server all format them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _ANSWERS = {
 }
 CLOSEST_BY_RULES = "No answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
-"""Titles of the passages shown instead of an answer: without and with a language model."""
+"""Titles of the passages shown in place of an answer: without and with a language model."""
 _QUOTE_CHARS = 240
 """Maximum length of a quote in a note, in characters."""
 
@@ -87,7 +87,7 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
 
 
 def badge_kind(report: Report) -> str:
-    """Return the verdict or status that decides a badge's colour."""
+    """Return the verdict or status that determines a badge's colour."""
     if not _has_answer(report):
         return report.status
     if report.standing in ("contradicted", "disputed"):
@@ -116,8 +116,8 @@ def error_line(report: Report, surface: Surface = "shell") -> str:
 def head_lines(report: Report, surface: Surface = "shell") -> list[str]:
     """List what a reader must know before the answer, as plain text.
 
-    The badge (unless the answer is supported), the doubt, and the error; empty for a supported
-    answer.
+    These are the badge (unless the answer is supported), the doubt and the error; empty for a
+    supported answer.
     """
     is_plain = report.status == "answered" and report.badge == "answered"
     head = "" if is_plain else f"{report.badge.capitalize()}."
@@ -148,7 +148,7 @@ def closest_lines(report: Report) -> list[str]:
 def text_parts(report: Report) -> list[str]:
     """Format a report as Markdown parts: head, answer, unverified sentences, passages, sources.
 
-    Channels, notices, and clients of the server and of MCP show them.
+    They are shown in channels, notifications, and clients of the server and of MCP.
     """
     listed = [f"- {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     faulty = [f"- {text} ({why})" for text, why in faults(report)] if report.references else []
@@ -173,7 +173,7 @@ def text_parts(report: Report) -> list[str]:
 
 
 def saved_text(saved: Mapping[str, Any]) -> str:
-    """Format a job's saved report as Markdown; that of a reminder or page monitor is plain text."""
+    """Format a job's saved report as Markdown; reminders and page monitors have plain text."""
     if "run" not in saved:
         return str(saved.get("answer", ""))
     return "\n\n".join(text_parts(Report.model_validate(saved)))
@@ -203,25 +203,25 @@ _MARKED = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
 
 
 def nearest_quote(source: ReportSource, sentence: str) -> int:
-    """The position of the quote of a source that is most similar to a sentence."""
+    """Return the position of the source's quote that is most similar to a sentence."""
     best = BM25(map(content_words, source.quotes)).best(content_words(sentence), 1)
     return best[0][0] if best else 0
 
 
 def marker(source: ReportSource, sentence: str) -> str:
-    """A source's number in a citation, with the page in a paged document: `1, p. 7`."""
+    """Return a source's number in a citation, with the page in a paged document: `1, p. 7`."""
     if len(source.pages) != len(source.quotes) or not source.quotes:
         return str(source.n)
     return f"{source.n}, p. {source.pages[nearest_quote(source, sentence)]}"
 
 
 def shown_address(url: str) -> str:
-    """The address of a source as exports show it."""
+    """Return a source's address as exports show it."""
     return unquote(url.rpartition("/")[2]) if url.startswith("file:") else url
 
 
 def paged_quotes(source: ReportSource) -> list[str]:
-    """The quotes of a source, with their pages if the document has pages."""
+    """Return a source's quotes, with page numbers if the document has pages."""
     if len(source.pages) != len(source.quotes):
         return source.quotes
     return [f"{quote} (p. {page})" for quote, page in zip(source.quotes, source.pages, strict=True)]
@@ -260,7 +260,7 @@ def sentence_note(sentence: Sentence, report: Report) -> str:
 
 
 def conflicts_of(sentence: Sentence, report: Report) -> list[Conflict]:
-    """List the conflicts of a sentence with other sources."""
+    """List a sentence's conflicts with other sources."""
     return [conflict for conflict in report.conflicts if conflict.text == sentence.text]
 
 
@@ -296,7 +296,7 @@ def _is_denied(sentence: Sentence) -> bool:
 def faulty_sentences(report: Report) -> list[Sentence]:
     """List the faulty sentences of an audited draft.
 
-    These are contradicted by a page that was read, or a judge did not find them in the cited
+    They are contradicted by a page that was read, or a judge did not find them in the cited
     source. Undecided sentences are not included.
     """
     return [
@@ -350,7 +350,7 @@ def confidence_facts(report: Report) -> list[str]:
         return []
     value, parts = report.confidence, report.confidence_parts
     if value is None and all(s.verdict is VerdictState.DONE for s in report.claims):
-        count = len(report.claims)  # of a rerun, or of what the user asked to be done
+        count = len(report.claims)  # in a rerun, or of actions the user asked for
         return [f"{count} step{'s' * (count != 1)} confirmed"]
     weak = sum(sentence.weak for sentence in report.sentences)
     facts = [
@@ -385,7 +385,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
 
 
 def _origins(parts: ConfidenceParts) -> str:
-    """Count the independent sites that support the answer; of copies, pages and origins."""
+    """Count the independent sites that support the answer; with copies, the pages and origins."""
     origins = parts.origins or parts.sites
     if origins < parts.sites:
         return f"{parts.pages} pages, {origins} origin{'s' * (origins != 1)}"
@@ -425,7 +425,7 @@ CHALLENGES = "Searched for the contrary:"
 
 
 def challenge_lines(report: Report) -> list[str]:
-    """List the challenged claims with the result of the search for the contrary."""
+    """List the challenged claims with the result of the search for evidence against them."""
     return [
         f"{one.text} — {_challenge_found(one)} (query “{one.query}”)" for one in report.challenges
     ]
@@ -444,7 +444,7 @@ def recheck_label(row: RecheckedSentence) -> str:
 
 
 def recheck_lines(row: RecheckedSentence) -> list[str]:
-    """List what was found about a sentence of an earlier report: words, place, archived copy."""
+    """List the findings about an earlier report's sentence: words, place, archived copy."""
     old, new = (" ".join(words.split()) for words in (row.old, row.new))
     shows_words = row.state in ("changed", "contradicted")
     lines = [
@@ -495,7 +495,7 @@ def data_as_json(report: Report) -> str:
 
 
 def tool_error(result: Any) -> str:
-    """Return the error of a tool from its result's data; empty if it succeeded."""
+    """Return a tool's error from its result's data; empty if it succeeded."""
     return str(result.get("error") or "") if isinstance(result, dict) else ""
 
 

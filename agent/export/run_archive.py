@@ -1,9 +1,9 @@
-"""Opens the archive of a run: checks it and unpacks it to a temporary folder.
+"""Opens a run archive: checks it and unpacks it to a temporary folder.
 
-It holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
+It contains one folder, named after the run: `report.json`, `report.html`, `journal.jsonl`,
 `pages.warc.gz`, `blobs/<sha256>`, timestamps (`head.tsr`, `head.ots`) if there are any, and the
-SHA-256 of each in `manifest-sha256.txt`, as `sha256sum` reads it. The ZIP comment is the SHA-256 of
-all bytes before it, so that any change shows, in the container as well as in its files.
+SHA-256 of each in `manifest-sha256.txt`, in the format of `sha256sum`. The ZIP comment is the
+SHA-256 of all bytes before it, so that any change to the container or its files is detected.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _NAME = re.compile(
     r"|pages\.warc\.gz|blobs/[0-9a-f]{64})",
     re.ASCII,
 )
-"""All names that an archive may hold; none leads out of the folder it is unpacked to."""
-MAX_FILES: Final = 10_000  # entries of an archive
+"""All names that an archive may contain; none leads out of the folder it is unpacked to."""
+MAX_FILES: Final = 10_000  # entries in an archive
 MAX_BYTES: Final = 2 << 30
 """Unpacked size. A run reads 24 sources of at most 30 MB, so Urchin never writes a larger one."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_archive(name: str) -> bool:
-    """Return whether a name is that of an archive, not of a run."""
+    """Return whether a name refers to an archive, not to a run."""
     return name.lower().endswith(".zip")
 
 
@@ -70,8 +70,8 @@ def unpack(
 ) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder, which is deleted at the end of the block.
 
-    `names` matches all names that it may hold, with its folder as `run`; `required` is a file that
-    it must hold. Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and
+    `names` matches all names that it may contain, with its folder as `run`; `required` is a file
+    that it must contain. Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and
     `UsageError` if the file cannot be read.
     """
     try:
@@ -91,7 +91,7 @@ def unpack(
 
 
 def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
-    """Write all files, counting the bytes that they really unpack to."""
+    """Write all files, counting the bytes that they actually unpack to."""
     (target / "blobs").mkdir(parents=True)
     written = 0
     for entry in packed.infolist():
@@ -102,7 +102,9 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
                     # The sizes that a zip bomb declares are wrong.
                     written += len(chunk)
                     if written > most_bytes:
-                        raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
+                        raise ArchiveDamaged(
+                            f"once unpacked, it is larger than {most_bytes >> 20} MB"
+                        )
                     out.write(chunk)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             name = entry.filename.partition("/")[2]
@@ -122,12 +124,12 @@ def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], requi
     if len(runs) != 1:
         raise ArchiveDamaged(f"it is not an archive of a run: it contains {len(runs)!r}")
     if not any(name.endswith(f"/{required}") for name in names):
-        raise ArchiveDamaged(f"it holds no {required}")
+        raise ArchiveDamaged(f"it contains no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:
-        raise ArchiveDamaged("it holds a file twice, or far too many")
-    # bzip2 and LZMA can expand much more than deflate, and we never pack with them.
+        raise ArchiveDamaged("it contains a file twice, or far too many files")
+    # bzip2 and LZMA can expand much more than deflate, and we never use them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
-        raise ArchiveDamaged("it is encrypted, or packed in a way that archives of runs are not")
+        raise ArchiveDamaged("it is encrypted, or compressed in a way that run archives never are")
     return runs.pop()
 
 
@@ -145,7 +147,7 @@ def is_sealed(path: Path) -> bool:
 def unlisted(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
     """Compare an unpacked archive to its manifest; yields the files that differ, and how.
 
-    A file `but` need not be listed.
+    The file named by `but` need not be listed.
     """
     path = folder.path / MANIFEST
     if not path.is_file():

@@ -35,12 +35,12 @@ class FinishedRun:
         folder = RunFolder(path)
         if not folder.report.is_file():
             hint = f"`research resume {folder.id}` resumes it."
-            raise UsageError(f"{folder.id} was cut off and has no report", hint=hint)
+            raise UsageError(f"{folder.id} was interrupted and has no report", hint=hint)
         report = Report.model_validate_json(folder.report.read_bytes())
         return cls(folder, report, tuple(read_events(folder.journal)))
 
     def source_on_record(self, source: ReportSource) -> dict[str, Any] | None:
-        """Return the recorded data of a source, a page or a search result; None without any."""
+        """Return the recorded data of a source (page or search result); None if there is none."""
         if source.via == "snippet":
             added = (event.data for event in self.events if event.type == "results.added")
             rows = (row for data in added for row in data["results"])
@@ -60,7 +60,7 @@ class FinishedRun:
 
 
 def in_progress(folder: RunFolder) -> bool:
-    """Whether a process works on a run that has no report yet."""
+    """Return whether a process is working on a run that has no report yet."""
     if folder.report.is_file() or not folder.is_running:
         return False
     return all(event.type != "run.finished" for event in read_events(folder.journal))
@@ -71,10 +71,12 @@ def report_of(folder: RunFolder) -> Report:
     if folder.report.is_file():
         return Report.model_validate_json(folder.report.read_bytes())
     events = {event.type: event.data for event in read_events(folder.journal)}
-    if "run.finished" in events:  # cut off between its last event and its report
+    if "run.finished" in events:  # interrupted between its last event and its report
         return Report.model_validate(events["run.finished"]["report"])
     question = str(events.get("run.started", {}).get("question", ""))
-    return Report(run=folder.id, question=question, status="partial", answer="The run was cut off.")
+    return Report(
+        run=folder.id, question=question, status="partial", answer="The run was interrupted."
+    )
 
 
 def to_the_minute(at: str) -> str:
@@ -88,12 +90,12 @@ def seconds_between(earlier: str, later: str) -> float:
 
 
 def render_report(folder: Path) -> bytes:
-    """Render the report as JSON, the same values."""
+    """Render the report as JSON with the same values."""
     return _with_escapes(folder / "report.json")
 
 
 def render_journal(folder: Path) -> bytes:
-    """Render the journal as JSON Lines, the same values."""
+    """Render the journal as JSON Lines with the same values."""
     return _with_escapes(folder / "journal.jsonl")
 
 

@@ -1,9 +1,9 @@
-"""Exports the proof of one sentence, and verifies it: a ZIP file that needs nothing else.
+"""Exports the proof of one sentence, and verifies it: a self-contained ZIP file.
 
-It holds, in one folder, `proof.json` (the sentence, its verdict, its sources with the quotes),
+It contains, in one folder, `proof.json` (the sentence, its verdict, its sources with the quotes),
 `proof.html` for readers, each source's text as it was saved (`text-1.txt`) and the page as it was
 fetched (`page-1.html`), the SHA-256 of each in `manifest-sha256.txt`, and a timestamp of that list
-(`proof.tsr`, RFC 3161) if one was asked for. The ZIP comment closes it as in archives of runs.
+(`proof.tsr`, RFC 3161) if one was requested. The ZIP comment is a digest, as in run archives.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
 PROOF: Final = "proof.json"
 STAMP: Final = "proof.tsr"
 FRAGMENT_WORDS: Final = 5
-"""Words at each end of a long quote that a text fragment names: enough to be found once."""
+"""Words at each end of a long quote in a text fragment: enough to make it unique."""
 PROOF_FILE = re.compile(
     r"(?P<run>[\w-]{1,100})/(manifest-sha256\.txt|proof\.(?:json|html|tsr)"
     r"|(?:text|page)-\d{1,3}\.[a-z0-9]{1,8})",
     re.ASCII,
 )
-"""All names that a proof may hold; none leads out of the folder it is unpacked to."""
+"""All names that a proof may contain; none leads out of the folder it is unpacked to."""
 
 
 class ProofSource(ReportSource):
-    """A source of the sentence: `text` and `page` are names of files, `links` lead to the quotes.
+    """A source of the sentence: `text` and `page` are file names, `links` lead to the quotes.
 
-    `page` is empty where only the text was saved, as of a search result.
+    `page` is empty if only the text was saved, as for a search result.
     """
 
     text: str
@@ -75,9 +75,9 @@ class Proof(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedProof:
-    """A verified proof, None if it cannot be read; its flaws, and who attests its time.
+    """A verified proof (None if it cannot be read), its flaws, and who attests its time.
 
-    `by_code` says that the sentence was found in the saved texts again, word for word.
+    `by_code` says that the sentence was again found word for word in the saved texts.
     """
 
     name: str
@@ -93,7 +93,7 @@ def export_proof(
     """Write the proof of sentence `number` (from 1) of a run to a ZIP file.
 
     `authority` is the URL of a timestamping authority. Raises `UsageError` if there is no such
-    sentence, or no source of it was saved, and `TimestampFailed`.
+    sentence or none of its sources was saved, and `TimestampFailed`.
     """
     record = FinishedRun.read(folder)
     report = record.report
@@ -111,7 +111,7 @@ def export_proof(
     if not sources:
         raise UsageError(
             f"sentence {number} of {report.run} cites no source that was saved",
-            hint="A proof holds the saved text of at least one source.",
+            hint="A proof needs the saved text of at least one source.",
         )
     proof = Proof(
         run=report.run,
@@ -141,7 +141,7 @@ def export_proof(
 def _add_source(
     record: FinishedRun, sentence: Sentence, source: ReportSource, files: dict[str, bytes]
 ) -> ProofSource | None:
-    """Add the files of a source; None if it is not in the record."""
+    """Add a source's files; None if it is not in the record."""
     row = record.source_on_record(source)
     if row is None:
         return None
@@ -181,7 +181,7 @@ def link_to_quote(url: str, quote: str) -> str:
     cells = [cell for cell in split_row(quote) if cell]
     words = quote.split()
     ends = [" ".join(words)]
-    if len(cells) > 1:  # a row of a table: from its first cell to its last one
+    if len(cells) > 1:  # a table row: from its first cell to its last
         ends = [cells[0], cells[-1]]
     elif len(words) > 2 * FRAGMENT_WORDS:
         ends = [" ".join(words[:FRAGMENT_WORDS]), " ".join(words[-FRAGMENT_WORDS:])]
@@ -216,7 +216,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
         what = "it differs from the proof that was written: it was changed or repacked"
         flaws.append(Flaw(path.name, what))
     flaws += [
-        Flaw(source.text, f"does not hold the quote “{quote}”")
+        Flaw(source.text, f"does not contain the quote “{quote}”")
         for source in proof.sources
         for quote in source.quotes
         if quote not in texts.get(source.n, "")
@@ -224,7 +224,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     by_code = _is_found(proof, texts)
     claimed = proof.sentence.verdict is VerdictState.SUPPORTED
     if claimed and proof.sentence.decided_by == "code" and not by_code:
-        flaws.append(Flaw(PROOF, "the sentence does not stand in the saved texts word for word"))
+        flaws.append(Flaw(PROOF, "the sentence does not appear word for word in the saved texts"))
     return VerifiedProof(path.name, proof, tuple(flaws), by_code, tuple(since))
 
 
@@ -240,7 +240,7 @@ def _texts(proof: Proof, folder: Path, flaws: list[Flaw]) -> dict[int, str]:
                 continue
             body = path.read_bytes()
             if hashlib.sha256(body).hexdigest() != digest:
-                flaws.append(Flaw(name, f"its hash is not the one of source {source.n}"))
+                flaws.append(Flaw(name, f"its hash is not that of source {source.n}"))
             if name == source.text:
                 texts[source.n] = body.decode("utf-8", "surrogatepass")
     return texts
@@ -262,6 +262,6 @@ def _check_stamp(folder: Path, roots: Path | None, flaws: list[Flaw]) -> list[st
     except TimestampInvalid as error:
         flaws.append(Flaw(STAMP, f"{error}. {error.hint}"))
         return []
-    except UsageError as error:  # the plug-in is missing, or the file of certificates
+    except UsageError as error:  # the plug-in or the certificate file is missing
         return [f"{STAMP} is not checked: {error}. {error.hint}".rstrip()]
     return [f"there since {found}"]

@@ -2,7 +2,7 @@
 
 The tokens are stored beside the journal in the formats of other tools: `head.tsr` is signed by an
 authority (RFC 3161, `openssl ts`), `head.ots` is a proof of OpenTimestamps (`ots`). The head is a
-hash over all events, which hold the hashes of everything that was read.
+hash over all events, which contain the hashes of everything that was read.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def since_when(
     roots: Path | None = None,
     blocks: Mapping[int, bytes] | None = None,
 ) -> tuple[list[str], list[Flaw]]:
-    """Check the timestamps of a head; returns a line for each that holds, and the flaws.
+    """Check the timestamps of a head; returns a line for each valid one, and the flaws.
 
     `roots` is a file of trusted root certificates for authorities; `blocks` are headers of Bitcoin
     blocks by height.
@@ -73,7 +73,7 @@ def since_when(
             found = check(path.read_bytes(), bytes.fromhex(head), roots, blocks)
         except TimestampInvalid as error:
             flaws.append(Flaw(path.name, f"{error}. {error.hint}"))
-        except UsageError as error:  # the plug-in is missing, or the file of certificates
+        except UsageError as error:  # the plug-in or the certificate file is missing
             lines.append(f"{path.name} is not checked: {error}. {error.hint}".rstrip())
         else:
             lines.append(f"there since {found}" if found.when else f"{path.name}: {found}")
@@ -83,6 +83,6 @@ def since_when(
 def _head(folder: RunFolder) -> str:
     chain = check_chain(folder.journal)
     if chain.flaws:
-        hint = f"`research verify {folder.id}` says what is wrong."
+        hint = f"`research verify {folder.id}` reports what is wrong."
         raise UsageError(f"the record of {folder.id} failed verification", hint=hint)
     return chain.head

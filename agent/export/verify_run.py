@@ -1,4 +1,4 @@
-"""Verifies a run offline: its journal, pages, report and quotes; of an archive also its WARC."""
+"""Verifies a run offline: its journal, pages, report and quotes, and an archive's WARC."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXCERPT_CHARS = 80  # one line of a terminal
 class Verified:
     """The result of a verification: what was counted, the head of the chain, and the flaws.
 
-    `since` holds a line for each timestamp: who attests the time of the head.
+    `since` has a line for each timestamp: who attests the time of the head.
     """
 
     run: str
@@ -88,7 +88,7 @@ def verify_archive(
             if not flaws and not pages.is_file():
                 flaws.append(Flaw(pages.name, "is missing"))
             elif not flaws and not is_warc_of(folder.path, pages.read_bytes()):
-                flaws.append(Flaw(pages.name, "does not hold the pages of the run"))
+                flaws.append(Flaw(pages.name, "does not contain the pages of the run"))
     except ArchiveDamaged as error:
         return Verified(path.name, "", 0, 0, 0, 0, (Flaw(path.name, str(error)),))
     if not is_sealed(path):
@@ -98,19 +98,21 @@ def verify_archive(
 
 
 def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, list[Flaw]]:
-    """Compare the report in the file with the one in the journal; returns that one, and flaws."""
+    """Compare the report file with the report in the journal; returns the latter, and flaws."""
     ends = [event for event in chain.events if event.type == "run.finished"]
     if not ends:
-        return None, [Flaw(folder.journal.name, "holds no intact end of the run (run.finished)")]
+        return None, [Flaw(folder.journal.name, "has no intact end of the run (run.finished)")]
     recorded = ends[-1].data.get("report")
     try:
         report = Report.model_validate(recorded)
     except ValidationError as error:
-        return None, [Flaw(folder.journal.name, f"its report is none: {error.errors()[0]['msg']}")]
+        return None, [
+            Flaw(folder.journal.name, f"its report is invalid: {error.errors()[0]['msg']}")
+        ]
     if not folder.report.is_file():
         return report, [Flaw(folder.report.name, "is missing")]
     body, expected = folder.report.read_bytes(), report.to_json()
-    # A report of an older version has fewer fields than the model now: its own form is fine too.
+    # A report from an older version has fewer fields than today's model: that form is valid too.
     older = json.dumps(recorded, indent=2, ensure_ascii=False)
     if body in (expected.encode(), older.encode()):
         return report, []

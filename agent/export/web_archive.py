@@ -1,9 +1,9 @@
 """Renders the pages that a run read as a web archive (WARC).
 
-A page over HTTP is a `response`: its status, the headers that describe the document (no cookies and
-the like), and its decompressed body. The DOM of a live page, a file and a screenshot are
+A page read over HTTP is a `response`: its status, the headers that describe the document (no
+cookies or the like), and its decompressed body. The DOM of a live page, a file and a screenshot are
 `resource`s. The text extracted from a body is a `conversion` of its record; a search snippet is
-`metadata` of the page that it is about.
+`metadata` of its page.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def render_warc(folder: Path) -> bytes:
                 warc_headers_dict=headers,
                 http_headers=http,
             )
-        else:  # the same body again is only referred to
+        else:  # a repeated body is only referred to
             header = earlier.rec_headers.get_header
             record = writer.create_revisit_record(
                 entry.uri,
@@ -113,7 +113,7 @@ def _entries(record: FinishedRun) -> Iterator[WarcEntry]:
     run, blob = record.report.run, record.folder.blob
 
     def record_id(name: str) -> str:
-        # Derived from run and place, so that rendering again gives the same ids.
+        # Derived from run and place, so that the ids are always the same.
         return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'urchin:{run}/{name}')}>"
 
     info = (

@@ -21,7 +21,7 @@ _KINDS: Final = {"article": "journalArticle", "inproceedings": "conferencePaper"
 def save_to_zotero(folder: Path) -> None:
     """Save the sources of a run to the collection that is selected in Zotero.
 
-    Files of the user are left out. Raises `UsageError` if Zotero does not answer, `NotFound` if
+    The user's files are left out. Raises `UsageError` if Zotero does not answer, `NotFound` if
     there is nothing to save.
     """
     items = [_item(found) for found in references(folder) if found.url]
@@ -34,7 +34,7 @@ def save_to_zotero(folder: Path) -> None:
 
 
 def _item(found: Reference) -> dict[str, Any]:
-    """Return an item in the form of Zotero's translators; unknown fields are left out."""
+    """Return an item in the format of Zotero's translators; unknown fields are left out."""
     work = found.publication
     fields = {
         "title": found.title,

@@ -1,9 +1,9 @@
-"""The events of a run: their form, reading them, and the journal that writes them.
+"""The events of a run: their format, how they are read, and the journal that writes them.
 
 A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` is
 the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subtask/step/call`) names
-what caused the event, whenever it finished. `hash` is the SHA-256 of the line without it and
-before escaping, `prev` the hash of the line before.
+what caused the event, whenever it finished. `hash` is the SHA-256 of the line without the hash
+and before escaping, `prev` the hash of the previous line.
 
 Types: run.started · skills.given · memory.given · plan · plan.clarified · plan.approved ·
 sections · sections.kept · rerun.taken_over · model.request · model.reply ·
@@ -44,27 +44,27 @@ MAIN: Final = "0"
 """The main loop; the loops of subtasks are `1`, `2`, …"""
 PLAN: Final = "plan"
 PROPOSAL: Final = "proposal"
-"""The plan that the user approves; `proposal/2` after the user said what they meant."""
+"""The plan that the user approves; `proposal/2` after the user explained what they meant."""
 SYNTHESIS: Final = "synthesis"
-"""Putting the results of subtasks together."""
+"""Combining the results of subtasks."""
 CHALLENGE: Final = "challenge"
-"""Queries for the contrary of central claims; the first search is `0/challenge-1`."""
+"""Queries for evidence against central claims; the first search is `0/challenge-1`."""
 PRIMARY: Final = "primary"
-"""Following the citation of a secondary source; the first one `0/primary-1`."""
+"""Following the citation of a secondary source; the first one is `0/primary-1`."""
 MISSING: Final = "missing"
-"""The open points of a draft; the first time `missing/1`."""
+"""The open points of a draft; `missing/1` the first time."""
 OUTLINE: Final = "outline"
 CLOSING: Final = "closing"
 """The text above and below the sections of a report."""
 VALUES: Final = "values"
-"""The data of a schema; the first time `values/1`."""
+"""The data of a schema; `values/1` the first time."""
 REVIEW: Final = "review"
 """The objections of the answer review."""
 JUDGE: Final = "judge"
 REPHRASE: Final = "rephrase"
 """Other queries for a search; followed by the place of the call."""
 CONDENSE: Final = "condense"
-"""Notes on old steps if the window is full; followed by the place of the step."""
+"""Notes on old steps when the window is full; followed by the place of the step."""
 AFTER: Final = "after"
 """The background jobs."""
 
@@ -74,9 +74,9 @@ GENESIS: Final = "0" * 64
 DURABLE: Final = frozenset(
     {"run.started", "model.reply", "tool.intent", "tool.result", "answer.verified", "run.finished"}
 )
-"""Events that are synced to disk (fsync) when written, since later effects depend on them."""
+"""Events synced to disk (fsync) when written, since later effects depend on them."""
 TRANSIENT: Final = frozenset({"model.delta"})
-"""Events that are sent to listeners and not written."""
+"""Events that are sent to listeners but not written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class Event:
         return replace(self, hash=self.digest())
 
     def digest(self) -> str:
-        """Compute the SHA-256 (hex) of all fields but the hash."""
+        """Compute the SHA-256 (hex) of all fields except the hash."""
         return hashlib.sha256(_canonical(self._fields()).encode()).hexdigest()
 
     def to_json(self) -> str:
         """Serialise as one line, without the newline.
 
-        Characters that would steer a terminal or reorder what is shown (as in the name of a file)
-        are escaped: the values stay the same, and so does the hash.
+        Characters that would control a terminal or reorder what is shown (as in a file name) are
+        escaped: the values stay the same, and so does the hash.
         """
         return escaped(_canonical({**self._fields(), "hash": self.hash}))
 
@@ -120,14 +120,14 @@ class Event:
 
 
 def _canonical(value: Any) -> str:
-    # The hash is computed over these bytes, so their form must never change. Pages may have halves
-    # of surrogate pairs, which UTF-8 cannot encode: hence `backslashreplace`.
+    # The hash is computed over these bytes, so their form must never change. Pages may have lone
+    # surrogates, which UTF-8 cannot encode: hence `backslashreplace`.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
-    """Read the complete lines of a journal, and a part of a line that a crash left at the end.
+    """Read the complete lines of a journal, and the partial line that a crash left at the end.
 
     Raises `JournalError` if the file cannot be read.
     """
@@ -178,7 +178,7 @@ def read_event(line: bytes, where: str) -> Event:
 Listener = Callable[[Event], None]
 Clock = Callable[[], datetime]
 _LOCK_SECONDS: Final = 1.0
-"""A process that checks whether a run is in progress holds its lock for a moment."""
+"""A process that checks whether a run is in progress briefly holds its lock."""
 
 
 def utc_now() -> datetime:
@@ -201,25 +201,25 @@ class Journal:
         if folder.journal.exists():
             for event in read_events(folder.journal):
                 self._seq, self._prev = event.seq + 1, event.hash
-            # Cut off the part of a line that a crash left behind.
+            # Cut off the partial line that a crash left behind.
             os.truncate(folder.journal, folder.journal.read_bytes().rfind(b"\n") + 1)
         try:
-            # Unbuffered: an event is in the file when `write` returns, even if we are killed next.
+            # Unbuffered: an event is in the file when `write` returns, even if we are then killed.
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
         self._lock = folder.lock()
-        with suppress(OSError):  # somebody looks at it now, or the file system has no locks
+        with suppress(OSError):  # another process is checking it, or the file system has no locks
             self._lock.acquire(timeout=_LOCK_SECONDS, blocking=True)
 
     def listen(self, listener: Listener) -> None:
-        """Call `listener` with each event, after it was written."""
+        """Call `listener` with each event after it has been written."""
         self._listeners.append(listener)
 
     def write(self, kind: str, place: str = "", **data: Any) -> Event:
-        """Append one event and return it; events of `DURABLE` are on disk then.
+        """Append one event and return it; `DURABLE` events are on disk by then.
 
-        A `TRANSIENT` event is only sent to listeners: it has no hash, and the `seq` of the next
+        A `TRANSIENT` event is only sent to listeners: it has no hash, and has the `seq` of the next
         event that is written.
         """
         at = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -243,7 +243,7 @@ class Journal:
 
     def _append(self, event: Event) -> None:
         line = event.to_json().encode() + b"\n"
-        # Not `tell()`, which still points behind an incomplete line that was cut off.
+        # Not `tell()`, which still points past an incomplete line that was cut off.
         start = os.fstat(self._file.fileno()).st_size
         try:
             if self._file.write(line) != len(line):
@@ -251,7 +251,7 @@ class Journal:
             if event.type in DURABLE:
                 os.fsync(self._file.fileno())
         except OSError as error:
-            # Half a line in the middle would make the record unreadable.
+            # A partial line in the middle would make the record unreadable.
             self._file.truncate(start)
             raise JournalError(
                 f"cannot write {self.folder.journal}: {error.strerror}",

@@ -1,6 +1,6 @@
 """Checking that a record is unchanged: the hash chain of its events, the hashes of its blobs.
 
-Each event has the hash of the one before, so that the last hash (the head) depends on all events.
+Each event has the hash of the previous one, so the last hash (the head) depends on all events.
 With a copy of the head, or a timestamp of it, anyone can detect that a record was rewritten.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A change in a record: where (`journal.jsonl:12`), and what."""
+    """A change in a record: where it is (`journal.jsonl:12`), and what it is."""
 
     where: str
     what: str
@@ -65,21 +65,21 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
     name = f"{event.type} {event.place}".strip()
     if event.digest() != event.hash:
         yield f"{name} was changed: its hash is not that of its content"
-    elif event.to_json().encode() != line:  # other spaces or escapes, with the same values
-        yield f"{name} is not written as it was"
+    elif event.to_json().encode() != line:  # different spaces or escapes, same values
+        yield f"{name} is not written in its original form"
     expected = (previous.seq + 1, previous.hash) if previous else (0, GENESIS)
     if (event.seq, event.prev) != expected:
         yield f"{name} does not follow the event before it: one was changed or removed"
 
 
 def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[Flaw]]:
-    """Check that each blob has the hash of its name, and that all blobs of the events exist.
+    """Check that each blob's hash matches its name, and that all blobs of the events exist.
 
     Returns the number of blobs, and the flaws.
     """
     kept = {path.name: path for path in (folder.path / "blobs").glob("[0-9a-f]*")}
     flaws = [
-        Flaw(f"blobs/{name}", "its content is not the one that its name is the hash of")
+        Flaw(f"blobs/{name}", "its content does not match the hash that is its name")
         for name, path in sorted(kept.items())
         if hashlib.sha256(path.read_bytes()).hexdigest() != name
     ]

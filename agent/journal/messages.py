@@ -28,8 +28,8 @@ def images_from_rows(rows: Iterable[dict[str, str]], read_blob: ReadBlob) -> tup
 def message_row(message: Message) -> dict[str, Any]:
     """Convert a message to a row.
 
-    Of the observations, only those of the question's own message (files and the open page) are
-    written: the data of tool results is recorded with the calls.
+    Only the observations of the question's own message (files and the open page) are written: the
+    data of tool results is recorded with the calls.
     """
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:

@@ -47,11 +47,11 @@ class RunFolder:
 
     @property
     def browser_state(self) -> Path:
-        """Cookies and site storage while the run lasts: secrets, never exported."""
+        """Cookies and site storage during the run: secrets, never exported."""
         return self.path / "browser-state.json"
 
     def settings_with_paths(self, recorded: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings that the journal records, with the paths that it leaves out."""
+        """Return the settings recorded in the journal, with the paths that it leaves out."""
         try:
             return {**recorded, **json.loads(self.paths.read_bytes())}
         except FileNotFoundError:  # an archive, or an older run whose journal has the paths
@@ -73,14 +73,14 @@ class RunFolder:
         return self.path / "head.ots"
 
     def lock(self) -> FileLock:
-        """The lock that a process holds while it works on the run; it ends with the process."""
+        """The lock that a process holds while working on the run; it is released when that ends."""
         from filelock import FileLock  # noqa: PLC0415 - most commands need none
 
         return FileLock(self.path / "running", blocking=False, thread_local=False)
 
     @property
     def is_running(self) -> bool:
-        """Whether a process works on the run now."""
+        """Whether a process is working on the run now."""
         lock = self.lock()
         if not Path(lock.lock_file).exists():
             return False
@@ -114,7 +114,7 @@ class RunFolder:
 
     def blob(self, digest: str) -> bytes:
         """Read a blob by its hash; raises `JournalError` if it does not exist."""
-        # A record may be somebody else's: a name that is not a hash could lead out of the folder.
+        # A record may come from elsewhere: a name that is not a hash could lead out of the folder.
         if len(digest) != 64 or digest.strip("0123456789abcdef"):
             raise JournalError(f"{digest[:80]!r} is not stored with {self.id}")
         try:
@@ -126,7 +126,7 @@ class RunFolder:
 
 
 def new_id(now: datetime, length: int = 4) -> str:
-    """Make an id of the time and `length` random characters."""
+    """Make an id from the time and `length` random characters."""
     return f"{now.strftime(_STAMP)}-{''.join(secrets.choice(_ALPHABET) for _ in range(length))}"
 
 
@@ -140,7 +140,7 @@ class Runs:
         """Create the folder of a new run, with the id `name` or a new one."""
         folder = RunFolder(self.root / (name or new_id(now)))
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # A given id may exist: a job that was killed before its run began tries again with it.
+        # A given id may exist: a job killed before its run began tries again with it.
         for path in (folder.path, folder.path / "blobs"):
             path.mkdir(mode=0o700, exist_ok=name is not None)
         return folder
@@ -148,7 +148,7 @@ class Runs:
     def __iter__(self) -> Iterator[RunFolder]:
         """Iterate over the runs, newest first."""
         if self.root.is_dir():
-            # Ids begin with the time, so that they sort by it.
+            # Ids begin with the time, so they sort by it.
             for path in sorted(self.root.iterdir(), reverse=True):
                 if (path / "journal.jsonl").is_file():
                     yield RunFolder(path)
@@ -165,7 +165,7 @@ class Runs:
             raise UsageError(f"no run {name}", hint="`research runs` lists them.")
         if len(matches) > 1:
             some = ", ".join(run.id for run in matches[:5])
-            raise UsageError(f"{name} is the beginning of several runs", hint=f"Say which: {some}")
+            raise UsageError(f"{name} matches several runs", hint=f"Name one of them: {some}")
         return matches[0]
 
     def remove(self, run: RunFolder) -> None:

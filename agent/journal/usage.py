@@ -1,4 +1,4 @@
-"""Usage of all runs: calls, tokens and dollars by day and model, and what budgets have left."""
+"""Usage of all runs: calls, tokens and dollars by day and model, and remaining budgets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UsageLine:
 
 
 def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
-    """Add up the model replies of runs, newest day first; damaged records are left out."""
+    """Add up the runs' model replies, newest day first; damaged records are left out."""
     lines: dict[tuple[str, str], UsageLine] = {}
     for run in runs:
         try:
@@ -45,7 +45,7 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
         except JournalError:
             continue
         for reply in replies:
-            # A record may be damaged, or somebody else's: its fields are not trusted.
+            # A record may be damaged or come from elsewhere: its fields are not trusted.
             amounts = (reply.data.get(name) for name in _AMOUNTS)
             if "model" in reply.data and all(isinstance(n, int | float) for n in amounts):
                 key = (reply.at[:10], str(reply.data["model"]))
@@ -75,7 +75,7 @@ class Spending:
         for run in self._runs:
             try:
                 stat = run.journal.stat()
-            except FileNotFoundError:  # deleted meanwhile
+            except FileNotFoundError:  # deleted in the meantime
                 continue
             if stat.st_mtime < begin:  # it ended before that day
                 continue
@@ -88,6 +88,6 @@ class Spending:
 
 
 def budget_days() -> tuple[str, str]:
-    """Return the first days (UTC) of the budgets of the day and the month."""
+    """Return the first days (UTC) of the daily and the monthly budget."""
     today = datetime.now(UTC).date()
     return today.isoformat(), today.replace(day=1).isoformat()

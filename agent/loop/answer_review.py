@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 MIN_SAME_SHARE = 0.6
-"""Minimum share of a sentence's words in a corrected one for both to count as the same."""
+"""Minimum share of a sentence's words that a corrected one keeps to count as the same."""
 NO_ANSWER = "it does not answer the question that was asked"
 _CITATION = re.compile(r"\[[^\]]*\]")
 
@@ -43,7 +43,7 @@ class AnswerReview:
     judge: ClaimJudge
 
     async def check(self, result: LoopResult) -> LoopResult:
-        """Return the answer, corrected once if a sentence of it is refused."""
+        """Return the answer, corrected once if any of its sentences is refused."""
         work, evidence = self.work, self.judge.evidence
         await self._judge(result.text, "judge/1")
         # The parts of a report were corrected one by one (`check_parts`).
@@ -61,9 +61,9 @@ class AnswerReview:
         return corrected
 
     async def question_claims(self, result: LoopResult, most: int, web: Web | None) -> None:
-        """Follow the citations of the `most` central claims, and search for their contrary.
+        """Follow the citations of the `most` central claims, and search for evidence against them.
 
-        An answer that a limit cut short is left as it is.
+        An answer that a limit cut short is left unchanged.
         """
         if not most or result.limit is not None:
             return
@@ -79,7 +79,7 @@ class AnswerReview:
 async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
     """Check parts of a report, its sections or the frame, by code and by the judge in one request.
 
-    Takes texts by their places, and returns the objections by place, which are recorded.
+    Takes the texts by place, records the objections, and returns them by place.
     """
     evidence = judge.evidence
     parts = {place: text for place, text in parts.items() if _claims_something(text, evidence)}
@@ -98,10 +98,10 @@ async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, 
 async def repair(
     work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str] = ()
 ) -> LoopResult:
-    """Have the model correct an answer by a note; if that fails, the first answer stays.
+    """Have the model correct an answer as a note asks; if that fails, the first answer is kept.
 
-    `supported` are the supported sentences of the first answer. Those missing in the corrected one
-    are appended to it; if the model gives up, they are the answer.
+    `supported` are the supported sentences of the first answer. Those missing from the corrected
+    one are appended to it; if the model gives up, they become the answer.
     """
     try:
         corrected = await work.follow_up(result.text, note)
@@ -124,8 +124,8 @@ async def repair(
 def objections(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
     """List the refused sentences with reasons, as a note for the model; None if there are none.
 
-    Refused are sentences that are contradicted, that the judge did not find supported, or that cite
-    a passage which was not read; and the whole answer, if it answers another question.
+    A sentence is refused if it is contradicted, if the judge did not find it supported, or if it
+    cites a passage that was not read. The whole answer is refused if it answers another question.
     """
     if not _claims_something(answer, evidence):
         return None

@@ -1,7 +1,7 @@
-"""Searches once for the contrary of each central claim of an answer, and reads the results.
+"""Searches once for evidence against each central claim of an answer, and reads the results.
 
-They are evidence like any other: a page that contradicts a claim makes a conflict,
-and one that agrees is another origin. Each search is recorded as `challenge`.
+They are evidence like any other: a page that contradicts a claim creates a conflict, and one that
+agrees counts as another origin. Each search is recorded as `challenge`.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 PAGES_READ: Final = 2
 """Pages read per search: the first results, so that a run reads only a few more pages."""
 PASSAGES_JUDGED: Final = 3
-"""Passages of each of these pages that the judge sees for a claim."""
+"""Passages from each of these pages that the judge is shown for a claim."""
 QUERY_CHARS: Final = 150
 """Maximum length of a query: engines cut longer ones."""
 
 
 async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: int) -> None:
-    """Search for the contrary of the `most` claims nearest to the question; records the results.
+    """Search for evidence against the `most` claims nearest to the question; record the results.
 
-    A limit or an error ends it; an error is noted in the record.
+    A limit or an error ends the search; an error is noted in the record.
     """
     evidence = judge.evidence
     checked = check_answer(answer, evidence, judge)
@@ -85,7 +85,7 @@ async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
 
 
 def without_values(claim: str) -> str:
-    """Return a claim as a query, without its figures and dates: the search is for other ones."""
+    """Return a claim as a query, without its figures and dates: others are searched for."""
     facts = extract_facts(claim)
     values = [figure.quantity for figure in facts.figures] + [date.text for date in facts.dates]
     for value in sorted(values, key=len, reverse=True):

@@ -1,6 +1,6 @@
 """Builds the first messages of a loop: memory, the open page, files and the question.
 
-Each text is added to the run's provenance as well, which decides later what may be sent.
+Each text is also added to the run's provenance, which later decides what may be sent.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs that are put into the prompt. `is_public_run(id)` says that a
-    run read nothing private. After a call for the main loop, `skills` has the names of the
-    skills in the prompt, and `layers` the layers of memory in it.
+    `captured` are (type, text) pairs that are put into the prompt. `is_public_run(id)` says whether
+    a run read nothing private. After a call for the main loop, `skills` has the names of the
+    skills in the prompt, and `layers` the memory layers in it.
     """
 
     context: ToolContext
@@ -137,7 +137,7 @@ class ContextBuilder:
         uri = web.reader.files.address(path)
         # The reader extracts the text of all kinds of documents, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
-        if kind.startswith(_HANDED_OVER):
+        if kind.startswith(_UPLOAD_ONLY_TYPES):
             text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
             return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
@@ -162,7 +162,7 @@ class ContextBuilder:
     def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the texts of memory and of the page to the run's provenance.
 
-        Of the layers, only entries in `shown`, the text of the messages, are added. Memories are
+        Only layer entries found in `shown`, the text of the messages, are added. Memories are
         private even if their words come from the web, since the run that wrote them may have read
         something private. Facts that a public run found on pages are the exception.
         """
@@ -191,5 +191,5 @@ class ContextBuilder:
             provenance.add(text, Kind.PAGE, self.page.url)
 
 
-_HANDED_OVER = ("image/", "audio/", "video/")
+_UPLOAD_ONLY_TYPES = ("image/", "audio/", "video/")
 """Types of files without text to read; they can be uploaded."""

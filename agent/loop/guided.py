@@ -1,7 +1,7 @@
 """Guided mode: code searches and reads; a small language model only picks the words of the answer.
 
 A model of a few billion parameters cannot drive a tool loop, but it finds an answer in passages. It
-is asked once, with few and short passages. Its answer is used only if code finds it there: its
+is asked once, with a few short passages. Its answer is used only if code finds it there: its
 words in a passage, and the question's names and figures on the same page or in a passage that names
 this page. If the passages only identify who or what is meant, the model names it, code looks it
 up, and the model is asked again (a second hop).
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES: Final = 4
 MAX_SENTENCES: Final = 3
-"""Sentences of each passage in the request. Four passages of three sentences hold the answer to
-164 of 200 questions, six passages to 165; in 155 cases it is in the first."""
+"""Sentences of each passage in the request. Four passages of three sentences contain the
+answer to 164 of 200 questions, six passages to 165; in 155 cases it is in the first one."""
 MAX_PASSAGES_CHARS: Final = 1_400
 """Maximum length of all passages in characters, about 300 tokens; 1,800 contain no more answers."""
 MAX_ANSWER_WORDS: Final = 25
 """Maximum number of words of the answer's sentence; a longer one is shortened."""
 MIN_COVERED: Final = 0.5
-"""Minimum share of the question's words on the page of the answer. Together with the question's
-names it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone:
-124 and 17)."""
+"""Minimum share of the question's words on the answer's page. Together with the question's names it
+accepts 122 of 130 right answers, and 9 answers to 40 questions that have none (names alone: 124 and
+17)."""
 MAX_REPLY_TOKENS: Final = 500
 """Maximum number of tokens of a reply: a valid one has at most 150; this stops a
 rambling model."""
@@ -123,7 +123,7 @@ class GuidedModel(ModelWrapper):
         if hop is not None:
             name, leading = hop
             selected.append(leading)
-            # The second hop has a question of its own, by which passages are ranked.
+            # The second hop has its own question, by which passages are ranked.
             query = f"{name} {_open_words(question, leading)}"
             messages = [
                 replace(m, question=query) if m.question == question else m for m in messages
@@ -142,7 +142,7 @@ class GuidedModel(ModelWrapper):
 
 
 def _read_reply(reply: str) -> tuple[str, int]:
-    """Read the words of the model's reply, JSON or plain, and the number of a passage or 0."""
+    """Read the answer's words from the model's reply, JSON or plain, and a passage number or 0."""
     fields = loose_object(reply)
     plain = "" if "{" in reply else parse(reply).text
     words = " ".join(str(fields.get("answer") or plain).split())
@@ -197,8 +197,8 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 def names_no_place(found: Found, question: str) -> bool:
     """Whether the question asks for a place ("in what city") and the passage names none.
 
-    Then the found words may only lead to it. This is so with 7 of 9 development questions of two
-    hops, and with 1 of 300 plain ones, whose answer the second hop finds again.
+    Then the words found may only lead to the place. This applies to 7 of 9 two-hop development
+    questions, and to 1 of 300 plain ones, whose answer the second hop finds again.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
@@ -227,7 +227,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
 
 
 def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
-    """Whether a passage names the page of another, and has the question's values missing there."""
+    """Whether a passage names another passage's page, and has the question's values it lacks."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
     missing = missing_values(question, near | _stems(leading))
@@ -235,7 +235,7 @@ def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[st
 
 
 def _open_words(question: str, leading: Passage) -> str:
-    """Return the keywords of the question that a passage does not have."""
+    """Return the question's keywords that a passage does not contain."""
     near = _stems(leading)
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
@@ -243,7 +243,7 @@ def _open_words(question: str, leading: Passage) -> str:
 def _locate(words: str, number: int, passages: Sequence[Passage]) -> Found | None:
     """Find the passage with the answer's words, starting with the one named: models miscount.
 
-    If no passage has the words together, a sentence with all of them is taken, in any form: small
+    If no passage has the words together, a sentence with all of them is used, in any form: small
     models leave words out ("bridge across the Tyne" of "a bridge was built across the Tyne") and
     inflect them ("oxygen chamber" of "uses special oxygen chambers").
     """
@@ -283,7 +283,7 @@ def missing_values(question: str, near: frozenset[str]) -> list[str]:
 
 
 def _is_plain(word: str) -> bool:
-    """Whether the first word of a question has a capital only for its position."""
+    """Whether the first word of a question is capitalised only because of its position."""
     return word.casefold() in STOP_WORDS or not word[1:] or word[1:].islower()
 
 
@@ -310,7 +310,7 @@ def _reply_schema(passages: int) -> dict[str, Any]:
 
 
 def _find(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a phrase in a text, comparing letters and digits alone; returns its span."""
+    """Find a phrase in a text, comparing only letters and digits; returns its span."""
     wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
     if not wanted:
         return None
@@ -321,7 +321,7 @@ def _find(text: str, phrase: str) -> tuple[int, int] | None:
 
 
 def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a sentence with the stems of all words of a phrase; returns their whole span."""
+    """Find a sentence with the stems of all words in a phrase; returns their whole span."""
     wanted = {_stem(word) for word, _, _ in _tokens(phrase)}
     if not wanted:
         return None

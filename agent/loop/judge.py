@@ -1,10 +1,10 @@
 """The judge: a model decides the sentences that code could not, from the passages alone.
 
 One request judges all open sentences of an answer, and whether the answer answers the question; if
-no sentence is open, a short one asks only that. Passages of other pages that may disagree with the
-answer are shown with it. The judge does not see the conversation in
-which the answer was written. Its *supported* and *contradicted* need words of the passages
-that are about the claim: without them it is asked once more.
+no sentence is open, a short one asks only that. Passages from other pages that may disagree with
+the answer are shown with it. The judge does not see the conversation in which the answer was
+written. A *supported* or *contradicted* verdict must quote words from the passages that are about
+the claim: without them the judge is asked once more.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MAX_WHOLE_SOURCE_CHARS = 4_000
 """Maximum length in characters of a source that is shown whole: any of its passages may decide."""
 _MAX_REASON_WORDS = 60
 """Maximum number of words of a reason after a verdict; a longer one is cut."""
-_LINE = re.compile(
+_VERDICT_LINE_RE = re.compile(
     r"^\W*(?:claim\W+)?(\d+)\W+"
     r"(supported|done|attempted|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -60,7 +60,7 @@ _DISPUTED = re.compile(
 """Words of the answer, the passage that disagrees, and words of that passage."""
 _MARKER = re.compile(r"\s*\[S\d[^\]]*\]")
 CITED = re.compile(r"S\d+¶\d+")
-_JOINERS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
+_JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
 """Words that only join two quotations in a line."""
 
 _STATES = {
@@ -73,15 +73,15 @@ _STATES = {
     "undecided": (VerdictState.UNDECIDED, "the passages do not say it"),
 }
 
-_OTHERS = (
+_OTHER_PASSAGES_HEADING = (
     "Cited by the answer's other sentences: they show who or what a claim is about, and count "
     "towards the answer."
 )
 
-_RIVALS = "From pages that were read and that the answer does not cite:"
+_RIVALS_HEADING = "From pages that were read and that the answer does not cite:"
 
 Case = tuple[str, str]
-"""A claim, and the ids of its cited passages: with other passages it is another case."""
+"""A claim, and the ids of its cited passages: with other passages it is a different case."""
 
 
 def _row(case: Case, verdict: Verdict) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _case(claim: str, passages: Sequence[Passage]) -> Case:
 
 @dataclass(frozen=True, slots=True)
 class PluginJudge:
-    """A plug-in's judge of single claims, used instead of a model."""
+    """A plug-in that judges single claims, used instead of a model."""
 
     decide: Judge
 
@@ -118,7 +118,7 @@ def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]
 
 @dataclass(slots=True)
 class ClaimJudge:
-    """Asks a model about claims, and keeps its verdicts; a call looks one up.
+    """Asks a model about claims, and keeps its verdicts; calling the object looks one up.
 
     Without a `model`, or with one that does not judge, all claims stay undecided. `answers` says
     how far the answer answers the question, None if the judge did not say; `disputes` are the pages
@@ -139,7 +139,7 @@ class ClaimJudge:
 
     @property
     def can_judge(self) -> bool:
-        """Whether there is a model that judges, or a plug-in."""
+        """Whether there is a model or a plug-in that judges."""
         if isinstance(self.model, PluginJudge):
             return True
         return self.model is not None and takes(self.model, Task.JUDGE)
@@ -173,7 +173,7 @@ class ClaimJudge:
         """Decide claims in one request; those already decided are skipped.
 
         False if the request failed, which is recorded: the claims stay undecided. `answer`
-        is the text that the claims are from; `asks_answer` asks if it answers the question too.
+        is the text that the claims come from; `asks_answer` also asks if it answers the question.
         """
         claims = self._undecided(claims)
         if self.model is None or not self.can_judge or not claims:
@@ -195,7 +195,7 @@ class ClaimJudge:
     async def _ask_model(
         self, model: Model, claims: Claims, place: str, answer: str, *, asks_answer: bool
     ) -> list[dict[str, Any]] | None:
-        """Ask a model about claims, once more if it quotes no words; returns rows for the record.
+        """Ask a model about claims, and again if it quotes no words; returns rows for the record.
 
         None if the request failed.
         """
@@ -250,7 +250,7 @@ class ClaimJudge:
         return decided
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take verdicts from rows of the record; of several `answers` the last one counts."""
+        """Load verdicts from rows of the record; of several `answers` the last one is used."""
         for row in rows:
             if "disputed" in row:
                 dispute = Dispute(row["disputed"], row["passage"], row["quote"])
@@ -268,8 +268,8 @@ class ClaimJudge:
 def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool = False) -> str:
     """Return the judge's system prompt.
 
-    It may also ask about the run's own actions (`acts`), passages of other pages that may
-    disagree (`rivals`), and if the question is answered.
+    It may also ask about the run's own actions (`acts`), passages from other pages that may
+    disagree (`rivals`), and whether the question is answered.
     """
     wanted = {"judge-acts": acts, "judge-rivals": rivals, "judge-answer": asks_answer}
     parts = (JUDGE, *(part for part, is_wanted in wanted.items() if is_wanted))
@@ -277,7 +277,7 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
 
 
 def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
-    """Whether claims cite a page as it was after an action of the run."""
+    """Whether claims cite a page as it was after one of the run's actions."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
@@ -285,12 +285,12 @@ def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
 def answered_request(
     answer: str, passages: Iterable[Passage], evidence: Evidence, rivals: Sequence[Passage] = ()
 ) -> Message:
-    """Write the request that only asks if an answer answers the question."""
+    """Write the request that only asks whether an answer answers the question."""
     parts = [f"Question: {evidence.question}", f"<answer>\n{inert(answer)}\n</answer>"]
     if passages := list(passages):
         parts.append(_web_block(passages, evidence))
     if rivals:
-        parts.append(f"{_RIVALS}\n{_web_block(rivals, evidence)}")
+        parts.append(f"{_RIVALS_HEADING}\n{_web_block(rivals, evidence)}")
     return Message("user", "\n\n".join(parts))
 
 
@@ -339,9 +339,9 @@ def judge_request(
         all_shown |= shown.keys()
     others = [p for p in cited_passages(answer, evidence) if p.id not in all_shown]
     if others:
-        parts.append(f"{_OTHERS}\n{_web_block(others, evidence)}")
+        parts.append(f"{_OTHER_PASSAGES_HEADING}\n{_web_block(others, evidence)}")
     if rivals:
-        parts.append(f"{_RIVALS}\n{_web_block(rivals, evidence)}")
+        parts.append(f"{_RIVALS_HEADING}\n{_web_block(rivals, evidence)}")
     return "\n\n".join(parts)
 
 
@@ -375,7 +375,7 @@ def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
 def read_verdicts(
     reply: str, claims: Claims, evidence: Evidence
 ) -> tuple[dict[Case, Verdict], Answers | None]:
-    """Read a judge's reply: one line a claim, with its number; claims without a line stay open.
+    """Read a judge's reply: one line per claim, with its number; others stay open.
 
     Returns the verdicts, and how far the answer answers the question if the reply says so. A claim
     whose quote is only on a page that it does not cite becomes undecided.
@@ -383,7 +383,7 @@ def read_verdicts(
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
     reply = reply.replace('\\"', '"')  # some models escape quotation marks in a quotation
-    for match in _LINE.finditer(reply):
+    for match in _VERDICT_LINE_RE.finditer(reply):
         number, word, rest = int(match[1]), match[2].lower(), match[3]
         if not 0 < number <= len(cases):
             continue
@@ -456,7 +456,7 @@ def _needs_words(
 def _words_note(
     decided: Mapping[Case, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
 ) -> str:
-    """Write the note that asks for the words which a judge did not quote; "" if there is none."""
+    """Write the note that asks for words the judge did not quote; "" if none are missing."""
     numbers = [
         str(number)
         for number, (claim, cited) in enumerate(claims.items(), 1)
@@ -475,8 +475,8 @@ def _quoted(quotes: Iterable[str]) -> str:
 def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     """Split the rest of a judge's line into its quotations and its remark.
 
-    Returns the quotations that occur in a text, as written there. A quotation may itself have
-    quotation marks, so the longest one from each mark on counts.
+    Returns the quotations that occur in a text, as written there. A quotation may itself contain
+    quotation marks, so the longest match from each mark is used.
     """
     marks = [i for i, character in enumerate(rest) if character in '"“”„']
     quotes: list[str] = []
@@ -493,7 +493,9 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
             i += 1
     pieces.append(rest[done:])
     stripped = (piece.strip(" \t:;,.—–-*`()|") for piece in pieces)
-    remark = "; ".join(p for p in stripped if p and not _JOINERS.issuperset(p.lower().split()))
+    remark = "; ".join(
+        p for p in stripped if p and not _JOINING_WORDS.issuperset(p.lower().split())
+    )
     words = remark.split()
     if len(words) < 2:
         return quotes, ""  # a single word is not a reason

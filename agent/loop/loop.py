@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 
 
 MAX_FORMS_SHOWN: Final = 2
-"""How often the form of a call is shown; a model that fails a third time cannot use it."""
+"""How many times the form of a call is shown; a model that fails a third time cannot use it."""
 MAX_NUDGES: Final = 2
-"""How often an answer without evidence is refused: first a note, then guided mode."""
+"""How many times an answer without evidence is refused: first a note, then guided mode."""
 NUDGED: Final = "nudged"
 """The name of a nudge in the journal."""
 MAX_CUTS: Final = 3
-"""How often a conversation is cut for one request: a quarter of it fits a small model."""
+"""How many times a conversation is cut for one request: a quarter of it fits a small model."""
 BEYOND_PLAN: Final = 2
-"""Number of steps beyond the budget of a plan before a note; the reference engine's."""
+"""Number of steps beyond a plan's budget before a note is added, as in the reference engine."""
 MAX_REPLY_CHARS: Final = 60_000
 """Maximum number of characters of a reply that are parsed: a long report has 20,000."""
 MAX_REJECTED_CHARS: Final = 2_000
@@ -80,7 +80,7 @@ class Loop:
 
     `place` names the loop within the run, in every event. `guard` detects repeated calls; None
     turns that off. `guides` are help texts that are added when a tool is first used; without them
-    a reply is taken as it is. `planned` is the number of steps of the plan, 0 without one.
+    a reply is accepted as it is. `planned` is the number of steps of the plan, 0 without one.
     `messages` is the conversation so far.
     """
 
@@ -157,7 +157,7 @@ class Loop:
         try:
             async with asyncio.timeout(self.budget.seconds_left()):
                 place = f"{self.place}/{self.budget.begin_step()}"
-                # Before the request is fitted into the window, which cuts the old steps.
+                # Done before the request is fitted into the window, which cuts old steps.
                 await self._condense(f"{CONDENSE}/{place}")
                 model_reply = await self._ask(place)
         except TimeoutError as error:
@@ -272,7 +272,7 @@ class Loop:
         seen = "\n".join(message.content for message in self.messages)
         text, unseen = drop_unseen(reply.text, seen)
         if unseen:
-            dropped = f"left out of the answer, since nothing read names it: {', '.join(unseen)}"
+            dropped = f"left out of the answer, since no source mentions it: {', '.join(unseen)}"
             self.record("note", f"{self.place}/{self.budget.steps}", text=dropped)
         return text
 
@@ -302,7 +302,7 @@ class Loop:
             return await self._client.ask(place, fitted, self.messages, final=final)
         except ModelContext as error:
             limit, failure = error.tokens, error
-        # To the window that the endpoint names; then by half, since it counts differently.
+        # First to the window that the endpoint reports; then by half, since it counts differently.
         for number in range(1, MAX_CUTS + 1):
             before = sum(len(message.content) for message in fitted)
             fitted = self.window.narrow(fitted, self._question, tokens(self.system), limit)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from agent.protocol.call_results import Caller
 
 QUESTION_UNITS: Final = 500
-"""UTF-16 units of the question in the prompts of plan and synthesis; the reference engine's."""
+"""UTF-16 units of the question in the plan and synthesis prompts, as in the reference engine."""
 RESULT_UNITS: Final = 2_000
-"""UTF-16 units of a subtask's result in the prompts of later ones and of the synthesis; the
-reference engine's."""
+"""UTF-16 units of a subtask's result in the prompts of later subtasks and of the synthesis, as in
+the reference engine."""
 MIN_STEPS: Final = 2
 """Minimum number of steps of a subtask: with fewer it could not read anything."""
 
@@ -54,12 +54,12 @@ class Orchestrator:
     """Answers one question; every model call has its own place in the journal.
 
     `build_context(question, place)` builds the first messages of a loop; `objections(parts)`
-    returns what is wrong with parts of a report, given and returned by their places; `concurrent`
+    returns what is wrong with parts of a report, both given and returned by place; `concurrent`
     is the number of loops that may run at once. `guides(system)` returns the help texts of a loop,
     which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)`
-    gives pages that several loops read one id, in a text that cites them. `approval` has the user
-    approve the plan before anything is searched; None for runs without it. `kept` are those of
-    an earlier report: the ones with a text are kept, the others are researched.
+    gives each page that several loops read a single id, in a text that cites it. `approval` has the
+    user approve the plan before anything is searched; None for runs without it. `kept` are the
+    sections of an earlier report: those with a text are kept, the others are researched.
     """
 
     model: Model
@@ -79,14 +79,14 @@ class Orchestrator:
     approval: PlanApproval | None = None
     kept: Sequence[sections.Section] = ()
     _loop: Loop = field(init=False)
-    _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # with what they wrote
+    _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # with their texts
 
     def __post_init__(self) -> None:
         self._loop = self._new_loop(MAIN, self.budget)
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation of the main loop, which gave the answer."""
+        """The conversation of the main loop, which produced the answer."""
         return self._loop.messages
 
     async def answer(self, question: str) -> LoopResult:
@@ -113,7 +113,7 @@ class Orchestrator:
         return await self._fill_gaps(question, answer)
 
     async def continue_with(self, messages: list[Message]) -> LoopResult:
-        """Work in one loop from these messages on, without a plan."""
+        """Continue in one loop from these messages, without a plan."""
         return await self._loop.run(fit_opening(messages))
 
     async def follow_up(self, answer: str, note: str) -> LoopResult:
@@ -121,7 +121,7 @@ class Orchestrator:
         return await self._loop.follow_up(note, answer)
 
     async def _by_approved_plan(self, question: str, approval: PlanApproval) -> LoopResult:
-        """Have the user edit and approve a plan, and answer by it."""
+        """Have the user edit and approve a plan, and follow it to answer."""
         plan, clarified = await self._propose(question, approval)
         plan = await approval.approve(plan)
         by_rules = not takes(self.model, Task.FOLLOW_NOTES)
@@ -145,9 +145,9 @@ class Orchestrator:
     async def _propose(
         self, question: str, approval: PlanApproval
     ) -> tuple[ResearchPlan, Clarified | None]:
-        """Make a plan for the user: by the model, who may ask them what they meant, or by rules.
+        """Propose a plan: by the model, which may ask the user what they meant, or by rules.
 
-        Returns the plan, and what the user was asked with their answer.
+        Returns the plan, and the question put to the user with their answer.
         """
         by_rules = ResearchPlan.by_rules(question)
         if not takes(self.model, Task.PLAN):
@@ -271,13 +271,13 @@ class Orchestrator:
     async def _run_parallel(
         self, plan: Sequence[Subtask], places: Sequence[str] = ()
     ) -> list[LoopResult]:
-        """Run subtasks, each as soon as those that it depends on are done.
+        """Run subtasks, each as soon as the ones it depends on are done.
 
         Returns the results in the order of the plan. The default places are `1`, `2`, …
         """
         places = places or [str(number) for number in range(1, len(plan) + 1)]
         slots = asyncio.Semaphore(self.concurrent)
-        # One part more than subtasks, for combining the results.
+        # One part more than there are subtasks, to combine the results.
         parts, steps = len(plan) + 1, self.effort.part_steps
         budgets = [self.budget.part(parts, steps, place) for place in places]
         running: list[asyncio.Task[LoopResult]] = []
@@ -308,7 +308,7 @@ class Orchestrator:
     async def _correct(self, by_place: dict[str, LoopResult]) -> dict[str, LoopResult]:
         """Have each section with an unsupported sentence corrected once.
 
-        All are checked together, so that the judge sees a page that several of them cite once.
+        All are checked together, so that the judge is shown a page cited by several of them once.
         """
         by_place = dict(by_place)
         notes = await self.objections(
@@ -356,7 +356,7 @@ class Orchestrator:
     ) -> str | None:
         """Send one request; None if it fails, which is noted in the record.
 
-        The `final` request, which makes the answer, may use the reserve of time and money.
+        The `final` request, which produces the answer, may use the reserve of time and money.
         """
         client = ModelClient(self.model, system, self.budget, self.record)
         seconds = self.budget.seconds_left(reserve=not final)

@@ -1,4 +1,4 @@
-"""Requests for a plan (subtasks or steps) and for what a draft leaves open; reading the replies."""
+"""Requests for a plan (subtasks or steps) and a draft's open points; reading the replies."""
 
 from __future__ import annotations
 
@@ -16,23 +16,27 @@ from agent.types import Message
 LONG_QUESTION: Final = 120
 MIN_SUBTASKS, MAX_SUBTASKS = 2, 4
 MAX_CONCURRENT: Final = 4
-"""Maximum number of loops that run at once, the maximum of subtasks: more would wait for the same
-sites."""
-MAX_PLAN_STEPS: Final = 6  # steps of a plan, the reference engine's
+"""Maximum number of loops that run at once, also the maximum number of subtasks: more would wait
+for the same sites."""
+MAX_PLAN_STEPS: Final = 6  # steps in a plan, as in the reference engine
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a planned step, in characters."""
 MAX_POINT_CHARS: Final = 300
 """Maximum length of an open point, in characters: it is a question, not an essay."""
 NO_RESPONSE: Final = "No response."
-"""Stands for an empty answer of a subtask."""
-_JOINS = re.compile(r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII)
-_PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII)
+"""Takes the place of a subtask's empty answer."""
+_JOINING_WORDS_RE = re.compile(
+    r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII
+)
+_SINGLE_TASK_RE = re.compile(
+    r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII
+)
 """Beginnings of questions that are one task; whole words, so that `History` does not match `hi`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """A part of a request, with the numbers (from 0) of the earlier ones that it depends on.
+    """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
 
     `dependent` is also true if the plan names only subtasks that do not exist.
     """
@@ -66,8 +70,8 @@ class StepPlan:
 
 def wants_plan(question: str) -> bool:
     """Whether a question may have several parts, by its joining words or its length."""
-    has_parts = len(_JOINS.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
-    return has_parts and not _PLAIN.match(js.trim(question))
+    has_parts = len(_JOINING_WORDS_RE.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
+    return has_parts and not _SINGLE_TASK_RE.match(js.trim(question))
 
 
 def read_plan(reply: str) -> list[Subtask]:
@@ -76,7 +80,7 @@ def read_plan(reply: str) -> list[Subtask]:
     rows = plan.get("subtasks")
     if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
         return []
-    # One invalid row makes the whole plan invalid: others may depend on it by its number.
+    # One invalid row makes the whole plan invalid: others may refer to it by number.
     tasks = [row.get("task") if isinstance(row, dict) else None for row in rows]
     if not MIN_SUBTASKS <= len(rows) <= MAX_SUBTASKS or not all(
         isinstance(task, str) for task in tasks
@@ -86,9 +90,9 @@ def read_plan(reply: str) -> list[Subtask]:
 
 
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
-    """Read the earlier subtasks that number `number` depends on, and if it names any at all."""
+    """Read the earlier subtasks that number `number` depends on, and whether it names any."""
     values = row.get("dependsOn")
-    if isinstance(values, str | int):  # one alone, as `0` or `"0"`
+    if isinstance(values, str | int):  # a single one, as `0` or `"0"`
         values = [values] if values != "" else []
     values = values if isinstance(values, list) else []
     numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in values]
@@ -100,7 +104,7 @@ def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bo
 def read_steps(reply: str, max_steps: int) -> StepPlan | None:
     """Read the steps of a reply that does not split the question; None for fewer than two.
 
-    The default of the budget is the number of steps; it is at most `max_steps`.
+    The budget defaults to the number of steps, and is at most `max_steps`.
     """
     plan = loose_object(reply)
     rows = plan.get("steps")

@@ -1,7 +1,7 @@
 """The plan that the user edits and approves before a run searches (`--plan`).
 
 A plan is shown as Markdown, so that any editor works: a search is a list item; a section of a
-report is a heading, what to find out for it, and its searches.
+report is a heading, followed by what to find out for it and its searches.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class PlanApproval:
     """Gets a plan approved: by the user, or from the record of a run that is continued.
 
     `edit` shows the user a plan, None if nobody can be asked; `user` can be asked one question in
-    a run. `note` gets the user's own words. `answered` and `approved` are what is recorded, None
-    if nothing is; an empty `approved` means that the user stopped the run.
+    a run. `note` receives the user's own words. `answered` and `approved` hold what is recorded,
+    None if nothing is; an empty `approved` means that the user stopped the run.
     """
 
     edit: EditPlan | None = None

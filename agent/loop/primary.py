@@ -37,7 +37,7 @@ _LINK = re.compile(
     r"(?<!!)\[([^\[\]]*)\]\(<?(https?://[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)>?[^)]*\)"
 )
 _MARK = re.compile("\ue000(\\d+)\ue001")
-"""The number of a link, in private-use characters behind its words."""
+"""The number of a link, between private-use characters after its text."""
 
 
 async def follow_citations(
@@ -69,7 +69,7 @@ async def follow_citations(
 
 
 def _links_beside(quotes: list[str], page: Page) -> list[str]:
-    """Return the links to other sites in the sentences of a page that hold the quotes."""
+    """Return the links to other sites in the sentences of a page that contain the quotes."""
     if page.document is None:
         return []
     found: dict[str, None] = {}
@@ -81,7 +81,7 @@ def _links_beside(quotes: list[str], page: Page) -> list[str]:
 
 
 def links_in_sentences(markdown: str, quotes: list[str]) -> list[str]:
-    """Return the addresses that a paragraph's sentences with one of the quotes link to."""
+    """Return the link targets in a paragraph's sentences that contain one of the quotes."""
     urls: list[str] = []
 
     def number(match: re.Match[str]) -> str:

@@ -37,10 +37,10 @@ MAX_THOUGHTS: Final = 5
 
 Repetition = Literal["same call", "failing", "same place", "alternating", "one tool", "thinking"]
 """The kinds of repetition, by their names in the journal."""
-_ELSE = "Try something else, or answer."
+_TRY_SOMETHING_ELSE = "Try something else, or answer."
 NOTES: Final[dict[Repetition, str]] = {
-    "same call": f"you made this call before, and its result is the same. {_ELSE}",
-    "alternating": f"you alternate between two tools and nothing changes. {_ELSE}",
+    "same call": f"you made this call before, and its result is the same. {_TRY_SOMETHING_ELSE}",
+    "alternating": f"you alternate between two tools and nothing changes. {_TRY_SOMETHING_ELSE}",
     "failing": "this tool has failed several times in a row. Use another one, or answer from what "
     "you have read.",
     "same place": "you have seen this page or query before, and nothing there is new. Try another, "
@@ -81,7 +81,7 @@ class RepetitionGuard:
         return self._note_or_end(repetitions[0] if repetitions else None)
 
     def check_thought(self) -> Repetition | None:
-        """Count a reply with neither call nor answer; result and errors as of `check_calls`."""
+        """Count a reply with neither call nor answer; result and errors as for `check_calls`."""
         self._thoughts += 1
         return self._note_or_end("thinking" if self._thoughts >= MAX_THOUGHTS else None)
 

@@ -24,13 +24,13 @@ SUMMARY, CONTESTED = "Summary", "What is contested"
 BY_RULES: Final = "[Report: write what was read on the question as a report.]"
 """The request for a report to the extractive model, which has its own outline."""
 FAILED: Final = "Failed: "
-"""Prefix of the text of a part that an error ended."""
+"""Prefix of the text of a part that failed with an error."""
 MIN_SECTIONS: Final = 2
 """Minimum number of sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
-_AROUND: Final = " \n\r\t-–—.,;:!*_"
+_NONE_PADDING: Final = " \n\r\t-–—.,;:!*_"
 """Characters around a word that says “none”."""
-_NONE: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
+_NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def read_outline(reply: str, most: int) -> list[Section]:
         heading, task = (fields.get(name) for name in ("heading", "task"))
         if isinstance(heading, str) and isinstance(task, str) and heading.strip() and task.strip():
             section = Section(" ".join(heading.split()), " ".join(task.split()))
-            # Of two sections with one heading the first counts.
+            # If two sections have the same heading, the first is used.
             found.setdefault(section.heading.lower(), section)
     sections = list(found.values())[:most]
     return sections if len(sections) >= MIN_SECTIONS else []
@@ -122,7 +122,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
 
 
 def _read_frame(frame: str) -> dict[str, str]:
-    """Split the frame into its parts by words of its headings; parts that say “none” are left out.
+    """Split the frame into its parts by words in its headings; parts that say “none” are left out.
 
     A frame without headings is the summary.
     """
@@ -132,6 +132,6 @@ def _read_frame(frame: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     for heading, text in titled:
         matching = [name for word, name in names.items() if word in heading.lower()]
-        if matching and text.casefold().strip(_AROUND) not in _NONE:
+        if matching and text.casefold().strip(_NONE_PADDING) not in _NONE_WORDS:
             parts.setdefault(matching[0], text.strip())
     return parts

@@ -58,7 +58,7 @@ class SchemaFiller:
     judge: ClaimJudge
 
     async def fill(self, question: str, answer: str) -> CheckedValues:
-        """Return the values; `answer` is the text of the model, with passage ids as citations."""
+        """Return the values; `answer` is the model's text, with passage ids as citations."""
         work, evidence, record = self.work, self.judge.evidence, self.judge.record
         if not evidence.sources:
             return CheckedValues(notes=["/: nothing was read"])
@@ -150,8 +150,8 @@ def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDr
 def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
     """Find the value of a field and the id of its passage.
 
-    Of the sentences with a value, the one with most words of the field counts; then the one that,
-    with the title of its page, has most words of the question.
+    Of the sentences with a value, the one with the most words of the field is used; then the one
+    that, with the title of its page, has the most words of the question.
     """
     # Both `firstLit` and `first_lit` become `first lit`.
     spelt = " ".join(part for name in field.path for part in _WORDS_OF_A_NAME.findall(name))

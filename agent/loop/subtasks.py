@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TABS: Final = "urchinTabs"
 """Our field in Playwright's storage state: the session storage of each loop's tab."""
 PAGE_OPEN: Final = "page.open"
-"""The event that names the page which a call left open."""
+"""The event for the page that a call left open."""
 MIN_SOURCES: Final = 3
 """Minimum number of pages that a loop may read: with fewer it cannot compare any."""
 
@@ -78,7 +78,7 @@ class SubtaskCalls:
             return context
         most = max(MIN_SOURCES, context.max_sources // MAX_CONCURRENT)
         web = context.web
-        if web is not None:  # a tab and a lock of its own, so that loops do not wait for each other
+        if web is not None:  # its own tab and lock, so that loops do not wait for each other
             web = replace(web, tab=None, interrupted_page=interrupted, lock=asyncio.Lock())
         evidence = context.evidence.for_loop(int(loop))
         return replace(context, max_sources=most, evidence=evidence, web=web)
@@ -87,8 +87,8 @@ class SubtaskCalls:
 class SavedPages:
     """Saves the page that each loop of a run has open, and the browser's storage state.
 
-    `start` is the file of `--storage-state`, the state that the browser was started with. What
-    belongs to the sites of saved `logins` is saved with these, encrypted, and not in the folder.
+    `start` is the file of `--storage-state`, the state that the browser was started with. Data
+    of sites with saved `logins` is stored encrypted with these logins, not in the folder.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class SavedPages:
 
 
 def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
-    """Read the page that each loop had open last, from a record and the browser's state."""
+    """Read the page that each loop last had open, from a record and the browser's state."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
     tabs = _read_state(state).get(TABS, {})
     pages = {}
@@ -160,7 +160,7 @@ def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, In
 
 
 def _read_state(path: Path | None) -> dict[str, Any]:
-    """Read a storage state, which Playwright has checked; empty without a file."""
+    """Read a storage state that Playwright has checked; empty without a file."""
     if path is None or not path.is_file():
         return {}
     state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -15,10 +15,10 @@ _CITATION = "¶"
 
 
 def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
-    """Remove the addresses of an answer that are not in `seen`; returns the rest, and those.
+    """Remove addresses not in `seen` from an answer; returns the rest, and those removed.
 
-    A list item that rests on one goes whole, and with it the uncited items and the heading of its
-    list; in a sentence only the address goes.
+    A list item based on one is removed entirely, with its list's heading and uncited items; in a
+    sentence only the address is removed.
     """
     unseen = [a for a in _ADDRESS.findall(answer) if a.rstrip(".,;:/") not in seen]
     if not unseen:

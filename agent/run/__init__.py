@@ -1,1 +1,1 @@
-"""Runs: setting one up, answering its question, resuming and replaying it, post-run tasks."""
+"""Runs: setting up, answering the question, resuming and replaying, and post-run tasks."""

@@ -41,7 +41,7 @@ MAX_CLAIMS_AT_ONCE: Final = 10
 """Maximum number of claims in one request to the judge: as many as a long answer has."""
 
 _RANKED_PASSAGES: Final = 60
-"""Passages searched for the nearest one of another page; those of the cited page rank first."""
+"""Passages searched for the nearest one on another page; those of the cited page rank first."""
 _FIRST_CHARS: Final = 24
 """Characters of a claim by which its paragraph is found: citation markers come later."""
 
@@ -55,7 +55,7 @@ async def audit(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Audit a draft; `flags` are those of `research`; `service` replaces addresses of `SERVICES`.
+    """Audit a draft; `flags` are those of `research`; `service` overrides addresses in `SERVICES`.
 
     Raises `UsageError` for a draft that cannot be read or cites nothing that can be looked up.
     """
@@ -69,7 +69,7 @@ async def audit(
 
 
 class Audit(Run):
-    """The audit of one draft; `addresses` are those of `SERVICES`. Errors end it like a run."""
+    """The audit of one draft; `addresses` are those of `SERVICES`. Errors end it as in any run."""
 
     def __init__(
         self,
@@ -129,10 +129,10 @@ class Audit(Run):
     async def _find_elsewhere(
         self, judge: ClaimJudge, checked: CheckedAnswer
     ) -> dict[str, Verdict]:
-        """Find, for sentences that their own pages do not support, another page that does.
+        """Find another page that supports each sentence that its own pages do not support.
 
-        Returns the verdicts by sentence. Code decides if the nearest page has the
-        words, otherwise the judge.
+        Returns the verdicts by sentence. Code decides if the nearest page has the words, otherwise
+        the judge.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
@@ -166,7 +166,7 @@ class Audit(Run):
 
 
 def _unread_sentences(checked: CheckedAnswer) -> set[str]:
-    """Return the sentences of whose cited pages none could be read."""
+    """Return the sentences for which none of the cited pages could be read."""
     unread = {text for text, _ in checked.unread_citations}
     return unread - {sentence.text for sentence in checked.sentences if sentence.citations}
 
@@ -200,7 +200,7 @@ def _with_other_pages(
     unread, sentences = _unread_sentences(checked), []
     for sentence in checked.sentences:
         state, reason = sentence.verdict, sentence.reason
-        # Uncited is a sentence without any reference; one whose page could not be read has one.
+        # A sentence is uncited if it has no reference at all, not if its page could not be read.
         if state is VerdictState.UNDECIDED and not sentence.citations:
             state = VerdictState.UNCITED
         if state is VerdictState.UNCITED and sentence.text in unread:

@@ -1,4 +1,4 @@
-"""Caches of the process for parsed pages."""
+"""The process-wide caches of parsed pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent.keyless.ranking import split_candidates
 
 
 def clear_page_caches() -> None:
-    """Forget the pages of a run that ended: a server would keep thousands.
+    """Forget the pages of a run that ended: a server would otherwise keep thousands.
 
     Active runs fill the caches again.
     """

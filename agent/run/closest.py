@@ -20,8 +20,8 @@ MAX_CLOSEST: Final = 5
 MAX_SENTENCES, MAX_CHARS = 3, 500
 """Maximum number of sentences and characters of each."""
 MIN_SHARE: Final = 0.25
-"""Share of the question's words in a passage, its headings and title, above which it
-is relevant."""
+"""Minimum share of the question's words in a passage, its headings and title for it to be
+relevant."""
 
 
 def add_closest(report: Report, text: str, evidence: Evidence) -> None:

@@ -1,13 +1,14 @@
-"""The background jobs of a conversation: what an answered question changes in memory.
+"""The background jobs of a conversation, which update memory after a question is answered.
 
 They run after the answer, one by one, as often as in the reference engine: satisfaction is measured
-every turn, a summary is made every third, the profile extended every fifth, turns past the fortieth
-are condensed, skills are scored every tenth turn, and proposed every seventh if it was verified.
+every turn, a summary is made every third turn, the profile is extended every fifth, turns past the
+fortieth are condensed, skills are scored every tenth turn, and proposed every seventh if the answer
+was verified.
 
-A job sees what the user wrote and what was answered, never a page or a tool result. New skills
-are proposed from the user's words and the names of the tools alone, never from an answer: they
-outlive the run, and an answer may hold words of the web. Each job is recorded, so that another
-process can do the rest.
+A job sees what the user wrote and what was answered, never a page or a tool result. New skills are
+proposed only from the user's words and the names of the tools, never from an answer: they outlive
+the run, and an answer may contain text from the web. Each job is recorded, so that another process
+can do the rest.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ COUNT, SIGNAL = "count", "weigh"
 """Jobs without a model, by their names in the journal."""
 SUMMARY, PROFILE, CONDENSED = "summary", "profile", "condense"
 EVALUATE, PROPOSE = "evaluate", "propose"
-"""Jobs that ask a model: the names of their prompts and of their places in the journal."""
+"""Jobs that ask a model: the names of their prompts and their places in the journal."""
 
 # The reference engine's bounds, in turns and UTF-16 units. Those that can be set are in
 # `agent.limits`.
@@ -77,7 +78,7 @@ POOR_SCORE, POOR_USES = 20, 30
 MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
 PROPOSED: Final = 2
-"""Maximum number of skills from one run; more would describe what it did, not what it learned."""
+"""Maximum number of skills from one run; more would only describe what it did."""
 INSIGHTS: Final = 8
 """Maximum number of insights that a model rephrases at once; the next run does the others."""
 _COMPLAINTS = re.compile(
@@ -89,7 +90,7 @@ _COMPLAINTS = re.compile(
 _PRAISE = re.compile(
     r"\b(?:thanks?|perfect|great|exactly|nice|awesome|good job|love it|nailed it)\b", re.ASCII
 )
-_ABOUT_SOMETHING = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
+_ASKS_WHAT_IS_WRONG_RE = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
 """Removed before looking for complaints: asking what is wrong with something is not a complaint."""
 
 
@@ -99,8 +100,8 @@ class FinishedTurn:
 
     `messages` is the length of the model's conversation without the answer; `given_skills` are the
     skills in its prompt; `tainted` says that the run read the web, so that the answer may contain
-    its words. `tools` names the successful tools in order; `verified` says that every sentence was
-    supported, so that skills may be proposed.
+    text from it. `tools` names the successful tools in order; `verified` says that every sentence
+    was supported, so that skills may be proposed.
     """
 
     history: tuple[Turn, ...]
@@ -113,7 +114,7 @@ class FinishedTurn:
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """The jobs that have begun, with the data of their event, and those that are done."""
+    """The jobs that have begun, with the data of their events, and those that are done."""
 
     begun: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     done: frozenset[str] = frozenset()
@@ -170,11 +171,11 @@ class ConversationJobs:
             try:
                 await job(self.ask, turn)
             except ResearchError as error:
-                self.record("note", job_place(name), text=f"{name} was not made: {error}")
+                self.record("note", job_place(name), text=f"{name} failed: {error}")
             self.record(DONE, job_place(name))
 
     def _due(self, turn: FinishedTurn, count: int, *, long: bool) -> Iterator[tuple[str, Job]]:
-        """Yield the jobs that are due after the answer number `count`."""
+        """Yield the jobs that are due after answer number `count`."""
         limits, messages = self.memory.limits, turn.messages
         if messages >= SUMMARY_MESSAGES and count % limits.summary_every == 0:
             yield SUMMARY, self._summarise
@@ -189,10 +190,10 @@ class ConversationJobs:
             yield PROPOSE, self._propose
 
     async def _count(self) -> int:
-        """Count the answer, once even if repeated; returns its number."""
+        """Count the answer, only once even if repeated; returns its number."""
         begun = self.progress.begun.get(COUNT)
         before = await asyncio.to_thread(answered_count, self.memory)
-        # The recorded number if there is one: other runs may have counted theirs since.
+        # Use the recorded number if there is one: other runs may have counted theirs since.
         count = int(begun["count"]) if begun else before + 1
         if begun is None:
             self.record(BEGUN, job_place(COUNT), count=count)
@@ -213,7 +214,7 @@ class ConversationJobs:
 
     async def _summarise(self, ask: Ask, turn: FinishedTurn) -> None:
         turns = transcript(turn.history[-SUMMARY_TURNS:], SUMMARY_UNITS)
-        # The summary becomes part of later prompts: tags in it must not be run.
+        # The summary becomes part of later prompts: tool tags in it must not be executed.
         summary = inert(await ask(SUMMARY, prompt(SUMMARY), f"Conversation:\n{turns}"))
         summary = js.cut(summary, self.memory.limits.summary_units)
         values = {f"session_{self.now_ms()}": summary}
@@ -324,7 +325,7 @@ def satisfaction(history: Sequence[Turn]) -> int:
     """
     own = _own_turns(history)
     message = own[-1].text.lower() if own else ""
-    complains = bool(_COMPLAINTS.search(_ABOUT_SOMETHING.sub("", message)))
+    complains = bool(_COMPLAINTS.search(_ASKS_WHAT_IS_WRONG_RE.sub("", message)))
     praises = bool(_PRAISE.search(message))
     total = COMPLAINT * complains + PRAISE * praises
     if len(history) <= FIRST_TURNS and not praises:

@@ -2,8 +2,8 @@
 
 A draft is Markdown, HTML, Word, PDF or another document that the reader reads, with links,
 footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file has only
-references. Crossref is asked about DOIs, then doi.org, since other agencies register DOIs too; the
-Wayback Machine is asked for copies of dead pages.
+references. DOIs are looked up at Crossref, then at doi.org, since other agencies register DOIs too;
+copies of dead pages come from the Wayback Machine.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
-_CLOSING: Final = ".,;:!?'\"*_"
+_TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
 """Characters after an address that belong to the sentence, not to the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
-_KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
+_KEYED_REFERENCE_RE = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _BULLETS: Final = ("- ", "* ", "+ ", "• ")
 _LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
 _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
@@ -71,8 +71,8 @@ _NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
 class DraftReference:
     """A reference of a draft: `key` is its number or name, empty for a link in the text.
 
-    `text` is the reference as it is written. Only BibTeX gives `title` and `authors` (family
-    names); other references have them somewhere in the text.
+    `text` is the reference as written. Only BibTeX provides `title` and `authors` (family names);
+    other references have them somewhere in the text.
     """
 
     key: str
@@ -85,7 +85,7 @@ class DraftReference:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The text of a draft as Markdown, without its list of references; and the references."""
+    """The text of a draft as Markdown without its list of references, and the references."""
 
     text: str
     references: tuple[DraftReference, ...]
@@ -93,12 +93,12 @@ class Draft:
     def with_addresses(self, places: Mapping[DraftReference, str]) -> str:
         """Return the draft with each address replaced by the one that was read (`places`).
 
-        Citation markers stay as they are; the references of a list are defined at the end.
+        Citation markers are kept; references from a list are defined at the end.
         """
         replacements = {ref.url: place for ref, place in places.items() if not ref.key and place}
 
         def replace_url(match: re.Match[str]) -> str:
-            url = match[0].rstrip(_CLOSING)
+            url = match[0].rstrip(_TRAILING_PUNCTUATION)
             return replacements.get(url, url) + match[0][len(url) :]
 
         text = _IN_BRACKETS.sub(lambda match: _LINK.sub(r"[source](\1)", match[1]), self.text)
@@ -178,7 +178,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     in_reference = False
     for number, line in enumerate(lines):
         in_list = number >= list_start
-        keyed, key, first_line = _KEYED.match(line), "", ""
+        keyed, key, first_line = _KEYED_REFERENCE_RE.match(line), "", ""
         if keyed and (in_list or (keyed[1] and (_URL.search(keyed[3]) or _DOI.search(keyed[3])))):
             key, first_line = keyed[1] or keyed[2], keyed[3]
         elif in_list and _is_item(line) and not keyed:
@@ -195,7 +195,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     for key, own_lines in listed:
         reference = " ".join(" ".join(own_lines).split())
         match = _URL.search(reference)
-        url = match[0].rstrip(_CLOSING) if match else ""
+        url = match[0].rstrip(_TRAILING_PUNCTUATION) if match else ""
         by_key[key] = DraftReference(key, reference, url, find_doi(reference))
 
     def inline_link(match: re.Match[str]) -> str:
@@ -204,7 +204,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
         return f"[{match[1]}]({target.url})" if target and target.url else match[0]
 
     plain = _NAMED_LINK.sub(inline_link, "".join(body))
-    urls = dict.fromkeys(match[0].rstrip(_CLOSING) for match in _URL.finditer(plain))
+    urls = dict.fromkeys(match[0].rstrip(_TRAILING_PUNCTUATION) for match in _URL.finditer(plain))
     links = (DraftReference("", url, url, find_doi(url)) for url in urls)
     return Draft(plain, (*by_key.values(), *links, *bibliography))
 
@@ -226,7 +226,7 @@ def _find_last_list(lines: Sequence[str]) -> int:
 
 
 def _is_item(line: str) -> bool:
-    return line.lstrip().startswith(_BULLETS) or bool(_KEYED.match(line))
+    return line.lstrip().startswith(_BULLETS) or bool(_KEYED_REFERENCE_RE.match(line))
 
 
 def _bib_entries(text: str) -> Iterator[DraftReference]:
@@ -258,13 +258,13 @@ def _family_name(name: str) -> str:
 
 
 def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
-    """Return the addresses of the services, and the settings with access to those of the user.
+    """Return the addresses of the services, and the settings that allow access to the user's.
 
     Raises `UsageError` for an unknown service.
     """
     addresses = dict(setting.partition("=")[::2] for setting in options.service)
     for name in addresses.keys() - SERVICES.keys():
-        raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
+        raise UsageError(f"there is no service {name!r}", hint=f"Services: {', '.join(SERVICES)}.")
     # The user named these addresses, so they may be private ones.
     private = (*options.allow_private, *map(host_port, addresses.values()))
     return {**SERVICES, **addresses}, replace(options, allow_private=private)
@@ -293,7 +293,7 @@ class ReferenceChecker:
     web: Web
     services: Mapping[str, str]
     places: dict[DraftReference, str] = field(default_factory=dict)
-    """The address of the source of each reference whose page was read."""
+    """The source address of each reference whose page was read."""
     _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 
@@ -302,8 +302,8 @@ class ReferenceChecker:
     ) -> dict[DraftReference, CheckedReference]:
         """Check all references; references to the same address are checked once.
 
-        Returns the result for the first reference to each address, under the keys of all. Raises
-        `WebOutOfReach` if not a single address can be connected to.
+        Returns the result for the first reference to each address, under all of their keys. Raises
+        `WebOutOfReach` if none of the addresses can be connected to.
         """
         slots = asyncio.Semaphore(CONCURRENT_CHECKS)
         by_address: dict[object, list[DraftReference]] = {}
@@ -336,7 +336,7 @@ class ReferenceChecker:
         if checked.state == "dead" and not ref.url:
             return checked, None
         if not url:
-            checked.notes.append("it names no address and no DOI")
+            checked.notes.append("it has no address and no DOI")
             return checked, None
         page = await self.web.reader.read(url)
         self._pages_read += 1
@@ -358,7 +358,7 @@ class ReferenceChecker:
     def _register(
         self, group: Sequence[DraftReference], checked: CheckedReference, page: Page
     ) -> None:
-        """Make the page of some references a source, if it has a text."""
+        """Register the page of one or more references as a source, if it has text."""
         first = group[0]
         try:
             source = register_source(self.context, page)
@@ -382,7 +382,7 @@ class ReferenceChecker:
         return page if page.outcome is Outcome.OK and page.document is not None else None
 
     async def _check_doi(self, ref: DraftReference, checked: CheckedReference) -> None:
-        """Compare a reference with Crossref's metadata of its DOI; note a DOI without a work."""
+        """Compare a reference with Crossref's metadata for its DOI; note a DOI without a work."""
         answer = await self._get_json("crossref", f"/works/{quote(ref.doi, safe='/')}", checked)
         work = (answer or {}).get("message")
         if isinstance(work, dict):
@@ -409,7 +409,7 @@ async def find_archived(
 ) -> tuple[str, str]:
     """Ask the Wayback Machine for the copy of a page nearest to a time.
 
-    Returns its address, empty if there is none, and why it could not be asked.
+    Returns its address, empty if there is none, and why the Wayback Machine could not be reached.
     """
     near = f"&timestamp={at:%Y%m%d%H%M%S}" if at else ""
     path = f"/wayback/available?url={quote(url, safe='')}{near}"
@@ -431,14 +431,14 @@ async def _get_json(
         why = f"status {answer.status}"
     except BrowserError as error:
         why = str(error)
-    return None, f"{name} could not be asked: {why}"
+    return None, f"{name} could not be reached: {why}"
 
 
 def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedReference) -> None:
-    """Compare a reference with Crossref's metadata of a work."""
+    """Compare a reference with Crossref's metadata for a work."""
     title = " ".join(map(str, work.get("title") or ()))
     if title and not _same_title(ref.title or ref.text, title):
-        checked.wrong.append(f"the DOI {ref.doi} is that of “{title}”")
+        checked.wrong.append(f"the DOI {ref.doi} belongs to “{title}”")
     names = [str(row.get("family") or row.get("name") or "") for row in work.get("author") or ()]
     if difference := _wrong_authors(ref, [name for name in names if name]):
         checked.wrong.append(difference)
@@ -464,7 +464,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     text = f" {' '.join(words(ref.text))} "
     has_author = any(f" {name} " in text for name in known)
     family, _, given = ref.text.partition(", ")
-    # A single capital without a point is the article of a title.
+    # A single capital letter without a full stop is an article that begins a title.
     has_given = given[:1].isupper() and not given[1:2].isspace()
     begins_with_name = has_given and all(c.isalpha() or c in "'’-" for c in family)
     if content_words(ref.text) and begins_with_name and not has_author:
@@ -480,5 +480,5 @@ def _same_title(cited: str, title: str) -> bool:
 
 
 def comparable(url: str) -> str:
-    """Remove the parts of an address that sites vary: scheme, `www.`, last slash, fragment."""
+    """Remove the parts of an address that vary: scheme, `www.`, trailing slash, fragment."""
     return normalize(url).partition("://")[2].removeprefix("www.").rstrip("/")

@@ -1,4 +1,4 @@
-"""An earlier report to recheck: of a run, in an archive, or saved as JSON."""
+"""An earlier report to recheck: from a run, in an archive, or saved as JSON."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _PAGES: Final = frozenset({"http", "browser", "file"})
 
 @dataclass(frozen=True, slots=True)
 class EarlierReport:
-    """A report that is checked again, with its record where that is available.
+    """A report that is checked again, with its record if that is available.
 
-    `files` are those that the user named for it, which may be read again; None if it was not made
+    `files` are those that the user named for it and that may be read again; None if it was not made
     on this machine.
     """
 
@@ -54,7 +54,7 @@ class EarlierReport:
 
 @contextmanager
 def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
-    """Open a report: of a run by its id, of an archive, or a report saved as JSON.
+    """Open the report of a run (by its id) or of an archive, or a report saved as JSON.
 
     Raises `UsageError` if there is no such run or file, or it has no report.
     """

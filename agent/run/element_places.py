@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MIN_OWN_PARTS: Final = 0.5
-"""A row is recognised by more than this share (0 to 1) of the cells or words that only it had: of
-two
-words both, so that a person with the same first name is another row."""
+"""A row is recognised by more than this share (0 to 1) of the cells or words that only it had. Of
+two words both must match, so that a person with the same first name is a different row."""
 _REF_AT = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _BARE_REF = re.compile(r"\b(?:f\d+)?e\d+\b")
 _ROLE = re.compile(r"\s*\w+: ")
@@ -60,7 +59,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
 
 
 def distinguished(ref: str, places: Mapping[str, Place]) -> Place:
-    """Return a place with the parts of its line that no other row or element of its name had."""
+    """Return a place with the parts of its line that no other row or namesake had."""
     place = places[ref]
     others = [one for key, one in places.items() if key != ref and one.name == place.name]
     rows = [one for one in places.values() if _is_row(place) and _is_row(one)]
@@ -70,7 +69,7 @@ def distinguished(ref: str, places: Mapping[str, Place]) -> Place:
     if above:
         own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
     if not (others or rows):
-        own = frozenset()  # the name alone identifies it
+        own = frozenset()  # its name alone identifies it
     return replace(place, own_parts=own, parts_above=above, others=len(others))
 
 
@@ -100,7 +99,7 @@ def without_marks(line: str) -> str:
 
 
 def share_of_own_parts(then: Place, now: Place | None) -> float:
-    """Return the share (0 to 1) of a place's own parts that are at its new position."""
+    """Return the share (0 to 1) of a place's own parts found at its new position."""
     if now is None:
         return 0.0
     there = _words_above(now) if then.parts_above else frozenset(words(now.line))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 
-_HINT: Final = "It is a mapping with `checks:`, a list of `question` (or `run`) and `expect`."
+_HINT: Final = "Expected: a mapping with `checks:`, a list of `question` (or `run`) and `expect`."
 
 
 def _to_texts(value: Any) -> tuple[str, ...]:
@@ -55,9 +55,9 @@ Patterns = Annotated[tuple[str, ...], BeforeValidator(_to_texts), AfterValidator
 class Expectation(BaseModel):
     """What must be true of a report; only the status has a default.
 
-    Patterns are regular expressions that are searched in the answer, ignoring case. Globs are
-    matched against the addresses of the sources: without `://` from the host on, without `/`
-    against the host alone. `from_pages`: no sentence may rest on a search result alone.
+    Patterns are regular expressions searched for in the answer, ignoring case. Globs are matched
+    against the addresses of the sources: those without `://` from the host on, those without `/`
+    against the host alone. `from_pages`: no sentence may be based only on a search result.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -94,7 +94,7 @@ class Expectation(BaseModel):
             why = f": {'; '.join(others)}" if others else ""
             yield f"the answer is not supported as a whole ({report.badge}){why}"
         if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
-            yield f"search results alone say: {'; '.join(weak)}"
+            yield f"supported only by search results: {'; '.join(weak)}"
         least, confidence = self.min_confidence, report.confidence
         if least is not None and (confidence is None or confidence < least):
             shown = "not rated" if confidence is None else f"{confidence:.2f}"
@@ -112,7 +112,9 @@ class Expectation(BaseModel):
             if not any(_matches(url, glob) for url in urls):
                 yield f"no source matches {glob!r}: {', '.join(urls) or 'none is cited'}"
         for glob in self.not_cite:
-            yield from (f"{url} is cited, against {glob!r}" for url in urls if _matches(url, glob))
+            yield from (
+                f"{url} is cited but matches {glob!r}" for url in urls if _matches(url, glob)
+            )
 
     def _cost_failures(self, report: Report) -> Iterator[str]:
         if self.max_usd is not None and report.usage.usd > self.max_usd:
@@ -146,7 +148,7 @@ class Check(BaseModel):
     @model_validator(mode="after")
     def _has_question_or_run(self) -> Check:
         if bool(self.question) == bool(self.run):
-            raise ValueError("a check has either a question or a run")
+            raise ValueError("a check needs either a question or a run")
         return self
 
     @property
@@ -180,7 +182,7 @@ def read_suite(path: Path) -> Suite:
     except ValidationError as error:
         first = error.errors()[0]
         raise _error_at(path, rows, first["loc"], first["msg"]) from error
-    # Wrong settings are reported before the first question is asked, which may cost money.
+    # Wrong settings are reported before the first question is asked, as that may cost money.
     settings: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
     settings += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
     for location, options in settings:
@@ -193,7 +195,7 @@ def read_suite(path: Path) -> Suite:
 
 
 def _error_at(path: Path, rows: Any, location: tuple[str | int, ...], why: str) -> UsageError:
-    """Make an error with the line of a value, or of the nearest node above that exists.
+    """Make an error with the line of a value, or of the nearest existing node above it.
 
     `location` is the path of keys and indexes to the value.
     """

@@ -1,8 +1,8 @@
 """The post-run tasks: claimed before the run's end is recorded, done after its answer.
 
-What a run writes into memory is computed from its events alone, so that another process can finish
-the jobs of a run that was killed after its answer. Each run with unfinished jobs is an empty file
-in a folder beside the runs, locked by the process that works on it. A process that is killed
+What a run writes into memory is computed only from its events, so that another process can finish
+the jobs of a run that was killed after its answer. Each run with unfinished jobs has an empty
+file in a folder beside the runs, locked by the process that works on it. A process that is killed
 releases its lock and leaves the file.
 """
 
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 FACTS: Final = "facts"
 """The job that writes the findings of a run into memory, by its name in the record."""
 DAY_LOG: Final = "day-log"
-"""The job that writes a run into the day's log of a wiki."""
+"""The job that writes a run into a wiki's daily log."""
 SETTLED: Final = "run.settled"
-"""The event that says that all jobs of a run are done."""
+"""The event recorded once all jobs of a run are done."""
 FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
-"""Maximum number of killed runs whose jobs a run does; the next run does the others."""
+"""Maximum number of killed runs whose jobs one run does; the next run does the others."""
 ONLY_HERE: Final = ""
-"""The name for a memory object passed by a caller, which no other process can open."""
+"""The name of a memory object passed by a caller, which no other process can open."""
 
 
 class UnfinishedRuns:
@@ -94,11 +94,11 @@ def unmark(lock: FileLock) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JobNotes:
-    """What the jobs need besides the events; recorded in `run.finished`, for other processes.
+    """What the jobs need besides the events; recorded in `run.finished` for other processes.
 
     `messages` is the length of the final conversation, `used` the ids of the memories in its
     prompt, `memory` the name of the memory to write to, `asks` whether a language model is needed.
-    `wiki` is the folder of the wiki whose day's log is written, empty if there is none.
+    `wiki` is the folder of the wiki whose daily log is written, empty if there is none.
     """
 
     messages: int
@@ -152,7 +152,7 @@ def event_time_ms(event: Event) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of the run in this process; a kill between its answer and `run` loses none."""
+    """The jobs of this process's run; none is lost if it is killed between its answer and `run`."""
 
     notes: JobNotes
     _services: RunServices
@@ -167,7 +167,7 @@ class BackgroundJobs:
         """Claim the jobs before the end is recorded; None without a memory.
 
         If marking the run as unfinished fails (a full disk), a note is recorded: the jobs are
-        still done, but they are lost if this process is killed before.
+        still done, but they are lost if this process is killed first.
         """
         context, options, layers = services.context, services.options, builder.layers
         if context.memory is None:
@@ -187,15 +187,13 @@ class BackgroundJobs:
                 claim = UnfinishedRuns(options.data).claim
                 lock = await asyncio.to_thread(claim, services.folder.id)
         except OSError as error:
-            text = (
-                f"the post-run tasks are not recorded, and lost if the process is killed: {error}"
-            )
+            text = f"the post-run tasks are not recorded and would be lost in a crash: {error}"
             services.write("note", text=text)
         runner = JobRunner(context.memory, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)
 
     async def run(self, report: Report, ended_ms: int) -> None:
-        """Do the jobs of killed runs on the same memory, which are older, then those of the run."""
+        """Do the older jobs of killed runs on the same memory first, then those of the run."""
         services, runner, lock = self._services, self._runner, self._lock
         if lock:
             await runner.finish_killed_runs(services.options.data)
@@ -210,7 +208,7 @@ class BackgroundJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobRunner:
-    """Does the jobs of runs on one memory, which has this name.
+    """Does the jobs of runs on the memory with this name.
 
     Without a `model`, or money for it, jobs that need one stay pending.
     """
@@ -244,10 +242,10 @@ class JobRunner:
     async def finish_run(
         self, data: Path, record: RunRecord, on_event: Callable[[Event], None] | None = None
     ) -> None:
-        """Do the jobs of one run. Raises `UsageError` while another process does them."""
+        """Do the jobs of one run. Raises `UsageError` if another process is doing them."""
         lock = UnfinishedRuns(data).claim(record.folder.id)
         if lock is None:
-            hint = "Its answer stands: `research show` shows it."
+            hint = "The answer is complete: `research show` shows it."
             raise UsageError(
                 f"another process is still working on it: {record.folder.id}", hint=hint
             )
@@ -284,7 +282,7 @@ class JobRunner:
         return done
 
     async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
-        """Save the findings of a run and do its jobs, except those done according to the record.
+        """Save the findings of a run and do its jobs, except those that the record lists as done.
 
         False if they need a language model and there is none, or no budget for it.
         """
@@ -296,7 +294,7 @@ class JobRunner:
             record(DONE, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
             if failure := await asyncio.to_thread(_write_day_log, pending):
-                record("note", job_place(DAY_LOG), text=f"the day's log was not written: {failure}")
+                record("note", job_place(DAY_LOG), text=f"the daily log was not written: {failure}")
             record(DONE, job_place(DAY_LOG))
 
         # Jobs of the conversation, most of which ask a model.
@@ -353,7 +351,7 @@ def save_findings(
 
 
 def _write_day_log(pending: PendingJobs) -> str:
-    """Write a run into the day's log of the wiki; returns what went wrong, or an empty text."""
+    """Write a run into the wiki's daily log; returns what went wrong, or an empty text."""
     from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
     report, ended = pending.report, datetime.fromtimestamp(pending.ended_ms / 1000, UTC)

@@ -1,9 +1,9 @@
-"""A browser session kept between commands: a process of the user that listens on a socket.
+"""A browser session kept between commands: a user process that listens on a socket.
 
 `python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
 listens on a socket in FOLDER, which only the user can reach. A request is one line of JSON,
-`{"tool": …, "arguments": {…}}`; so is the answer, `{"text": …, "failed": …}`. It ends
-on request, or after IDLE_MINUTES without one.
+`{"tool": …, "arguments": {…}}`; so is the answer, `{"text": …, "failed": …}`. The process ends on
+request, or after IDLE_MINUTES without one.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ SOCKET: Final = "socket"
 LOG: Final = "log"
 CLOSE: Final = "CLOSE"
 """The request that ends the session."""
-IDLE_MINUTES: Final = 30  # without a request, then the session ends
+IDLE_MINUTES: Final = 30  # without a request; then the session ends
 START_SECONDS: Final = 30.0  # for Python and the browser to start
 CALL_SECONDS: Final = 120.0
 """Seconds that a command waits for its answer; a tool's own limit is shorter."""
-_POLL_SECONDS: Final = 0.05  # between two looks for the socket
+_POLL_SECONDS: Final = 0.05  # between two checks for the socket
 MAX_LINE: Final = 32_000_000
 """Bytes of a request or an answer."""
 
 
 def session_folder(data: Path, name: str) -> Path:
-    """The folder of a session, made for the user alone; raises `UsageError` for a bad name."""
+    """Return a session's folder, private to the user; raises `UsageError` for a bad name."""
     if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
     return private_folder(private_folder(private_folder(data) / "browser") / name)
 
 
 def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Send a request to a session and return its answer; None if the session does not run."""
+    """Send a request to a session and return its answer; None if the session is not running."""
     connection = _connected(folder)
     if connection is None:
         return None
@@ -77,27 +77,27 @@ def _connected(folder: Path) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(CALL_SECONDS)
     try:
-        with chdir(folder):  # systems take only some 100 characters of a socket's path
+        with chdir(folder):  # systems limit a socket's path to about 100 characters
             connection.connect(SOCKET)
-    except OSError:  # no socket, or no process listens any more
+    except OSError:  # no socket, or no process is listening any more
         connection.close()
         return None
     return connection
 
 
 def start(folder: Path, options: Mapping[str, Any]) -> None:
-    """Start the process of a session; raises `UsageError` if it does not come up."""
+    """Start the process of a session; raises `UsageError` if it does not start."""
     (folder / SOCKET).unlink(missing_ok=True)
     command = [sys.executable, "-m", "agent.run.kept_browser", str(folder)]
     with (folder / LOG).open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - this very program
+        process = subprocess.Popen(  # noqa: S603 - this program itself
             command,
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
             start_new_session=True,  # it outlives this command, and its terminal
         )
-    assert process.stdin, "a pipe was asked for"
+    assert process.stdin, "a pipe was requested"
     with process.stdin:
         process.stdin.write(json.dumps(dict(options), default=str).encode())
     until = time.monotonic() + START_SECONDS
@@ -119,7 +119,7 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
 
     if sys.platform == "win32":
         raise UsageError(
-            "a browser session needs sockets of the user, which Python does not have on Windows",
+            "a browser session needs Unix sockets, which Python does not support on Windows",
             hint="Use `research mcp` there.",
         )
     settings = load_options(dict(options), config=True)  # of this session, as it was started
@@ -181,7 +181,7 @@ async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[
         result = await calls.run(None, tool, arguments, on_page=on_page)
     except ResearchError as error:
         return {"text": "\n".join(filter(None, (str(error), error.hint))), "failed": True}
-    except Exception as error:  # noqa: BLE001 - a fault of one call must not end the session
+    except Exception as error:  # noqa: BLE001 - an error in one call must not end the session
         return {"text": error_text(f"{type(error).__name__}: {error}"), "failed": True}
     found = result.data.get("found", True)
     return {"text": result_text(result), "failed": result.failed or not found}

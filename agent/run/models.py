@@ -65,7 +65,7 @@ class ResolvedModel:
 
     @property
     def by_rules(self) -> bool:
-        """Whether code makes the tool calls, which uses only built-in tools."""
+        """Whether code makes the tool calls, using only built-in tools."""
         return self.guided or isinstance(self.local, ExtractiveModel | GuidedModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
@@ -100,9 +100,9 @@ class ResolvedModel:
 
 
 def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str]) -> ResolvedModel:
-    """Find the model of a run: the caller's `own`, otherwise the one of the settings.
+    """Find the model of a run: the caller's `own`, otherwise the one in the settings.
 
-    Raises `UsageError` for an unknown one.
+    Raises `UsageError` for an unknown model.
     """
     if own is not None:
         return ResolvedModel(options, environ, own)
@@ -124,10 +124,10 @@ async def open_model(
 async def open_endpoint(
     stack: AsyncExitStack, options: Options, endpoint: Endpoint | None
 ) -> Model:
-    """Open a model at an endpoint, through an egress proxy of its own.
+    """Open a model at an endpoint, through its own egress proxy.
 
-    The user named the endpoint, so its address may be a private one. Pages must not reach private
-    addresses, which is why the web has another proxy.
+    The user named the endpoint, so its address may be private. Pages must not reach private
+    addresses, which is why the web has a separate proxy.
     """
     assert endpoint is not None, "a model that is not local has an endpoint"
     if endpoint.api == "local":
@@ -144,7 +144,7 @@ async def open_endpoint(
 
 
 def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model without an endpoint: a script, a plug-in's, or the keyless one.
+    """Make a model without an endpoint: a script, a plug-in's, or the extractive one.
 
     Raises `UsageError` for a script that is missing or invalid.
     """

@@ -50,25 +50,25 @@ if TYPE_CHECKING:
 INTERRUPT: Final = "interrupt"
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MAX_PLAYBOOK_STEPS: Final = 12
-"""Maximum number of steps in a playbook; a longer one is not a method to follow."""
+"""Maximum number of steps in a playbook; a longer one is no use as a method."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
 _SEARCHED_OUTCOMES = ("ok", "empty")
 """Outcomes of a provider that completed a search, with or without results."""
-_LISTED: Final = 6
-"""Maximum number of queries, of pages and of failures listed by a run without an answer."""
+_MAX_LISTED: Final = 6
+"""Maximum number of queries, pages and failures each listed by a run without an answer."""
 _LIMITS: Final = {
     INTERRUPT: "it was interrupted",
-    "steps": "the limit of steps was reached",
-    "timeout": "the limit of time was reached",
-    "budget": "the limit of dollars was reached",
-    "tokens": "the limit of tokens was reached",
+    "steps": "the step limit was reached",
+    "timeout": "the time limit was reached",
+    "budget": "the dollar budget was used up",
+    "tokens": "the token limit was reached",
     "repetition": "the model repeated itself",
 }
 _TOOL_REPORTED: Final = "the tool reported it"
-_ABOUT: Final = "the model's own words about the search"
+_ABOUT_SEARCH: Final = "the model's own words about the search"
 _OWN_WORDS: Final = "In the model's own words:"
-_REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` narrows the search."
+_REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST narrows the search."
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class ReportBuilder:
     """Counts the events of a run, live or from its record, and builds its report.
 
     `skills` are the names of the skills in the main loop's prompt; `tainted` says that the run read
-    the web, or other texts that the user did not write.
+    the web, or other text that the user did not write.
     """
 
     question: str
@@ -119,7 +119,7 @@ class ReportBuilder:
             case "tool.result":
                 self._add_result(data)
             case "policy.refused" if data.get("undone"):  # no user could be asked for approval
-                self._undone.append(f"{data['name']} was not done: {data['effect']}")
+                self._undone.append(f"{data['name']} was not run: {data['effect']}")
             case "model.reply":
                 self._add_reply(event)
 
@@ -209,7 +209,7 @@ class ReportBuilder:
         elif self._undone:
             report.error = _error_info(NeedsUser("; ".join(dict.fromkeys(self._undone))))
 
-        # The answer, its sources and sentences; or what was tried, and what is relevant to the
+        # The answer, its sources and sentences; or what was tried, and the passages relevant to the
         # question.
         if unanswered:
             words = CheckedAnswer("", (), ()) if too_weak else checked
@@ -233,7 +233,7 @@ class ReportBuilder:
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Note on each secondary sentence what its pages cite, and whether that says so too."""
+        """Note on each secondary sentence what its pages cite, and whether that source agrees."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)
@@ -280,7 +280,7 @@ class ReportBuilder:
     def _add_search(
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
-        """Make what was tried the answer: in the model's words, and from the record."""
+        """Use what was tried as the answer: in the model's words, and from the record."""
         words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
         if words and not gave_up:
             # A run that only called tools without searching (say, to remember something) makes no
@@ -290,7 +290,9 @@ class ReportBuilder:
             report.answer = words
             return
         report.sentences = [
-            Sentence(text=one.text, citations=one.citations, about_search=True, reason=_ABOUT)
+            Sentence(
+                text=one.text, citations=one.citations, about_search=True, reason=_ABOUT_SEARCH
+            )
             for one in checked.sentences
         ]
         if words and not by_rules:
@@ -343,8 +345,8 @@ class ReportBuilder:
 def _listed(items: Iterable[str], between: str) -> str:
     """Join the first texts, and count the rest."""
     found = [" ".join(item.split()).rstrip(".") for item in items]
-    more = f"{between}and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return between.join(found[:_LISTED]) + more
+    more = f"{between}and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
+    return between.join(found[:_MAX_LISTED]) + more
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:
@@ -360,16 +362,16 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 
 
 def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
-    """Explain why no search completed."""
+    """Explain why no search finished."""
     reasons = "; ".join(dict.fromkeys(errors))
     hint = "Ask again: the finished part of the index is kept. A longer --timeout helps too."
-    return WebOutOfReach(f"no search came to an end: {reasons}", hint=hint)
+    return WebOutOfReach(f"no search finished: {reasons}", hint=hint)
 
 
 def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     """Explain why no provider could search: offline, blocked by a rule, or separate reasons."""
-    # Skipped ones first: a provider that failed is skipped afterwards, and its failure, which
-    # comes later in this order, says more.
+    # Skipped ones come first: a provider that failed is skipped afterwards, and its failure, which
+    # comes later in this order, is more informative.
     lines = sorted(searches, key=lambda line: line.outcome == "skipped", reverse=True)
     providers: dict[str, str] = {}
     for line in lines:
@@ -377,7 +379,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
         providers[line.provider] = f"{line.provider}: {line.outcome}{detail}"
     reasons = {line.detail for line in lines if line.outcome == "unreachable"}
     outcomes = {line.outcome for line in lines} - {"skipped"}
-    # If all have the same reason, the proxy is out of reach, not the network.
+    # If all have the same reason, the proxy is unreachable, not the network.
     if outcomes == {"unreachable"} and len(reasons) > 1:
         summary = f"none of {len(providers)} search providers can be reached"
         hint = "Check the network, or search a folder of your own with --corpus DIR."
@@ -388,7 +390,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
             summary = f"all {len(providers)} search providers refuse requests"
         last = lines[-1]
         return WebOutOfReach(f"{summary}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
-    return WebOutOfReach("no search provider could be asked: " + "; ".join(providers.values()))
+    return WebOutOfReach("no search provider could be reached: " + "; ".join(providers.values()))
 
 
 def exit_code(report: Report, *, require_verified: bool = False) -> int:
@@ -414,8 +416,8 @@ async def add_values(
 ) -> None:
     """Fill in a schema after an answer, and add the values to the report.
 
-    `answer` is the text of the model, with its citations. Sources that only values cite come after
-    those of the answer.
+    `answer` is the model's text, with its citations. Sources cited only by values come
+    after those of the answer.
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 CONCURRENT_READS: Final = 6  # pages read at once; each host has its own delay
 MAX_SEARCHES: Final = 8
-"""Maximum number of searches for pages that are gone, or whose words are."""
+"""Maximum number of searches for pages that are gone or have lost their words."""
 RESULTS_READ: Final = 3
 """Pages read per search: moved words are on the first ones, if anywhere."""
 QUERY_CHARS: Final = 150
-"""Maximum length of its query: engines cut longer ones."""
-_GONE: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
+"""Maximum length of such a query: engines cut longer ones."""
+_GONE_STATUSES: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
 
 
 @dataclass(slots=True)
 class PageNow:
-    """A page of the earlier report, read again: `source` is None if it could not be.
+    """A page of the earlier report, read again: `source` is None if it could not be read.
 
     `moved_to` is the address it redirected to, `archived` that of an archived copy.
     """
@@ -55,11 +55,11 @@ class PageNow:
     @property
     def is_gone(self) -> bool:
         """Whether the site says that the page no longer exists."""
-        return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE
+        return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE_STATUSES
 
     @property
     def before(self) -> tuple[Passage, ...]:
-        """The passages of the page as it was read then."""
+        """The passages of the page as it was first read."""
         return self.saved.passages if self.saved else ()
 
     @property
@@ -71,7 +71,7 @@ class PageNow:
 async def read_again(
     context: ToolContext, web: Web, earlier: EarlierReport, sources: Sequence[ReportSource]
 ) -> dict[int, PageNow]:
-    """Read pages again, and make them sources; returns them by their numbers in the report."""
+    """Read pages again and register them as sources; returns them by number in the report."""
     slots = asyncio.Semaphore(CONCURRENT_READS)
 
     async def read(then: ReportSource) -> PageNow:

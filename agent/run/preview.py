@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 LIKELY_STEPS = 4
-"""Steps of most questions: a search, two rounds of reading, and the answer."""
+"""Steps that most questions take: a search, two rounds of reading, and the answer."""
 REPLY_TOKENS = 300
-"""Tokens of a reply: a thought and a few calls, or a short answer."""
+"""Tokens in a reply: a thought and a few calls, or a short answer."""
 
 
 def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
@@ -47,21 +47,21 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
     )
     functions = tool_specs(tools) if native else []
 
-    # Each step sends the conversation again, which grows by what was read.
+    # Each step sends the whole conversation again, and it grows by what was read.
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(json.dumps(functions)) + tokens(question)
     read = context.limits.read_tokens * sum(range(steps))
     usage = Usage(first * steps + read, output_tokens=REPLY_TOKENS * steps)
     if endpoint is not None:
         usage = with_price(usage, endpoint.model, endpoint.prices)
-    cost = f"about {format_usd(usage.usd)}" if usage.usd else "free or of unknown price"
+    cost = f"about {format_usd(usage.usd)}" if usage.usd else "free, or price unknown"
     plans = endpoint is not None and options.effort.plans and wants_plan(question)
     lines = [system, "", question, ""]
     if functions:
         lines.append(f"offered  {', '.join(spec['function']['name'] for spec in functions)}")
     lines += [
         f"model    {name}",
-        f"plan     {'asked for first' if plans else 'none: one line of work'}",
+        f"plan     {'asked for first' if plans else 'none: a single loop'}",
         f"likely   {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {cost}",
         "Nothing was sent. Memory, files and the open page are added to the prompt of a run.",
     ]

@@ -36,9 +36,9 @@ _READING: Final = ("READ", "FETCH_URL")
 class PriorRun:
     """The record that a run starts from.
 
-    A `resumed` run continues the recorded one: what is recorded is used, and not written twice.
-    Otherwise another model is asked on the recorded web; with `live`, what the record lacks
-    is looked up on the web. With `sections`, those of the recorded report that have a text are
+    A `resumed` run continues the recorded one: its events are used and not written twice.
+    Otherwise another model is asked on the recorded web; with `live`, what the record lacks is
+    looked up on the web. With `sections`, the sections of the recorded report that have a text are
     kept, with all sources, and the others are researched on the web.
     """
 
@@ -52,7 +52,7 @@ class PriorRun:
         return Journal(self.source.folder if self.resumed else runs.create(utc_now(), run))
 
     def opening(self, place: str) -> list[Message] | None:
-        """Return the recorded first messages of a loop; None if they are built again.
+        """Return the recorded first messages of a loop; None if they must be rebuilt.
 
         Another model makes its own plan, so only its main loop begins with the same messages.
         """
@@ -62,17 +62,17 @@ class PriorRun:
 
     @property
     def origins_read(self) -> set[str]:
-        """The kinds of texts that the recorded run read (values of `Kind`)."""
+        """The kinds of text that the recorded run read (values of `Kind`)."""
         return {event.data["origin"] for event in self.source.events_of("context.read")}
 
     @property
     def read_private(self) -> bool:
-        """Whether the run read private texts, or is too old to say what it read."""
+        """Whether the run read private text, or its record is too old to say what it read."""
         return not self.origins_read or not PRIVATE.isdisjoint(self.origins_read)
 
     @property
     def logged_in(self) -> bool:
-        """Whether the browser has logins of the user, not only those made during the run."""
+        """Whether the browser has the user's own logins, not only those made during the run."""
         # A resumed run starts with the browser state that the run itself saved.
         own_state = str(self.source.folder.browser_state)
         starts = self.source.events_of("run.started")
@@ -110,7 +110,7 @@ class PriorRun:
 
 
 class ResumedCalls:
-    """Returns recorded results and makes the other calls, but never a write a second time."""
+    """Returns recorded results and makes the other calls, but never repeats a write."""
 
     def __init__(self, record: RunRecord, live: Caller, write: Record) -> None:
         self._record = record
@@ -122,17 +122,17 @@ class ResumedCalls:
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Find the result of a call in the record, or make the call."""
         known = self._record.results.get(place)
-        # Compared, since the model may have been asked again and have made another call here.
+        # Compared, since the model may have been asked again and made a different call here.
         if known is not None and known.call == call:
             return lambda: known
         if place not in self._begun:
             return await self._live.run(call, place)
-        # The run was killed during this write: whether it took effect is not known, so that it is
-        # not repeated.
+        # The run was killed during this write. Whether it took effect is unknown, so it is not
+        # repeated.
 
         def unknown() -> Observation:
             self._write("tool.outcome_unknown", place, name=call.name, param=call.param)
-            unknown = unknown_outcome("the run was cut off while this was being done")
+            unknown = unknown_outcome("the run was interrupted while this was in progress")
             result = Observation(call, unknown.data, hint=unknown.hint)
             self._write("tool.result", place, **result_event_data(result))
             return result
@@ -143,7 +143,7 @@ class ResumedCalls:
 class RecordedWebCalls:
     """Answers the tool calls of another model from the record of a run.
 
-    A search is found by its words, a page by its address whatever the query. Other calls are made
+    A search is found by its words, a page by its address, whatever the query. Other calls are made
     by `live`; without it they fail.
     """
 
@@ -166,7 +166,7 @@ class RecordedWebCalls:
         missing = Observation(
             call,
             {"error": f"not in the record: {call.name} {call.param}"},
-            hint="Only what the recorded run searched and read is there. " + ToolError.hint,
+            hint="The record has only what that run searched and read. " + ToolError.hint,
         )
         # The recorded call may be spelt differently.
         result = replace(found, call=call) if found is not None else missing
@@ -182,7 +182,7 @@ class RecordedWebCalls:
         arguments = _arguments(call.name, call.param) if call.name in _READING else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
-        # In the numbering of the loop that read the page, so that its passages have their ids.
+        # Use the numbering of the loop that read the page, so that its passages keep their ids.
         page, part = self._pages[normalize(arguments.url)]
         context = replace(self._context, evidence=self._context.evidence.for_loop(part))
         if call.name == "READ":

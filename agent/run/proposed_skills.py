@@ -1,6 +1,6 @@
-"""Skills that are proposed after a site failed in one way again and again.
+"""Skills proposed after a site repeatedly failed in the same way.
 
-A proposal is a SKILL.md in `proposed` of the data folder. No run reads it: the user reads it, edits
+A proposal is a SKILL.md in the data folder's `proposed`. No run reads it: the user reads it, edits
 it, and enables it with `research skills enable`, which moves it to their skills.
 """
 
@@ -47,7 +47,7 @@ _ADVICE: Final = {
     Outcome.BOT_CHECK: _REFUSED,
     Outcome.CAPTCHA: _REFUSED,
 }
-_WHAT: Final = {
+_SYMPTOMS: Final = {
     Outcome.TIMEOUT: "took too long",
     Outcome.RATE_LIMITED: "refused further requests",
     Outcome.LOGIN: "asked for a login",
@@ -59,14 +59,14 @@ _WHAT: Final = {
 
 
 def propose_skill(data: Path, site: str, habit: Habit) -> Path | None:
-    """Write the proposal for a site; None if there is one, or a skill that was made of it."""
+    """Write the proposal for a site; None if there already is one, or a skill made from it."""
     outcome = Outcome(habit.failed)
     name = f"{site}-{outcome.value}".replace("_", "-")
     if any((data / folder / name / FILE).exists() for folder in (FOLDER, "skills")):
         return None
     path = data / FOLDER / name / FILE
     advice = _ADVICE[outcome].format(site=site)
-    reason = f"{site} {_WHAT[outcome]} {habit.times} times in a row, last on {habit.at[:10]}."
+    reason = f"{site} {_SYMPTOMS[outcome]} {habit.times} times in a row, last on {habit.at[:10]}."
     write_file(path, skill_md(name, f"How to research with {site}: {reason} {advice}").encode())
     return path
 
@@ -83,7 +83,7 @@ def enable_skill(data: Path, name: str) -> Path:
         hint = "`research skills list` shows the proposals."
         raise UsageError(f"no skill {name!r} is proposed", hint=hint)
     if found.broken:
-        raise UsageError(f"{found.folder / FILE}: {found.broken}", hint="Put the file right first.")
+        raise UsageError(f"{found.folder / FILE}: {found.broken}", hint="Correct the file first.")
     target = data / "skills" / name
     if target.exists():
         raise UsageError(f"{target} exists", hint="Delete one of the two.")

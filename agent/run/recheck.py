@@ -1,7 +1,7 @@
 """`research recheck`: an earlier report checked against today's pages, sentence by sentence.
 
-A recheck is a run whose answer is that of the earlier report: the pages that it cites are read
-again and saved, and the words that support each sentence are looked for in them.
+A recheck is a run whose answer is that of the earlier report: the pages it cites are read again and
+saved, and searched for the words that support each sentence.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 CLAIMS_PER_REQUEST: Final = 10
 """Claims in one request to the judge: as many as a long answer has."""
 PASSAGES_JUDGED: Final = 4
-"""Passages of the changed page that the judge sees for each claim."""
+"""Passages of the changed page that the judge is shown for each claim."""
 _ORDER: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
@@ -53,9 +53,9 @@ _ORDER: Final[dict[CheckState, int]] = {
     "not_checked": 4,
     "gone": 5,
 }
-"""If a sentence has several sources, the first of these counts: one that contradicts it today, then
-one that still supports it. A sentence is not gone while a source could not be read."""
-_HOLDING: Final = frozenset({"stands", "moved"})
+"""If a sentence has several sources, the first of these decides: one that contradicts it today,
+then one that still supports it. A sentence is not gone as long as one source could not be read."""
+_STILL_SUPPORTED: Final = frozenset({"stands", "moved"})
 _MARKER = re.compile(r"\s?\[(\d{1,3})\]")
 
 
@@ -69,8 +69,8 @@ async def recheck(
 ) -> Report:
     """Check the report of a run, an archive or a `report.json` against today's pages.
 
-    `flags` are those of `research`; `service` replaces addresses of `SERVICES`. Raises `UsageError`
-    if there is no such report, or it cites no page.
+    `flags` are those of `research`; `service` overrides addresses in `SERVICES`. Raises
+    `UsageError` if there is no such report, or it cites no page.
     """
     arguments: dict[str, Any] = {"fresh": True, **flags, "model": model, "memory": False}
     addresses, options = service_addresses(load_options(arguments, config=config))
@@ -106,7 +106,7 @@ class Recheck(Run):
         sources = list({source.n: source for source in quoted}.values())
         self._pages = await read_again(services.context, web, self._earlier, sources)
 
-        # Look for the words of each sentence; for lost ones on other pages too.
+        # Look for the words of each sentence; if they are lost, on other pages too.
         checked = await asyncio.to_thread(self._check_all)
         if lost := self._lost_pages(checked):
             await look_elsewhere(services.context, web, self._archive, lost)
@@ -119,7 +119,7 @@ class Recheck(Run):
         return [(sentence, self._check(sentence)) for sentence in report.claims]
 
     def _check(self, sentence: Sentence) -> RecheckedSentence:
-        """Determine what became of the words that support a sentence."""
+        """Determine what happened to the words that support a sentence."""
         quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
             reason = "it was not supported by a page that can be read again"
@@ -128,7 +128,7 @@ class Recheck(Run):
         return min(found, key=lambda one: _ORDER[one.state])
 
     def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
-        """Determine what became of a sentence's words on one of its pages."""
+        """Determine what happened to a sentence's words on one of its pages."""
         then = page.then
         rows = [
             (words, self._on_page(claim, words, page))
@@ -139,7 +139,7 @@ class Recheck(Run):
             for other in (*page.others, *self._read_sources(page.source)):
                 if compare_words(claim, words, (), other.passages).state == "stands":
                     return self._row(claim, then, WordsNow("moved", words, words), other, other.url)
-        address = page.moved_to if now.state in _HOLDING else ""
+        address = page.moved_to if now.state in _STILL_SUPPORTED else ""
         state = WordsNow("moved", new=now.new, passage=now.passage) if address else now
         row = self._row(claim, then, state, page.source, address or now.heading)
         row.archived = page.archived
@@ -147,7 +147,7 @@ class Recheck(Run):
 
     def _on_page(self, claim: str, words: str, page: PageNow) -> WordsNow:
         if page.saved is not None and page.saved.step:
-            reason = "the page was read after an action of the run, which is not repeated"
+            reason = "the page was read after one of the run's actions, which is not repeated"
             return WordsNow("not_checked", words, reason=reason)
         if page.source is not None:
             return compare_words(claim, words, page.before, page.source.passages)
@@ -164,12 +164,12 @@ class Recheck(Run):
     def _row(
         claim: str, then: ReportSource, now: WordsNow, source: Source | None, place: str
     ) -> RecheckedSentence:
-        holds = None if now.state == "not_checked" else now.state in _HOLDING
+        holds = None if now.state == "not_checked" else now.state in _STILL_SUPPORTED
         return RecheckedSentence(
             text=claim,
             state=now.state,
             holds=holds,
-            source=source.n if source else None,  # until the report is made, that of the run
+            source=source.n if source else None,  # the run's number until the report is made
             url=then.url,
             old=now.old,
             new=now.new,
@@ -180,7 +180,7 @@ class Recheck(Run):
     def _lost_pages(
         self, checked: Sequence[tuple[Sentence, RecheckedSentence]]
     ) -> list[tuple[PageNow, str]]:
-        """List the pages of sentences that no longer stand, each with words that are lost."""
+        """List the pages of sentences that no longer hold, each with the words that are lost."""
         lost: dict[int, tuple[PageNow, str]] = {}
         for _, row in checked:
             page = next((p for p in self._pages.values() if p.then.url == row.url), None)
@@ -226,7 +226,7 @@ class Recheck(Run):
         report = services.report_builder.new_report("answered")
         report.confidence = None
 
-        # The sources keep their numbers. One that was not read again is there as it was saved.
+        # The sources keep their numbers. One that was not read again is included as it was saved.
         numbers: dict[int, int] = {}
         for then in earlier.sources:
             source = self._pages[then.n].source if then.n in self._pages else None
@@ -264,7 +264,7 @@ class Recheck(Run):
         return report
 
     def _keep(self, then: ReportSource) -> Source | None:
-        """Copy a source from the earlier run, as it was saved there."""
+        """Copy a source from the earlier run as it was saved there."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
 
@@ -282,7 +282,7 @@ def _report_source(n: int, source: Source) -> ReportSource:
 
 
 def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
-    """Give a sentence its verdict by today's pages."""
+    """Give a sentence its verdict based on today's pages."""
     cited = [n for n in sentence.citations if n in numbers]
     if row is None or row.holds is True:
         if row is not None and row.source and row.source not in cited:

@@ -1,6 +1,6 @@
 """Reading the record of a run: each field is a query over its events.
 
-`ResumedModel` and `once_each` serve a resumed run: recorded replies are not asked for again, and
+`ResumedModel` and `once_each` are for resumed runs: recorded replies are not requested again, and
 recorded events are not written twice.
 """
 
@@ -62,9 +62,9 @@ _OWN_SYSTEM_PROMPT: Final = (
     VALUES,
     CONDENSE,
 )
-"""Places of model calls that do not have the system prompt of the loops."""
+"""Places of model calls that do not use the loops' system prompt."""
 
-_ONCE_A_PLACE: Final = frozenset(
+_ONCE_PER_PLACE: Final = frozenset(
     {
         "model.request",
         "model.reply",
@@ -161,7 +161,7 @@ class RunRecord:
 
     @property
     def kept_sections(self) -> list[Section]:
-        """The sections that it took over from an earlier report; those without a text are new."""
+        """The sections taken over from an earlier report; those without a text are new."""
         kept = self.events_of("sections.kept")
         return [Section.from_row(row) for row in kept[-1].data["sections"]] if kept else []
 
@@ -220,8 +220,8 @@ class RunRecord:
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return self.messages(request)
-            # With subtasks or sections, the main loop is first asked to put them together: the
-            # request for that is the last message.
+            # With subtasks or sections, the main loop is first asked to combine them: that request
+            # is the last message.
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
                 return self.messages(request)[:-1]
         if self.approval().approved == "":  # the user rejected the plan, so no loop started
@@ -270,7 +270,7 @@ class RunRecord:
             raise JournalError(f"the saved text of S{row['n']} was changed")
 
     def pages(self) -> list[tuple[Page, int]]:
-        """Return the pages that were read, in order, each with the number of the loop."""
+        """Return the pages that were read, in order, each with the number of its loop."""
         return [
             (self._page(e.data), e.data["n"] // NUMBERS_PER_LOOP)
             for e in self.events_of("source.added")
@@ -320,7 +320,7 @@ class RunRecord:
         return finished[-1] if finished else None
 
     def events_until_end(self) -> Sequence[Event]:
-        """Return the events up to `run.finished`; those after it are of the background jobs."""
+        """Return the events up to `run.finished`; later ones come from the background jobs."""
         end = self.end
         return [event for event in self.events if end is None or event.seq <= end.seq]
 
@@ -353,7 +353,7 @@ class ResumedModel(ModelWrapper):
         # The recorded run continued without these notes on old steps; with them, its next requests
         # would differ from the record.
         if digest in self._failed:
-            raise ModelUnavailable("old steps were not summed up when this was asked")
+            raise ModelUnavailable("old steps were not summarised when this was asked")
         if known := self._replies.get(digest):
             return known.popleft()
         return await ask_model(self._model, system, messages, on_text)
@@ -364,8 +364,8 @@ class ResumedModel(ModelWrapper):
 
 
 def once_each(record: RunRecord, write: Record) -> Record:
-    """Wrap `write`, so that events of `_ONCE_A_PLACE` in the record are not written again."""
-    known = {(event.type, event.place) for event in record.events if event.type in _ONCE_A_PLACE}
+    """Wrap `write`, so that events of `_ONCE_PER_PLACE` in the record are not written again."""
+    known = {(event.type, event.place) for event in record.events if event.type in _ONCE_PER_PLACE}
 
     def write_new(kind: str, place: str = "", **data: Any) -> None:
         if (kind, place) not in known:

@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
-_TYPED: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
-"""For each tool that enters something, the parameter with the value."""
+_ENTERED_PARAMS: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
+"""For each tool that enters a value, the parameter that holds it."""
 _AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
-_READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
-"""Tools that verify their own effect, so that no change of the page has to confirm it."""
+_SELF_VERIFYING_TOOLS: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
+"""Tools that verify their own effect, so that no change to the page has to confirm it."""
 MIN_LIKENESS: Final = 0.6
-"""Minimum similarity (0 to 1) of a line that appeared after an action to one that appeared in
-the record.
+"""Minimum similarity (0 to 1) between a line that appeared after an action and one that appeared
+in the record.
 """
 _DIALOG: Final = 2
 """`front` of the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
-"""Maximum number of new lines that are compared: more are a new page or list, which may differ."""
+"""Maximum number of new lines compared: more than that are a new page or list, which may differ."""
 _NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """A recorded action: the call, its result, and where its elements stood.
+    """A recorded action: the call, its result, and where its elements were.
 
     `element` is the role, name and noted state of the element acted on. `shown` are the
     lines that the session had shown before.
@@ -70,13 +70,13 @@ class SessionStep:
 
     @property
     def entered(self) -> str:
-        """What was typed, selected or pressed; empty for other acts."""
-        return str(self.fields.get(_TYPED.get(self.call.name, ""), "") or "")
+        """What was typed, selected or pressed; empty for other actions."""
+        return str(self.fields.get(_ENTERED_PARAMS.get(self.call.name, ""), "") or "")
 
     @property
     def recorded(self) -> str:
         """What was entered when the session was recorded."""
-        name = _TYPED.get(self.call.name, "")
+        name = _ENTERED_PARAMS.get(self.call.name, "")
         return str(self.call.fields.get(name, "") or "") if name else ""
 
     def wanted(self) -> str:
@@ -92,12 +92,12 @@ class SessionStep:
 
 
 def describe_act(result: Observation, url: str) -> str:
-    """Describe what an action did, without refs; one that says nothing opened `url`."""
+    """Describe what an action did, without refs; one without a description opened `url`."""
     return without_refs(str(result.get("did") or "")) or f"opened {url}"
 
 
 def session_steps(record: RunRecord) -> list[SessionStep]:
-    """Read the actions of a run's main loop that took effect, in their order."""
+    """Read the actions of a run's main loop that took effect, in order."""
     known: dict[str, Place] = {}
     shown = set[str]()
     tools = {tool.name: tool for tool in PAGE_TOOLS if ToolTrait.LOOKS not in tool.traits}
@@ -137,7 +137,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
             changed.append(step)
             continue
         unused.pop(key, None)
-        fields = {**step.fields, _TYPED[step.call.name]: values[key]}
+        fields = {**step.fields, _ENTERED_PARAMS[step.call.name]: values[key]}
         changed.append(replace(step, fields=fields))
     if unused:
         entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
@@ -159,7 +159,7 @@ def comparable(line: str) -> str:
 
 
 def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
-    """Find the element of a recorded step on the page; raises `RerunStopped` without any."""
+    """Find the element of a recorded step on the page; raises `RerunStopped` if there is none."""
     place = step.places.get(key)
     wanted = step.element if key == "ref" else (place.name if place else "")
     found = [(ref, name) for ref, name in view.refs.items() if name and _is_named(wanted, name)]
@@ -170,7 +170,9 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
         others = [name for name in view.refs.values() if name.partition(" ")[0] == role]
         listed = "; ".join(dict.fromkeys(others[:8])) or "none"
         named = wanted.partition(", ")[0]
-        raise RerunStopped(f"{where}: there is no {named!r} on {view.url}; of that role: {listed}")
+        raise RerunStopped(
+            f"{where}: there is no {named!r} on {view.url}; elements with that role: {listed}"
+        )
     if place is None:
         return refs[0]
     there = dict(places_in("\n".join(line.text for line in view.lines)))
@@ -184,7 +186,7 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
                 f"{where}: there is no {named!r} in the row of “{place.line}” ({row})"
             )
     elif place.others and len(refs) != place.others + 1:
-        message = f"{len(refs)} of {named!r} are there, in the record {place.others + 1}"
+        message = f"the page has {len(refs)} of {named!r}, the record {place.others + 1}"
         raise RerunStopped(f"{where}: {message}, and nothing tells them apart")
     return max(refs, key=lambda ref: nearness(place, there.get(ref)))
 
@@ -217,10 +219,10 @@ def difference(
     if now.failed:
         return str(now.get("error") or "it failed")
     if _address(then) != _address(now):
-        return f"it led to {now.get('url')}, in the record to {then.get('url')}"
+        return f"it led to {now.get('url')}; in the record it led to {then.get('url')}"
     if missing := _kinds(then) - _kinds(now):
-        return f"what happened then did not: {', '.join(sorted(missing))}"
-    if step.call.name in _READ_BACK:
+        return f"this happened in the record but not now: {', '.join(sorted(missing))}"
+    if step.call.name in _SELF_VERIFYING_TOOLS:
         return ""
     if then.snapshot.strip() and not now.snapshot.strip():
         return "nothing on the page changed"
@@ -240,7 +242,7 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return a line that the action made new in the record and not now; "" if one of them is there.
+    """Return a line that was new in the record and is not now; "" if any of them is there.
 
     Numbers and entered values may differ.
     """

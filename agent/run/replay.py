@@ -1,4 +1,4 @@
-"""Replaying a run from its record alone: no model, no network, no browser."""
+"""Replaying a run from its record only: no model, no network, no browser."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _PLACES_OF_TASK: Final = {
 }
 """Where the journal has the request for each task, if it was made."""
 DIFF_LINES: Final = 12
-"""Maximum number of lines of a difference that are shown; the first ones show what is wrong."""
+"""Maximum number of lines of a difference shown; the first ones show what is wrong."""
 DIFF_WIDTH: Final = 160
-"""Characters at which long lines are broken, so that only the part that differs is shown."""
+"""Width at which long lines are broken, so that only the part that differs is shown."""
 
 
 async def replay(record: RunRecord) -> Report:
-    """Repeat a run from its record to the same answer, byte for byte.
+    """Repeat a run from its record and reach the same answer, byte for byte.
 
     Raises `ReplayDiverged` where the run would now ask its model or its tools something else.
     """
@@ -52,7 +52,7 @@ async def replay(record: RunRecord) -> Report:
     builder = ReportBuilder(question, evidence, budget)
     for event in record.events_until_end():
         builder.add(event)
-    # Objections to the answer are recorded at `review`, those to a section at its loop.
+    # Objections to the answer are recorded at `review`, objections to a section at its loop.
     reviews = {event.place.partition("/")[0]: event.data for event in record.events_of(REVIEW)}
     offers = record.events_of("tools.offered")
     tools = offers[0].data if offers else {}
@@ -97,7 +97,7 @@ async def replay(record: RunRecord) -> Report:
 async def _recorded_opening(record: RunRecord, _question: str, place: str) -> list[Message]:
     messages = record.opening_at(place)
     if messages is None:
-        raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
+        raise ReplayDiverged(f"the run begins a loop {place} that is not in the record")
     return messages
 
 
@@ -108,13 +108,13 @@ async def _recorded_objections(
 
 
 class Interrupted(Exception):
-    """Raised where the recorded run was interrupted."""
+    """Raised at the point where the recorded run was interrupted."""
 
 
 class NoLiveModel:
-    """The model of a replay, asked where the record has no reply: it always fails.
+    """The model of a replay, asked when the record has no reply: it always fails.
 
-    It fails as the recorded call failed, or with `ReplayDiverged` if there was no such call.
+    It fails as the recorded call did, or with `ReplayDiverged` if there was no such call.
     """
 
     def __init__(self, record: RunRecord) -> None:
@@ -128,7 +128,7 @@ class NoLiveModel:
         """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
         self._fail_as_recorded(request_digest(system, messages))
         if asks_for_notes(system):  # the recorded run cut old steps without asking for notes
-            raise ModelUnavailable("these steps were not summed up")
+            raise ModelUnavailable("these steps were not summarised")
         details = difference(self._record, messages)
         raise ReplayDiverged(f"the run asks its model something else {details}")
 
@@ -149,7 +149,7 @@ class NoLiveModel:
                 return not self._by_rules
             case Task.CONDENSE:
                 return any(place.startswith(CONDENSE) for place in self._places)
-            case Task.MISSING:  # the orchestrator asks once a round, so this counts the rounds
+            case Task.MISSING:  # the orchestrator asks once per round, so this counts the rounds
                 self._missing_rounds += 1
                 return f"{MISSING}/{self._missing_rounds}" in self._places
         return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
@@ -188,14 +188,14 @@ class RecordedCalls:
         self._record = record
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Find the result of a call; raises `ReplayDiverged` if another call was recorded there."""
+        """Find the result of a call; raises `ReplayDiverged` if a different one was recorded."""
         if _limit_of(self._record) == INTERRUPT and place not in self._record.results:
             raise Interrupted
         known = self._record.results.get(place)
         if known is None or known.call != call:
             then = f"{known.tool} {known.call.param}".strip() if known else "no call"
             raise ReplayDiverged(
-                f"the run makes another call at {place}:\n--- on record\n+++ now\n"
+                f"the run makes a different call at {place}:\n--- on record\n+++ now\n"
                 f"-{then}\n+{call.name} {call.param}"
             )
         return lambda: known
@@ -204,7 +204,7 @@ class RecordedCalls:
 class RecordedBudget(Budget):
     """A budget that ends where the recorded run ended, regardless of the clock.
 
-    It always has enough left for everything else: `NoLiveModel.takes` decides by the record
+    It always has enough left for everything else: `NoLiveModel.takes` looks in the record to decide
     whether something was done.
     """
 
@@ -254,9 +254,9 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         candidates.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
     if not candidates:
-        return "no request is on record"
+        return "the record has no request"
 
-    # The most similar one has the longest common beginning, then the nearest length.
+    # The most similar one has the longest common prefix, then the nearest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])
     if n == len(recorded) == len(messages):
         return f"at {place}: its messages match the record, but their hash does not"

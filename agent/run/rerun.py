@@ -1,10 +1,9 @@
 """`research rerun`: repeats a recorded browser session, live and without a model.
 
-The steps are those of the record. An element is found by its role and name, never by a selector.
-If several share them, the words that only its row had decide; if the page lacks these
-words, nothing is done. Each action is confirmed by its outcome, compared with the recorded one. At
-the first difference the rerun stops and says what differs; if a model is given, it takes over
-there.
+The steps are those of the record. An element is found by its role and name, never by a selector. If
+several elements share them, the words that only its row had decide; if the page lacks these words,
+nothing is done. Each action is confirmed by comparing its outcome with the recorded one. At the
+first difference the rerun stops and reports it; if a model is given, it takes over there.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ async def rerun(
 ) -> Report:
     """Repeat the browser session of a run; `values` replace recorded entries.
 
-    Their keys are names of fields, or what was entered. `model` takes over from the first step that
+    Their keys are field names, or what was entered. `model` takes over from the first step that
     differs; without one, the rerun stops there. `flags` are those of `research`. Raises
     `UsageError` if there is no such run, it has no browser session, or a key matches no entry.
     """
@@ -100,9 +99,9 @@ async def rerun(
 
 
 class Rerun(Run):
-    """The rerun of one session. It acts through the tools of a run, so that the same rules hold.
+    """The rerun of one session. It acts through the tools of a run, so the same rules apply.
 
-    `takes_over` says that the model continues where a step differs from the record.
+    `takes_over` says that the model continues from a step that differs from the record.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Rerun(Run):
     ) -> None:
         super().__init__(services, model)
         services.evidence.question = ""
-        for text in (asked, *values.values()):  # the user's own
+        for text in (asked, *values.values()):  # the user's own words
             services.context.provenance.add(text, Kind.USER)
         self._steps, self._asked, self._takes_over = steps, asked, takes_over
         self._changed = [
@@ -174,7 +173,7 @@ class Rerun(Run):
                 text=f"{number}. {did}",
                 citations=cited,
                 verdict=VerdictState.DONE,
-                reason="its outcome is that of the record",
+                reason="its outcome matches the record",
                 step=place,
             )
         )

@@ -75,11 +75,11 @@ async def research(
     each journal event; `approve` asks the user about a risky step, `ask` asks them what they meant,
     at most once; with `plan`, `edit_plan` shows them the plan as Markdown and returns it as they
     edited it, or None to stop; `opened` is called with the run's `ToolContext` once its web is
-    open. Providers' keys in the environment (`OPENAI_API_KEY`, …) count; other environment
+    open. Provider keys set in the environment (`OPENAI_API_KEY`, …) are used; other environment
     variables and the settings file are read only with `config`. `run` sets the id of the run, for
-    callers that must know it beforehand; `tasks` makes the tools of `allow_tasks`.
+    callers that must know it beforehand; `tasks` makes the tools for `allow_tasks`.
 
-    A model or a web that fails ends in a report with status `failed`; wrong settings raise
+    If the model or the web fails, the report has the status `failed`; wrong settings raise
     `UsageError`, and a cancelled run keeps its record and raises `CancelledError`.
     """
     given: dict[str, Any] = {**flags, "model": model if isinstance(model, str) else None}
@@ -99,7 +99,7 @@ async def research(
         tasks=tasks,
         edit_plan=edit_plan,
     )
-    # A shell passes on any bytes: halves of surrogate pairs could not be written to the record.
+    # A shell passes on any bytes: lone surrogates could not be written to the record.
     text = question.encode("utf-8", "replace").decode()
     return await run_question(text, options, inputs)
 
@@ -110,7 +110,7 @@ P = ParamSpec("P")
 # A factory, so that type checkers know the parameters of `research_sync`: they are `research`'s.
 def _synchronous(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Report]:
     def wait(*args: P.args, **kwargs: P.kwargs) -> Report:
-        """Research a question and wait for the report; takes what `research` takes."""
+        """Research a question and wait for the report; same arguments as `research`."""
         start = partial(run, *args, **kwargs)
         try:
             asyncio.get_running_loop()
@@ -172,13 +172,13 @@ class Run:
             if self._ended_ms is not None and self._report is None:
                 raise  # the answer is already recorded: `resume` returns it
             failure = error
-        # A bug of ours also ends in a report; the record keeps the traceback.
+        # Our own bugs also end in a report; the record keeps the traceback.
         except Exception as error:  # noqa: BLE001
             trace = error_text(traceback.format_exc(), MAX_TRACE_CHARS)
             services.write("run.crashed", error=error_text(repr(error)), trace=trace)
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         except asyncio.CancelledError:
-            # Ctrl-C, or a cancelled task: the record gets a report of what was read up to now.
+            # Ctrl-C, or a cancelled task: the record gets a report of what was read so far.
             services.write("run.interrupted")
             if self._report is None:
                 messages = self._work.messages if self._work else []
@@ -195,7 +195,7 @@ class Run:
         # the first event names.
         session = await services.open_memory(stack)
         services.write_start(self._model.name, session, guided=self._model.guided)
-        live = prior is None or prior.live  # otherwise the record has all that the run needs
+        live = prior is None or prior.live  # otherwise the record has everything the run needs
         if live:
             opened = open_web(options, services.environ, services.record, services.question)
             context.web = await stack.enter_async_context(opened)
@@ -220,7 +220,7 @@ class Run:
             captured=services.requested_values(),
             is_public_run=partial(is_public_run, options.data),
         )
-        # An attribute, so that `to_report` can answer an interrupt from what was read by then.
+        # An attribute, so that `to_report` can answer from what was read before an interrupt.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
         judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
@@ -253,7 +253,7 @@ class Run:
         return report
 
     async def _remember_failure(self, error: ResearchError) -> None:
-        """Let memory keep the question and why it was not answered."""
+        """Save the question and why it was not answered in memory."""
         context = self._services.context
         if context.memory is not None:
             failed = self._services.report_builder.failed_report(error)
@@ -276,10 +276,10 @@ class Run:
     def _finish(self, report: Report, jobs: BackgroundJobs | None = None) -> Report:
         """Write the event `run.finished` and the file of the report."""
         services = self._services
-        if report.error is not None:  # some providers repeat the key that they refuse
+        if report.error is not None:  # some providers echo the key that they refuse
             report.error.message = services.redactor.text(report.error.message)
-        # A copy, since the report builder keeps counting: the model calls of the jobs are not the
-        # answer's.
+        # A copy, since the report builder keeps counting, and the jobs' model calls are not part of
+        # the answer.
         report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
@@ -294,7 +294,7 @@ class Run:
 
 
 class StartedRun:
-    """A run in a task of its own: its report is available before its post-run tasks are done.
+    """A run in its own task: its report is available before its post-run tasks are done.
 
     `start(on_event=…)` begins it. `on_event` is called with its events in the event loop.
     """
@@ -315,9 +315,9 @@ class StartedRun:
             self._answered.set_result(Report(**event.data["report"]))
 
     async def report(self) -> Report:
-        """Wait for the report, an empty one where `task` was cancelled before there was any.
+        """Wait for the report, an empty one if `task` was cancelled before there was any.
 
-        Cancelled, this stops the run: it keeps its record and can be resumed.
+        Cancelling this stops the run, which keeps its record and can be resumed.
         """
         try:
             await asyncio.wait({self.task, self._answered}, return_when=asyncio.FIRST_COMPLETED)

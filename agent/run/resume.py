@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 HARMLESS_SETTINGS: Final = frozenset(
     "depth report site since lang region max_steps max_sources timeout budget".split()
 )
-"""Settings that give access to nothing on this machine: no file, host, proxy, browser, memory.
+"""Settings that give no access to this machine: no file, host, proxy, browser or memory.
 
 The user's own settings decide what a run on a stranger's archive may reach.
 """
@@ -65,7 +65,7 @@ async def resume(
 ) -> Report:
     """Resume a run where it stopped; `flags` replace its settings, the rest is as in `research`.
 
-    Of a run with a final answer only the background jobs are done. Raises `UsageError` where those
+    For a run with a final answer, only the background jobs are done. Raises `UsageError` if those
     are done too.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
@@ -78,7 +78,7 @@ async def resume(
     settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
-    # With `ask` the model is offered one tool more. The tools must be those of the record, or its
+    # With `ask` the model is offered one more tool. The tools must be those of the record, or its
     # requests would differ from the recorded ones.
     could_ask = record.started.get("user")
     inputs = Inputs(
@@ -138,8 +138,8 @@ async def research_section_again(
 ) -> Report:
     """Research one section of a report again, in a new run that keeps the other sections.
 
-    Only the section's pages are read, past all caches; summary and end are written again. `flags`
-    replace settings of the earlier run. Raises `UsageError` if it has no such section.
+    Only the section's pages are read, bypassing all caches; summary and ending are rewritten.
+    `flags` replace settings of the earlier run. Raises `UsageError` if it has no such section.
     """
     record = RunRecord.read(folder).require_question()
     wanted = heading.strip().casefold()
@@ -184,8 +184,8 @@ async def rerun_on_recorded_web(
 ) -> Report:
     """Ask another model the same question on the recorded web, in a new run; returns its report.
 
-    With `live`, pages and searches that the record does not have are looked up on the web. Of a
-    record that is not `trusted`, settings that give access to this machine do not hold.
+    With `live`, pages and searches that the record does not have are looked up on the web. If the
+    record is not `trusted`, its settings that give access to this machine do not apply.
     """
     record.require_question()
     options = record.options

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from browser.search.provider import SearchSource
 
 _QUERY: Final = "{query}"
-"""In a `--search-url`: this is a provider of the user's own, not another address of ours."""
+"""In a `--search-url`: marks the user's own provider, not another address of a built-in one."""
 
 
 def make_search_chain(
@@ -52,7 +52,7 @@ def make_search_chain(
 
             collection = zotero_collection(options.corpus, os.environ)
             if collection:
-                collection.files()  # a library or collection that is not there is reported now
+                collection.files()  # a missing library or collection is reported now
             corpus = Corpus(
                 collection.folder if collection else options.corpus,
                 options.data / "corpus",
@@ -63,7 +63,7 @@ def make_search_chain(
         declared = [
             Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
         ]
-        # Engines rendered in the browser need no keys; those of declared ones are optional.
+        # Engines rendered in the browser need no keys; keys of declared engines are optional.
         keyed = [n for n in options.search if n not in addresses and not n.endswith("_browser")]
         keys = keys_from(environ, [engine_name(name) for name in keyed])
         keys |= {d.name: environ.get(f"{d.name.upper()}_API_KEY", "") for d in declared}
@@ -82,7 +82,7 @@ def make_search_chain(
 
 
 async def report_indexing(chain: Chain, record: Record) -> None:
-    """Index the user's folder from the beginning of the run, and record how far it is."""
+    """Index the user's folder from the start of the run, and record the progress."""
     if not any(provider.local for provider in chain.providers):
         return
     from browser.search.corpus import Corpus  # noqa: PLC0415 - loaded by the chain

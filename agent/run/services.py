@@ -1,4 +1,4 @@
-"""The services that the parts of one run share, and the inputs of its caller."""
+"""The services shared by the parts of one run, and its caller's inputs."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a caller passes besides the settings; None if the settings decide.
+    """What a caller passes besides the settings; None leaves it to the settings.
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
     the web is open, so that a live view can watch the page. `tasks` makes the tools that schedule
-    something, where the settings allow them. `edit_plan` has the user edit and approve the plan.
+    something, if the settings allow them. `edit_plan` has the user edit and approve the plan.
     """
 
     model: Model | None = None
@@ -94,7 +94,7 @@ class Inputs:
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The environment of the run; of a library call without `config` only providers' keys."""
+        """The run's environment; for a library call without `config`, only the providers' keys."""
         return os.environ if self.config else provider_keys(os.environ)
 
 
@@ -102,7 +102,7 @@ class RunServices:
     """The services of one run, whether it is new, resumed, or on the web of a recorded one.
 
     `write` appends an event to the journal; `record` does so unless a resumed run has it already.
-    Both redact the secrets of the environment. `context` is handed to the tools. As an async
+    Both redact the secrets of the environment. `context` is passed to the tools. As an async
     context manager it closes the journal at the end.
     """
 
@@ -117,7 +117,7 @@ class RunServices:
         self.evidence = prior.source.evidence if prior else Evidence(question)
         self.budget = make_budget(options, self.environ)
         logins = logged_in_sites(options) if not prior or prior.logged_in else set()
-        # Everything above may raise, and writes nothing: wrong settings leave no run behind.
+        # Everything above may raise but writes nothing: wrong settings leave no run behind.
         self.journal = (
             prior.open_journal(runs, inputs.run)
             if prior
@@ -126,7 +126,7 @@ class RunServices:
         self.record = prior.record(self.write) if prior else self.write
         # The report builder listens first: the other listeners may ask it for totals.
         self.report_builder = ReportBuilder(question, self.evidence, self.budget, self.folder.id)
-        if prior and prior.resumed:  # includes what the run used before it was killed
+        if prior and prior.resumed:  # includes the run's usage before it was killed
             for event in prior.source.events:
                 self.report_builder.add(event)
         self.journal.listen(self.report_builder.add)
@@ -183,7 +183,7 @@ class RunServices:
 
     @property
     def today(self) -> str:
-        """The date of the run (UTC), which is the record's where the run starts from one."""
+        """The date of the run (UTC): the record's date if the run starts from a record."""
         prior = self.inputs.prior
         if prior is not None and not prior.sections:
             return prior.source.day
@@ -202,8 +202,8 @@ class RunServices:
             options = replace(options, storage_state=None)
         settings, paths = recorded_settings(options)
         self.folder.write(self.folder.paths, json.dumps(paths).encode())
-        # Not redacted: with anything taken out, a resumed run would have another question or other
-        # settings. Settings with secrets are not dumped.
+        # Not redacted: with anything removed, a resumed run would have a different question or
+        # different settings. Settings with secrets are not dumped.
         self.journal.write(
             "run.started",
             run=self.folder.id,
@@ -259,9 +259,9 @@ class RunServices:
     def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Wrap a callback that asks the user in events, so that a live view can make room.
+        """Record events around a callback that asks the user, so that a live view can make room.
 
-        The run's time stands still meanwhile, and a tool call that asks gets more.
+        The run's clock is paused in the meantime, and a tool call that asks gets more time.
         """
         if ask is None:
             return None
@@ -278,7 +278,7 @@ class RunServices:
         return ask_and_record
 
     def _start_tracing(self) -> RunSpans | None:
-        """Start OpenTelemetry where the environment names a collector; raises `UsageError`."""
+        """Start OpenTelemetry if the environment names a collector; raises `UsageError`."""
         environ = self.environ
         disabled = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
         if disabled or not any(environ.get(name) for name in _COLLECTOR_VARIABLES):
@@ -291,7 +291,7 @@ class RunServices:
 
 
 def _read_schema(options: Options) -> Schema | None:
-    """Read the schema of the run, if there is one; raises `UsageError` where it is invalid."""
+    """Read the schema of the run, if there is one; raises `UsageError` if it is invalid."""
     if options.schema is None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one

@@ -61,7 +61,7 @@ def local_files(options: Options) -> LocalFiles:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Create the budget: limits that the user set, otherwise those of the depth."""
+    """Create the budget: the limits that the user set, otherwise the depth's."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
@@ -74,11 +74,11 @@ def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
 
 
 EMPTY_BUDGET = 1e-9
-"""Dollars that pay for no call; zero would mean no limit."""
+"""A budget in dollars too small for any call; zero would mean no limit."""
 
 
 def spendable_usd(options: Options) -> float | None:
-    """Return what a run may spend: its own budget, or what is left of the day's or month's."""
+    """Return what a run may spend: its own budget, or what is left for the day or month."""
     limits = list(remaining_budget(options).values())
     if options.budget is not None:
         limits.append(options.budget)
@@ -88,7 +88,7 @@ def spendable_usd(options: Options) -> float | None:
 def remaining_budget(options: Options, spending: Spending | None = None) -> dict[str, float]:
     """Return the dollars left of the `day` and `month` budgets (UTC) that are set.
 
-    They apply to all runs of the folder, and to others that `spending` counts.
+    They apply to all runs in the folder, and to others that `spending` counts.
     """
     spending = spending or Spending(Runs(options.data))
     budgets = {"day": options.budget_day, "month": options.budget_month}
@@ -114,7 +114,7 @@ def _highest_price(
 
 
 def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
-    """Open the memory of the settings, and create the data folder if it is missing."""
+    """Open the memory named in the settings, creating the data folder if it is missing."""
     private_folder(options.data)
     # A run without memory does not load it.
     from agent.memory.embedders import make_embedder  # noqa: PLC0415
@@ -127,13 +127,13 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
 
 
 PROJECT_SKILLS = (".urchin/skills", ".agents/skills", "skills")
-"""Folders of skills in a project, the first of them first; other programs use the last two."""
+"""Skill folders in a project, in order of precedence; other programs use the last two."""
 
 
 def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
     """Find the skills that the settings allow by name.
 
-    They are in the user's folders; with `config` also in those of the current folder.
+    They come from the user's folders and, with `config`, from those in the current folder.
     """
     folders: list[tuple[Path, Owner]] = [(options.data / "skills", "user")]
     if config:
@@ -156,7 +156,7 @@ def learned_habits(data: Path, record: Record) -> Habits:
 
     def propose(site: str, habit: Habit) -> None:
         path = propose_skill(data, site, habit)
-        if path is not None:  # its name alone: the journal may be given to others
+        if path is not None:  # only its name: the journal may be shared
             record("skill.proposed", name=path.parent.name, site=site, times=habit.times)
 
     return Habits(data / "habits.json", propose)
@@ -165,8 +165,8 @@ def learned_habits(data: Path, record: Record) -> Habits:
 def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings as the journal records them, and the paths among them.
 
-    The journal has JSON values, nothing secret, and of a path the last name: it may be given to
-    others. The paths stay in the run's folder.
+    The journal may be shared, so it has JSON values, no secrets, and only the last name of each
+    path. The paths stay in the run's folder.
     """
     recorded = dump_options(options)
     paths = {name: recorded[name] for name in recorded if _has_paths(getattr(options, name))}

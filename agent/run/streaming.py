@@ -88,7 +88,7 @@ def _streaming(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Str
 
 
 stream = _streaming(research)
-"""Research a question and yield typed events; takes what `research` takes, but `on_event`."""
+"""Research a question and yield typed events; takes `research`'s arguments except `on_event`."""
 
 
 def _stream_events(event: Event) -> Iterator[StreamEvent]:
@@ -102,7 +102,7 @@ def _stream_events(event: Event) -> Iterator[StreamEvent]:
 
 
 async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any) -> Any:
-    """Research several questions, at most `parallel` at a time; the reports are in their order.
+    """Research several questions, at most `parallel` at a time; reports keep their order.
 
     Returns a pandas `DataFrame` with one row per question (`report` has the whole report) if pandas
     is installed, otherwise the list of reports. Takes the arguments of `research`. For batches that

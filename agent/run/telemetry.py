@@ -1,7 +1,7 @@
-"""OpenTelemetry (extra `otel`): the events of a run as spans, by the GenAI conventions.
+"""OpenTelemetry (`otel` extra): a run's events as spans that follow the GenAI conventions.
 
-There are spans for the run, its steps, model calls, tool calls and pages. They hold names, tokens,
-dollars and outcomes, but no texts, which may be private. Tracing is off unless
+There are spans for the run, its steps, model calls, tool calls and pages. They contain names,
+tokens, dollars and outcomes, but no text, which may be private. Tracing is off unless
 OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set.
 https://opentelemetry.io/docs/specs/semconv/gen-ai/
 """
@@ -30,7 +30,7 @@ TIMEOUT: Final = 2.0
 
 
 class RunSpans:
-    """A listener of a run's events that makes spans of them; `close` sends the last ones."""
+    """A listener that turns a run's events into spans; `close` sends the last ones."""
 
     def __init__(self) -> None:
         resource = Resource.create({"service.name": "urchin-research"})
@@ -43,7 +43,7 @@ class RunSpans:
         self._now = 0  # time of the latest event, in nanoseconds since the epoch
 
     def note(self, event: Event) -> None:
-        """Make the span that an event stands for."""
+        """Create the span for an event."""
         data, self._now = event.data, _to_nanoseconds(event.at)
         if event.type == "run.started":
             attributes = {

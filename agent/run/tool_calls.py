@@ -1,8 +1,8 @@
 """Tool calls outside a run: by MCP clients, and by `research browser`.
 
-Calls share web and browser, memory, and what was read so far, and follow the same policy as those
-of a run: the origin of words decides what may be sent, and actions where the user is logged in need
-approval.
+Calls share the web, the browser, memory and what was read so far. They follow the same policy as
+calls in a run: the origin of text decides what may be sent, and actions where the user is logged in
+need approval.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from agent.tools.context import Web
 
 SNAPSHOT_TOKENS: Final = 1_200
-"""Maximum size of a page snapshot: half the calls show one; FIND finds the rest."""
+"""Maximum size of a page snapshot: half of all calls show one; FIND finds the rest."""
 PAGES_KEPT: Final = 200
 """Maximum number of pages kept as resources; then all are dropped."""
 SOURCE_BLOCK: Final = 10_000
-"""Offset of source numbers after such a reset, so that no name means two pages."""
+"""Offset of source numbers after such a reset, so that no name refers to two pages."""
 
 
 class ToolCalls:
-    """Calls our tools for one caller; what they open is closed with `stack`.
+    """Calls the built-in tools for one caller; whatever they open is closed with `stack`.
 
     `live` returns the settings as they are now. Searching, reading and the choice of tools follow
-    them; what the caller was allowed at the start does not change.
+    them; the caller's permissions stay as they were at the start.
     """
 
     def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
@@ -77,12 +77,12 @@ class ToolCalls:
 
     @property
     def options(self) -> Options:
-        """The settings, which follow the settings file."""
+        """The current settings, as in the settings file."""
         return self._live()
 
     @property
     def provenance(self) -> Provenance:
-        """The origin of everything that the clients got so far."""
+        """The origin of everything that clients received so far."""
         return self.context.provenance
 
     async def web(self) -> Web:
@@ -90,7 +90,7 @@ class ToolCalls:
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # an open page stays, with the web that it is in
+            if web is None or changed:  # an open page stays, together with its web
                 # The former web is closed at the end: a parallel call may still use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options
@@ -149,13 +149,13 @@ class ToolCalls:
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:
-        """Record page text that a client got other than through `call`."""
+        """Record page text that a client received other than through `call`."""
         kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
         self.provenance.add(text, kind, url)
 
     def note_user_words(self, text: str) -> None:
-        """Treat a client's words as the user's, as long as it got nothing private."""
+        """Treat a client's words as the user's, as long as it received nothing private."""
         if not self.provenance.private_for(SEARCH):
-            # A URL would count as one that the user allows to open with their logins.
+            # A URL would count as one the user allows to be opened with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
             self.provenance.add(words, Kind.USER)

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 
 DEFAULT_CDP: Final = "http://127.0.0.1:9222"
-"""The debugging port of `research chrome`, and of most guides."""
+"""The debugging port used by `research chrome` and named in most guides."""
 USERS_CHROME: Final = "chrome"
 """Playwright's name for the user's Chrome, allowed at chrome://inspect/#remote-debugging."""
-_AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
+_PUNCTUATION_AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 """Characters before and after an address in a sentence."""
 
 
@@ -50,18 +50,18 @@ _AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 async def open_web(
     options: Options, environ: Mapping[str, str], record: Record = no_record, request: str = ""
 ) -> AsyncIterator[Web]:
-    """Open the web of a run; everything is closed when the block is left.
+    """Open the web of a run; everything is closed at the end of the block.
 
     The addresses in the user's `request` are read even if robots.txt disallows it. `environ` may
-    hold keys of search providers; `record` writes the event `browser.missing`. Raises `UsageError`
+    contain search providers' keys; `record` writes the event `browser.missing`. Raises `UsageError`
     for a provider or a corpus that cannot be used, `WebOutOfReach` if there is no Chrome to attach
     to.
     """
     folder = options.data  # for caches and indexes
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(_make_egress(options))
-        # Each namespace has its own cache of pages. The file is named by a hash, since the name of
-        # a namespace may have characters that a file name cannot.
+        # Each namespace has its own page cache. The file is named after a hash, since a namespace's
+        # name may contain characters that a file name cannot.
         namespace = sha256(options.namespace.encode()).hexdigest()[:16]
         cache = folder / "pages" / f"{namespace}.db"
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
@@ -110,12 +110,12 @@ class NamedAddresses:
         self._addresses = set[str]()
         for word in request.split():
             at = max(0, word.find("https://"), word.find("http://"))
-            address = word[at:].strip(_AROUND_ADDRESS)
+            address = word[at:].strip(_PUNCTUATION_AROUND_ADDRESS)
             schemes = ("",) if "://" in address else ("https://", "http://")
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 
     def include(self, url: str) -> bool:
-        """Whether an address is one of them, in any spelling."""
+        """Return whether an address is one of them, in any spelling."""
         parsed = parse(url)
         if parsed is None:
             return False
@@ -144,9 +144,9 @@ def _make_egress(options: Options) -> Egress:
 async def _open_solver(
     stack: AsyncExitStack, options: Options, environ: Mapping[str, str]
 ) -> Solver | None:
-    """Open the captcha solver of the settings, with an egress proxy of its own.
+    """Open the captcha solver named in the settings, with its own egress proxy.
 
-    The user named the service, so its address may be private; those of pages may not.
+    The user named the service, so its address may be private; the addresses of pages may not.
     """
     if not options.solver:
         return None
@@ -165,7 +165,7 @@ async def _open_solver(
 
 
 class _LazyBrowser:
-    """The browser of a run, which is launched, or attached to, on first use."""
+    """The browser of a run, launched or attached to on first use."""
 
     def __init__(
         self, options: Options, egress: Egress, stack: AsyncExitStack, record: Record
@@ -237,7 +237,7 @@ class _LazyBrowser:
 
 
 def _storage_state(options: Options) -> dict[str, Any] | Path | None:
-    """The storage that the browser starts with: a file's, that of saved logins, or both."""
+    """Return the storage the browser starts with: from a file, from saved logins, or both."""
     if not options.login:
         return options.storage_state
     states = [LoginsInUse(options.data, options.login).state()]
@@ -247,8 +247,8 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
 
 
 async def _renew_logins(options: Options, browser: Browser) -> None:
-    """Save the sessions of saved logins as they are at the end, with the cookies renewed."""
-    with suppress(BrowserError):  # a browser that is gone keeps nothing
+    """Save the sessions of saved logins as they are at the end, with renewed cookies."""
+    with suppress(BrowserError):  # a browser that is gone has nothing to save
         state = await browser.storage_state()
         LoginsInUse(options.data, options.login).renew(state)
 
@@ -265,7 +265,7 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
         web.context, html = await browser.visible_page() or (None, "")
         web.silent_tabs = browser.silent_tabs if web.context is None else 0
         if count := web.silent_tabs:
-            tabs = "a tab of the user does" if count == 1 else f"{count} tabs of the user do"
+            tabs = "one of the user's tabs does" if count == 1 else f"{count} of the user's tabs do"
             record("note", text=f"{tabs} not answer; the page is looked for again when needed")
         if web.context is not None and web.context.visible_text.strip():
             web.page = await asyncio.to_thread(_page_of, web.context, html)
@@ -274,9 +274,9 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
 
 
 def _page_of(seen: PageContext, html: str) -> Page:
-    """Make a `Page` of what the user sees, so that it can be cited like any other.
+    """Make a `Page` from what the user sees, so that it can be cited like any other.
 
-    The links, and the data of a site that a parser knows, come from its HTML.
+    The links, and the data for sites that have a parser, come from its HTML.
     """
     document = Document(
         url=seen.url,

@@ -55,14 +55,14 @@ async def select_tools(
     config: bool = False,
     connect: bool = True,
 ) -> ToolSelection:
-    """Select the tools of a run among its caller's, ours, plug-ins' and those of MCP servers.
+    """Select a run's tools: the caller's, the built-in ones, plug-ins' and those of MCP servers.
 
-    `functions` are the caller's tools; `tasks` makes the tools that schedule something, where the
-    settings allow them. With `config` the MCP servers of the user's file are included; they stay
-    open as long as the stack, and are not reached without `connect`. Raises `UsageError` for wrong
-    settings of a server.
+    `functions` are the caller's tools; `tasks` makes the tools that schedule something, if the
+    settings allow them. With `config`, the MCP servers in the user's file are included; they stay
+    open as long as the stack, and are not contacted without `connect`. Raises `UsageError` for
+    wrong server settings.
     """
-    # Each tool with the reason why it is unavailable. Of two tools with one name the first counts.
+    # Each tool with the reason why it is unavailable. Of two tools with one name the first is used.
     candidates = [(tool, "") for tool in tools_from_functions(functions or {})]
     candidates += available_tools(context)
     candidates += [(tool, "") for tool in plugin_tools(options.tool)]
@@ -70,7 +70,9 @@ async def select_tools(
     if options.allow_tasks and tasks is not None:
         candidates += [(tool, "") for tool in tasks(options)]
     elif options.allow_tasks:
-        diagnostics.append("tasks are allowed, but cannot be set here: no jobs were handed in")
+        diagnostics.append(
+            "tasks are allowed, but cannot be scheduled here: no jobs were passed in"
+        )
     has_servers = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if has_servers and "mcp" in options.tool_sources:
         with from_extra("mcp", ", or --tool-sources domain,memory,system."):
@@ -98,13 +100,13 @@ def new_orchestrator(
     interrupted_pages = prior.interrupted_pages() if prior else {}
     calls: Caller = SubtaskCalls(registry, context, saved, interrupted_pages)
 
-    # The order of the wrappers matters. Redaction is around the live model alone: recorded replies
-    # hold no secrets, and changing them would change the digests by which they are found.
+    # The order of the wrappers matters. Only the live model is redacted: recorded replies contain
+    # no secrets, and changing them would change the digests by which they are found.
     model = RedactingModel(model, services.redactor)
-    if prior is not None:  # what is recorded is not asked or done again
+    if prior is not None:  # recorded requests and calls are not repeated
         model, calls = prior.model(model), prior.calls(calls, services.journal)
-    # Observation is around recorded calls as well: what they brought into the context decides what
-    # the rest of the run may send.
+    # Provenance is recorded for recorded calls as well: what they brought into the context decides
+    # what the rest of the run may send.
     calls = ProvenanceCalls(calls, context.provenance, services.named_files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
@@ -152,8 +154,10 @@ def new_orchestrator(
     )
 
 
-def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -> str:
-    """Build the prompt for an endpoint that turns out to take no functions."""
+def _prompt_without_functions(
+    services: RunServices, registry: Registry, guides: Sequence[str]
+) -> str:
+    """Build the prompt for an endpoint that turns out not to support functions."""
     options = services.options
     return system_prompt(
         registry,
@@ -167,7 +171,7 @@ def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
     """Build the system prompt; a model with native function calling is offered the tools."""
     context, options = services.context, services.options
-    context.provenance.add(services.today[:4], Kind.USER)  # everybody knows which year it is
+    context.provenance.add(services.today[:4], Kind.USER)  # the year is no secret
     # Other guides are shown when their tools are first used; these are needed from the beginning.
     has_page = context.web is not None and context.web.page is not None
     guides = []
@@ -190,5 +194,5 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
         tools = tool_specs(registry)
         # Tool definitions are sent with each prompt, so they are counted with each.
         services.budget.overhead = tokens(json.dumps(tools))
-        return SystemPrompt(system, tools, _in_text(services, registry, guides))
+        return SystemPrompt(system, tools, _prompt_without_functions(services, registry, guides))
     return system

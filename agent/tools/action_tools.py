@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 MAX_NEW_TEXT = 2_000
 """Characters of new passages shown after an action; READ shows the rest."""
 MAX_HOLD = 5
-"""Seconds that a button can be held down: half the time of an action."""
+"""Maximum number of seconds that a button is held down: half of an action's time limit."""
 MAX_POINTS = 100
-"""Points of a drawn path: each takes some 20 ms of an action's ten seconds."""
+"""Maximum number of points in a drawn path: each takes about 20 ms of an action's ten seconds."""
 MAX_WAIT = 45
 """Seconds; a whole call may take a minute."""
 MAX_SCRIPT = 8_000
@@ -62,16 +62,16 @@ MAX_SCRIPT = 8_000
 MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
 MAX_NEW_LINES = 600
-"""Characters of new text in the paragraph that says what an action did."""
+"""Characters of new text shown in the paragraph that describes an action."""
 
 _REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
 _MARKUP = re.compile(
     r"\[(?:f\d+)?e\d+(?: \w+)?:?|(?: → [^\]\s]+)?\]|\||^[-+~>#\s]+|\*+|`", re.MULTILINE
 )
-"""Refs with their roles, ends of controls, borders of cells, marks of blocks and of emphasis."""
+"""Refs with their roles, control endings, cell borders, and block and emphasis marks."""
 
 Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
-"""Text that is entered on a page, where spaces at the ends count."""
+"""Text entered on a page, where leading and trailing spaces matter."""
 HoldSeconds = Annotated[float, Field(ge=0, le=MAX_HOLD)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MAX_POINTS)]
 
@@ -82,12 +82,12 @@ acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, gro
 
 
 def _typed(name: str) -> Sends:
-    """Declare that the site of the open page can read the argument of this name."""
+    """Declare that the open page's site can read the argument with this name."""
     return lambda _, arguments: [Sent(Sink.SITE, getattr(arguments, name) or "")]
 
 
 def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare what a mouse call reveals to a site: the answer to a dialog, a link, and points."""
+    """Declare what a mouse call reveals to a site: a dialog answer, a link, and points."""
     dialog = getattr(arguments, "dialog", None) or ""
     if dialog not in ("accept", "dismiss"):
         yield Sent(Sink.SITE, dialog)
@@ -99,9 +99,9 @@ def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
 
 
 def _sends_typed(_: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare a typed text. A stored secret is typed by its name, and only on its own site."""
+    """Declare typed text. A stored secret is entered by name, and only on its own site."""
     if not secret_name(arguments.text):
-        # Appended texts may spell a private word over several calls.
+        # Text appended over several calls may spell out a private word.
         yield Sent(Sink.SITE, arguments.text, continues=arguments.append)
 
 
@@ -110,7 +110,7 @@ def _sends_keys(_: ToolContext, arguments: Any) -> Iterator[Sent]:
 
 
 def _sends_files(_: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare data that is dropped. The files are the user's choice: see `check_acts`."""
+    """Declare dropped data. The user chose the files: see `check_acts`."""
     yield Sent(Sink.SITE, " ".join(arguments.data.values()))
 
 
@@ -120,20 +120,22 @@ _SILENT_KEYS = frozenset(
     "f12".split()
 )
 """Keys that type no character."""
-_COMMANDS = frozenset({"a", "c", "v", "x", "y", "z"})
+_SHORTCUT_LETTERS = frozenset({"a", "c", "v", "x", "y", "z"})
 """Letters that type nothing with Control or Meta: select all, copy, paste, cut, redo, undo."""
-_CODES = ("Key", "Digit", "Numpad")
+_KEY_CODE_PREFIXES = ("Key", "Digit", "Numpad")
 """Prefixes of keyboard codes: `KeyD` types a d."""
 
 
 def keys_text(keys: str) -> str:
-    """Return the text that a sequence of keys types, with a space for keys that type nothing."""
+    """Return the text typed by a sequence of keys, with a space for keys that type nothing."""
     typed = []
     for name in keys.split() or ["Space"]:
         *modifiers, key = name.split("+") if len(name) > 1 else [name]
-        for code in _CODES:
+        for code in _KEY_CODE_PREFIXES:
             key = key.removeprefix(code) or key
-        is_command = bool(modifiers) and modifiers != ["Shift"] and key.casefold() in _COMMANDS
+        is_command = (
+            bool(modifiers) and modifiers != ["Shift"] and key.casefold() in _SHORTCUT_LETTERS
+        )
         is_silent = is_command or key.casefold() in _SILENT_KEYS
         typed.append(" " if is_silent or key == "Space" else key)
     return "".join(typed)
@@ -142,10 +144,10 @@ def keys_text(keys: str) -> str:
 async def look_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Do something that only shows more of the open page, and report what changed."""
+    """Do something that only reveals more of the open page, and report what changed."""
     try:
         return await _on_page(context, act)
-    except OutcomeUnknown as unknown:  # it changes nothing that would have to be checked
+    except OutcomeUnknown as unknown:  # it changes nothing, so there is nothing to check
         raise unknown.__cause__ or unknown from None
 
 
@@ -154,7 +156,7 @@ async def act_on_page(
 ) -> Finish:
     """Act on the open page and report what changed; the action is part of the page's source.
 
-    An action whose outcome was not seen is noted on the next page state.
+    If its outcome was not observed, the action is noted on the next page state.
     """
     with _act_of(require_web(context)):
         return await _on_page(context, act, is_act=True)
@@ -162,7 +164,7 @@ async def act_on_page(
 
 @contextmanager
 def _act_of(web: Web) -> Iterator[None]:
-    """Note that the run acts here, and an unseen outcome for the next page state."""
+    """Note that the run acts here, and keep an unobserved outcome for the next page state."""
     web.last_act = CALL_PLACE.get()
     try:
         yield
@@ -195,21 +197,21 @@ async def _on_page(
 
 
 def _summary(outcome: ActionOutcome) -> str:
-    """Write what an action did, the events that it led to, and the new text, as one paragraph."""
+    """Describe in one paragraph what an action did, the events it caused, and the new text."""
     new = "; ".join(outcome.new)[:MAX_NEW_LINES]
     parts = [outcome.did, *outcome.events, *_unanswered(outcome), f"new text: {new}" if new else ""]
     return without_refs("; ".join(filter(None, parts)))
 
 
 def without_refs(text: str) -> str:
-    """Remove refs, which name nothing outside the run: `clicked [e5] button Save`."""
+    """Remove refs, which mean nothing outside the run: `clicked [e5] button Save`."""
     return _REF.sub("", text).strip()
 
 
 def _action_result(
     context: ToolContext, state: PageState, outcome: ActionOutcome, end: str
 ) -> ToolResult:
-    """Report an outcome; `end` is UNKNOWN for an action that has no answer, otherwise ""."""
+    """Report an outcome; `end` is UNKNOWN for an action that got no answer, otherwise ""."""
     page, hint = state.page, OutcomeUnknown.hint if end else ""
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if end:
@@ -222,7 +224,7 @@ def _action_result(
         return ToolResult(data, outcome.changes, "page", hint, snapshot=outcome.changes)
     data["source"] = source.name
     # Text is new if no earlier reading of the page had it. It is written out
-    # if the changes do not # show it: they shorten long lines, and a snapshot has a budget.
+    # if the changes do not show it: they shorten long lines, and a snapshot has a budget.
     before, said = _words_of(known.text) if known else "", _words_of(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
     article = source.article if before and has_article else ()
@@ -247,9 +249,9 @@ def _words_of(text: str) -> str:
 
 
 def _run_files(context: ToolContext, paths: str) -> list[Path]:
-    """Look up files, one a line, among those that the user gave to the run (`--file`).
+    """Look up files, one per line, among those that the user gave to the run (`--file`).
 
-    Raises `ToolError` for any other file: a page must not get what the user did not offer.
+    Raises `ToolError` for any other file: a page must not get files the user did not provide.
     """
     files = {name: path for path in context.files for name in (str(path), path.name)}
     for path in paths.splitlines():
@@ -260,7 +262,7 @@ def _run_files(context: ToolContext, paths: str) -> list[Path]:
 
 
 def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
-    """Return a point of the element, if both coordinates are given."""
+    """Return a point within the element, if both coordinates are given."""
     return None if x is None or y is None else (x, y)
 
 
@@ -312,7 +314,7 @@ async def type_text(
     append: bool = False,
     instead: Unstripped | None = None,
 ) -> Finish:
-    """Type a text, or a stored secret by its name.
+    """Type text, or a stored secret by its name.
 
     `append` keeps the field's content, `instead` replaces only the part that it names. `submit`
     presses Enter afterwards. After a secret the run counts as logged in on that site.
@@ -325,7 +327,7 @@ async def type_text(
     def value_for(url: str) -> str | None:
         value = store.value(name, url)
         if value is not None:
-            # The page may show the secret back, and from now on it shows what logged-in users see.
+            # The page may echo the secret, and from now on it shows what logged-in users see.
             context.redactor.add(value)
             context.provenance.sites.add(registrable_domain(host(url)))
         return value
@@ -397,10 +399,10 @@ async def drag(
 ) -> Finish:
     """Drag an element to another, by an offset in pixels, or along a path.
 
-    `x` and `y` are the point where it is grabbed; negative ones count from the right and the
-    bottom, where windows and fields are resized. `seconds` is how long it is held first, where a
-    page waits for a long press. The points of `path` are pixels from the element's corner; the
-    point of `x` and `y`, if given, comes before them.
+    `x` and `y` are the point where it is grabbed; negative values count from the right and bottom
+    edges, where windows and fields are resized. `seconds` is how long it is held first, for pages
+    that wait for a long press. The points of `path` are pixels from the element's corner; the point
+    given by `x` and `y`, if any, comes before them.
     """
     options: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
@@ -410,7 +412,7 @@ async def drag(
     "HIGHLIGHT", "selects text with the mouse.", group=Group.HANDS, verb="select the text {text!r}"
 )
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
-    """Select a text of the page with the mouse; `ref` names the element that holds it."""
+    """Select text on the page with the mouse; `ref` names the element that contains it."""
     return await look_on_page(context, lambda tab: tab.highlight(text, ref))
 
 
@@ -450,12 +452,12 @@ async def wait(
     approval="upload",
 )
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
-    """Upload files that the user gave to the run, one path a line."""
+    """Upload files that the user gave to the run, one path per line."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
 
-# Not listed: it is for clients that fill forms by values; a model clicks.
+# Not listed: it is for clients that fill in forms by value; a model clicks.
 @acting_tool("CHECK", "ticks a box.", listed=False, verb="tick or clear", may_submit=True)
 async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     """Check or uncheck a box."""
@@ -481,7 +483,7 @@ async def drop(
     path: str = "",
     data: Annotated[dict[str, str], Field(default_factory=dict)],
 ) -> Finish:
-    """Drop files that the user gave to the run, one path a line, or data by MIME type."""
+    """Drop files that the user gave to the run, one path per line, or data by MIME type."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
@@ -506,17 +508,17 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
     tab, web = require_tab(context), require_web(context)
     if web.attached:
         raise ToolError(
-            "the user's own Chrome saves files among the user's downloads, which are not read",
+            "the user's own Chrome saves files to its downloads folder, which is not read",
             hint="READ the address of the file, or ask the user for it.",
         )
     with _act_of(web):
         async with web.lock:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
-        raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Continue without the file.")
-    # A run's record may be given to others, so that it does not say where the user keeps files.
+        raise ToolError(f"{kept.name} was not saved: {kept.why}", hint="Continue without the file.")
+    # A run's record may be shared, so it does not say where the user keeps files.
     place = {} if context.run else {"path": str(kept.path)}
-    # READ takes the address; PYTHON then computes with the passages of what was read.
+    # READ accepts the address; PYTHON can then compute with the passages that were read.
     return ToolResult(
         {
             "file": kept.path.name,

@@ -1,7 +1,7 @@
-"""PYTHON: computes values in a sandbox from numbers that the run has read (extra `compute`).
+"""PYTHON: computes values in a sandbox from numbers the run has read (`compute` extra).
 
 The code gets no files, network or environment. Its inputs come through `figure`, `table` and
-`number`, so that each is traced to its passage. The result becomes a source of its own, which
+`number`, so that each is traced to its passage. The result becomes its own source, which
 names the inputs and the code.
 """
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 SECONDS: Final = 5.0
-"""Seconds: arithmetic over a few tables takes milliseconds; this ends an endless loop."""
+"""Seconds: arithmetic over a few tables takes milliseconds; this stops an infinite loop."""
 MEMORY: Final = 64 * 1024 * 1024
-"""Bytes: the largest tables have some megabytes."""
+"""Bytes: the largest tables take a few megabytes."""
 MAX_CODE_CHARS, MAX_RESULT_CHARS = 8_000, 4_000
 """Characters."""
 _LIMITS: Final = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_suspensions": 5_000}
@@ -59,7 +59,7 @@ class _Inputs:
     _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the number in some words of a passage; raises `ValueError` if it lacks them."""
+        """Return the number in words of a passage; raises `ValueError` if it does not have them."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not appear in {passage}")
@@ -88,7 +88,7 @@ class _Inputs:
         return rows
 
     def number(self, text: str) -> float:
-        """Parse a figure; a cell of a table that was returned counts as an input."""
+        """Parse a figure; a cell of a table returned earlier counts as an input."""
         value = number(text)
         if text in self._cells:
             self.used[self._cells[text], text] = None
@@ -113,7 +113,7 @@ class _Inputs:
 async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=MAX_CODE_CHARS)]
 ) -> Finish:
-    """Run the code; a number becomes a source, and so does a result from numbers of pages."""
+    """Run the code; a number, or a result based on numbers from pages, becomes a source."""
     inputs, printed = _Inputs(context.evidence), CollectString()
     functions = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
     try:
@@ -132,14 +132,14 @@ async def compute(
         raise ToolError("the code returned nothing", hint=_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
     if not (inputs.used or is_figure):  # a text that uses nothing from pages could say anything
-        note = "it is not a number and uses none that was read, so it cannot be cited"
+        note = "it is not a number and uses none from a source, so it cannot be cited"
         shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
         return lambda: shown
     return lambda: _register_result(context, code, result[:MAX_RESULT_CHARS], inputs)
 
 
 def _register_result(context: ToolContext, code: str, result: str, inputs: _Inputs) -> ToolResult:
-    """Make a source of a computed result, with its inputs and code."""
+    """Register a computed result as a source, with its inputs and code."""
     # `agent.evidence.answer` finds the inputs again by the form of these lines.
     origins = []
     for name, words in inputs.used:
@@ -166,7 +166,7 @@ def _register_result(context: ToolContext, code: str, result: str, inputs: _Inpu
 
 
 def _format_value(value: Any) -> str:
-    """Format a result; a fraction also rounded in all ways in which prose may cite it."""
+    """Format a result; a fraction is also given in every rounding that prose may cite."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, float) and value != int(value or 0):
@@ -192,7 +192,7 @@ def number(text: str) -> float:
     dot, comma = digits.rfind("."), digits.rfind(",")
     # Of two kinds of separators, the last one is the decimal point.
     decimal = max(dot, comma)
-    # A comma alone may separate thousands; so does any separator that occurs more than once.
+    # A single comma may separate thousands, as does any separator that occurs more than once.
     has_thousands = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
     if decimal < 0 or has_thousands or digits.count(digits[decimal]) > 1:
         decimal = len(digits)

@@ -60,7 +60,7 @@ UNKNOWN = "unknown"
 USER_TIMEOUT = 600.0
 """Seconds to wait for the user to answer or to solve a captcha."""
 HINT_FIELD = "the_user_says"
-"""Field of a tool's result with a hint from the user to the model."""
+"""Field of a tool result that holds the user's hint to the model."""
 SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 """Block pages that a captcha solver may clear."""
 
@@ -85,7 +85,7 @@ class Web:
     `solves_left` captchas, because a page could otherwise use up the user's balance.
     `interrupted_page` is the page that was open when the run was interrupted, until it is reopened.
     `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` is
-    their number if none answered. `last_act` is the step id of the last action on a page;
+    the number of tabs if none answered. `last_act` is the step id of the last action on a page;
     `unseen_outcome` describes it if its end was not observed, until a page is shown again. `state`
     is the source of the open page as last shown, `state_shown` the part of it in the snapshot.
     `logins` has the names of saved logins by site.
@@ -124,7 +124,7 @@ class Web:
 
     @property
     def has_files(self) -> bool:
-        """Return whether a folder of the user is searched (`--corpus`)."""
+        """Return whether the user's folder is searched (`--corpus`)."""
         return any(provider.local for provider in self.chain.providers)
 
     @property
@@ -143,7 +143,7 @@ class Web:
         )
 
     def no_page(self, hint: str = "OPEN a page first.") -> ToolError:
-        """Make the error of a call that needs an open page, if there is none or it is silent."""
+        """Make the error for a call that needs an open page when none is open or it is silent."""
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
         why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
@@ -165,7 +165,7 @@ class Web:
 
 @dataclass(slots=True)
 class User:
-    """The user, who can be asked one question per run by any of its loops."""
+    """The user, whom the loops of a run may ask one question in total."""
 
     ask: Ask
     asked: bool = False
@@ -177,15 +177,15 @@ class ToolContext:
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
     and returns their hash. `approve(effect)` asks the user for approval, `user` answers a
-    question of the model: both are None if no user can be asked. `memory` is None with
+    question from the model: both are None if no user can be asked. `memory` is None with
     `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts
     images. `outgoing` decides what may be sent. On `approved_sites` the user lets the run act
     without asking again; `tasks_allowed` is `--allow-tasks`;
-    `approvals` are actions and sites approved before the run (`--yes`). `hints` are messages of the
-    user that the model has not seen yet. `rephrase` asks the model for other queries. `effort` has
-    the preset limits of the run's depth; outside a run, the lowest. With `files_first`, a search
-    that finds something in the user's folder asks no search engine. `time_left` returns the run's
-    remaining seconds, None without a limit.
+    `approvals` are actions and sites approved before the run (`--yes`). `hints` are messages from
+    the user that the model has not seen yet. `rephrase` asks the model for other queries. `effort`
+    has the preset limits of the run's depth; outside a run, the lowest. With `files_first`, a
+    search that finds something in the user's folder asks no search engine. `time_left` returns the
+    run's remaining seconds, None without a limit.
     """
 
     question: str
@@ -241,7 +241,7 @@ class ToolContext:
     def extend_timeout(self, seconds: float, *, counts: bool = True) -> None:
         """Give the current call more time, by default no more than the run has left.
 
-        `counts` is False for seconds that are not the run's: those that the user takes to answer.
+        `counts` is False for time not charged to the run: the time the user takes to answer.
         """
         timeout = CALL_TIMEOUT.get(None)
         until = timeout.when() if timeout else None
@@ -260,9 +260,9 @@ class ToolContext:
         return {**data, HINT_FIELD: hints}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a synchronous function of memory or wiki in their single worker thread.
+        """Call a synchronous memory or wiki function in their single worker thread.
 
-        Calls of one reply run concurrently; in this thread they take effect in tag order.
+        Calls in one reply run concurrently; in this thread they take effect in tag order.
         """
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
@@ -281,14 +281,14 @@ class ToolContext:
 
 
 def require_web(context: ToolContext) -> Web:
-    """Return the web of a run; raises `ToolError` if it has none."""
+    """Return the run's web access; raises `ToolError` if it has none."""
     if context.web is None:
-        raise ToolError("this run has no web", hint="Answer from what you know.")
+        raise ToolError("this run has no web access", hint="Answer from what you know.")
     return context.web
 
 
 def require_memory(context: ToolContext) -> Memory:
-    """Return the memory of a run; raises `ToolError` if it has none."""
+    """Return the run's memory; raises `ToolError` if it has none."""
     if context.memory is None:
         raise ToolError("memory is off in this run", hint="Continue without it.")
     return context.memory

@@ -55,18 +55,18 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
 
 
-MATCHES = 10  # results of a search, as in the reference engine
+MATCHES = 10  # search results, as in the reference engine
 _MAX_VALUE_UNITS = 200
-"""UTF-16 code units of a value that a search shows, as in the reference engine."""
+"""UTF-16 code units of a value shown in search results, as in the reference engine."""
 _MIN_COSINE = 0.25
 """Below this cosine two texts count as unrelated, as in the reference engine."""
 _LISTED_KINDS = frozenset({"memory", "summary", "profile"})
 """Kinds that SEARCH_MEMORY's main list covers; the others follow under `also`."""
 SEARCHABLE_KINDS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
-"""Kinds that SEARCH_MEMORY suggests: those that runs write, and the knowledge bases."""
+"""Kinds that SEARCH_MEMORY suggests: those written by runs, and the knowledge bases."""
 _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MAX_FINDINGS = 50
-"""Findings of a wiki's check that are shown."""
+"""Maximum number of findings shown from a check of the wiki."""
 
 raw_memory_tool = partial(
     raw_tool,
@@ -131,7 +131,7 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
 async def search_memory(context: ToolContext, param: str) -> ToolResult:
     """Search what was saved and the user's profile; then all other memories, under `also`.
 
-    With `kinds` only those are searched: kinds of memories, or knowledge bases.
+    With `kinds`, only those kinds of memories or knowledge bases are searched.
     """
     memory = require_memory(context)
     fields = loose_object(param) if param.startswith("{") else {}
@@ -141,9 +141,9 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
         kinds = [str(kind) for kind in kinds]
         hits = await context.in_memory_thread(memory.search, query, MATCHES, kinds)
         unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
-        # Not an error if it finds something: a user may have memories of their own kinds.
+        # Not an error if something is found: users may have their own kinds of memories.
         if unknown and not hits:
-            hint = f"Take {', '.join(SEARCHABLE_KINDS)}."
+            hint = f"Use one of {', '.join(SEARCHABLE_KINDS)}."
             raise ToolError(f"no memories of kind {', '.join(unknown)}", hint=hint)
         return ToolResult({**data, "kinds": kinds, "matches": _hit_rows(hits)})
     saved = await context.in_memory_thread(memory.saved)
@@ -252,13 +252,13 @@ async def update_goal(
     status: Literal["pending", "in_progress", "done", "blocked", "dropped"] = "in_progress",
     notes: str = "",
 ) -> ToolResult:
-    """Set a milestone's status, and add notes to those it has."""
+    """Set a milestone's status, and append to its notes."""
     memory, now = require_memory(context), context.now_ms()
     plan = _plan(await context.in_memory_thread(memory.values, PROJECT), project)
     found = next((m for m in plan["milestones"] if m["name"] == milestone), None)
     if found is None:
         known = ", ".join(m["name"] for m in plan["milestones"]) or "none; SET_GOAL adds one"
-        raise ToolError(f'No milestone "{milestone}".', hint=f"There are: {known}.")
+        raise ToolError(f'No milestone "{milestone}".', hint=f"Milestones: {known}.")
     all_notes = " | ".join(note for note in (found.get("notes"), notes) if note)
     found.update(status=status, notes=all_notes, updatedAt=now)
     plan["updatedAt"] = now
@@ -288,7 +288,7 @@ async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
 
 def _plan(plans: dict[str, Any], project: str) -> dict[str, Any]:
     if project not in plans:
-        hint = "GET_GOALS lists them, SET_GOAL opens one."
+        hint = "GET_GOALS lists projects; SET_GOAL creates one."
         raise ToolError(f'No project "{project}".', hint=hint)
     found: dict[str, Any] = plans[project]
     return found
@@ -303,9 +303,9 @@ GOAL_TOOLS = (set_goal, update_goal, get_goals)
 
 
 def require_wiki(context: ToolContext) -> Wiki:
-    """Return the wiki of a run; raises `ToolError` if it has none."""
+    """Return the run's wiki; raises `ToolError` if it has none."""
     if context.wiki is None:
-        raise ToolError("there is no wiki in this run", hint="Continue without it.")
+        raise ToolError("this run has no wiki", hint="Continue without it.")
     return context.wiki
 
 
@@ -375,7 +375,7 @@ async def wiki_record_relationship(
     *,
     source: Annotated[str, Field(validation_alias=AliasChoices("source", "from"))],
     target: Annotated[str, Field(validation_alias=AliasChoices("target", "to"))],
-    type: str,  # noqa: A002 - what the file calls it
+    type: str,  # noqa: A002 - the name used in the file
     note: str = "",
     evidence: str = "",
     date: str = "",

@@ -100,7 +100,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
 async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> None:
     """Open a page behind HTTP authentication with a secret stored for its site as `user:password`.
 
-    The question names it, or the user approves; otherwise the page that refused it stays open.
+    The question must name it, or the user approve it; otherwise the refused page stays open.
     """
     url = tab.url  # where a redirect led
     here, site = origin(url), site_of(url)
@@ -125,7 +125,7 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
     context.record("policy.approved", name="OPEN", effect=effect, by=by)
     user, colon, password = (context.secrets.value(name, url) or "").partition(":")
     if not colon:
-        tab.events.add(f"{asks}; the secret {name} is not of the form user:password")
+        tab.events.add(f"{asks}; the secret {name} is not in the form user:password")
         return
     context.redactor.add(password)
     context.provenance.sites.add(registrable_domain(host(url)))
@@ -182,7 +182,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page after looking at it, and note an action whose outcome was not seen."""
+    """Read the open page after looking at it, and note an action whose outcome was not observed."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -190,7 +190,7 @@ async def read_state(context: ToolContext, outcome: str = "") -> PageState:
 
 
 async def state_shown(context: ToolContext, tab: Tab) -> Callable[[], Source | None]:
-    """Return a function that gives the source of the open page as last seen, in tag order."""
+    """Return a function that, called in tag order, returns the source of the page as last seen."""
     web = require_web(context)
     known = web.state
     if (
@@ -205,7 +205,7 @@ async def state_shown(context: ToolContext, tab: Tab) -> Callable[[], Source | N
 
 
 def named(source: Source | None) -> str:
-    """Return the label of web text that a page state shows."""
+    """Return the label for web text from a page state."""
     return source.name if source else "page"
 
 
@@ -216,7 +216,7 @@ async def take_snapshot(context: ToolContext, tab: Tab) -> Snapshot:
 
 @page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False, traits=LOOKS)
 async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
-    """Show the open page, or everything below one element, including folded rows."""
+    """Show the open page, or everything below one element, including collapsed rows."""
     tab = require_tab(context)
     async with require_web(context).lock:
         if ref:
@@ -253,7 +253,7 @@ async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
 async def tabs(
     context: ToolContext, *, switch: str | None = None, close: str | None = None
 ) -> ToolResult:
-    """List the tabs; switch to one such as `t2`, or close one of ours."""
+    """List the tabs; switch to one such as `t2`, or close one that the run opened."""
     web = require_web(context)
     browser = await web.start_browser()
     if close:
@@ -285,7 +285,7 @@ def _tab_named(browser: Browser, name: str) -> Tab:
 
 @page_tool("SCREENSHOT", "keeps a picture of the page.", group=Group.HANDS, traits=LOOKS)
 async def screenshot(context: ToolContext) -> ToolResult:
-    """Store a picture of the open page with the run, and show it to a model that can see."""
+    """Store a screenshot of the open page with the run, and show it to a model with vision."""
     tab = require_tab(context)
     async with require_web(context).lock:
         picture = await tab.screenshot()
@@ -301,7 +301,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
     traits=LOOKS,
 )
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return what is visible in our own tab, otherwise in the user's."""
+    """Return what is visible in the run's own tab, otherwise in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()
@@ -325,13 +325,13 @@ LOOKING_TOOLS = (open_page, snapshot, find, tabs, screenshot, page_context)
 
 
 async def take_pictures(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
-    """Take pictures for a model that can see (`--vision`); none if it cannot, or if that fails."""
+    """Take screenshots for a model with vision (`--vision`); none without vision or on failure."""
     if not context.vision:
         return ()
     try:
         return await tab.marked_pictures()
     except BrowserError as error:
-        context.record("note", text=f"no picture of {tab.url}: {error}")
+        context.record("note", text=f"no screenshot of {tab.url}: {error}")
         return ()
 
 
@@ -353,7 +353,7 @@ _USER_TASKS = {
 async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
     """Try to get past a captcha, bot check or login in front of a page; True if that worked.
 
-    A user who sees the browser is asked to do it; otherwise a captcha solver is, if there is one.
+    A user who can see the browser is asked to do it; otherwise the captcha solver, if there is one.
     """
     web = require_web(context)
     if web.is_visible and context.approve is not None:
@@ -375,7 +375,7 @@ async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
     """
     challenge = await tab.challenge()
     if challenge is None:
-        return Outcome.EMPTY, "no captcha of a kind that can be handed over"
+        return Outcome.EMPTY, "no captcha of a kind that a solver accepts"
     started = time.monotonic()
     outcome, detail = await _ask_solver(context, tab, challenge)
     context.record(
@@ -391,9 +391,9 @@ async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
 
 async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> tuple[Outcome, str]:
     web = require_web(context)
-    assert web.solver, "asked only where a solver was named"
+    assert web.solver, "called only if a solver is configured"
     if web.solves_left <= 0:
-        return Outcome.QUOTA, "this run has had as many captchas solved as one may"
+        return Outcome.QUOTA, "this run has reached its limit of solved captchas"
     web.solves_left -= 1
     context.extend_timeout(SOLVER_SECONDS)
     try:
@@ -422,7 +422,7 @@ async def solve_captcha(context: ToolContext) -> ToolResult:
         return ToolResult({"error": detail, "outcome": outcome.value}, hint=SolverFailed.hint)
     next_step = "take a SNAPSHOT"
     if detail == "filled":  # the token is in a form, which the page has not sent yet
-        next_step = "press the button that sends the form"
+        next_step = "press the button that submits the form"
     return ToolResult({"outcome": "ok", "next": next_step, "url": tab.url})
 
 

@@ -1,9 +1,8 @@
 """Allows or refuses, runs and records tool calls. All calls go through here.
 
-Whether a call may send text depends on who wrote it, whether it may act on whose page is
-open, and whether its effect may outlast the run on what was read before. A check raises `ToolError`
-to
-refuse a call.
+Whether a call may send text depends on who wrote the text; whether it may act depends on whose page
+is open; whether its effect may outlast the run depends on what was read before. A check raises
+`ToolError` to refuse a call.
 """
 
 from __future__ import annotations
@@ -50,14 +49,14 @@ class Policy:
 
     A failed call becomes a result with an error and a hint; it never ends the run. Calls on the
     open page run one after another, in the order of the reply. If an action on the page fails, the
-    later actions of that reply are skipped: they were meant for the page that it leads to.
+    later actions of that reply are skipped: they were meant for the page it would have led to.
     """
 
     def __init__(self, tools: Registry, context: ToolContext) -> None:
         self._tools = tools
         self._context = context
         self._page_turn = asyncio.Lock()
-        self._failed_act: dict[str, str] = {}  # step id -> its first tool that failed
+        self._failed_act: dict[str, str] = {}  # step id -> its first failed tool
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call. Returns a function that finishes it, to be called in tag order.
@@ -77,7 +76,7 @@ class Policy:
                 arguments, changes = await self._allowed(tool, call, place)
                 made = True
                 result = await self._call(tool, call, place, arguments, changes)
-            # Any exception of a tool becomes a result, even a bug of ours, so that no run is lost.
+            # Any exception in a tool becomes a result, even our own bug, so that no run is lost.
             except Exception as error:  # noqa: BLE001
                 result = _error_result(error)
                 if tool is not None and (tool.acts or tool.opens_page):
@@ -100,7 +99,7 @@ class Policy:
         CALL_PLACE.set(place)
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
-                f"not done: {failed} earlier in this reply failed",
+                f"not run: {failed} failed earlier in this reply",
                 hint="Check its error, then act again.",
             )
         arguments, tier = tool.parse(call.param)
@@ -123,7 +122,7 @@ class Policy:
     async def _call(
         self, tool: Tool, call: ToolCall, place: str, arguments: Any, changes: dict[str, Any]
     ) -> ToolResult | Finish:
-        """Run the tool of an allowed call; raises what the tool raises, and `ToolError`."""
+        """Run the tool of an allowed call; raises `ToolError` and whatever the tool raises."""
         context = self._context
         # Recorded before it is done: a run interrupted here must not do it twice.
         if tool.risk is not Risk.READ:
@@ -164,7 +163,7 @@ class Policy:
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
         data = context.redactor.value(result.data)
-        # An error's texts can be as long as the tool's input.
+        # Error messages can be as long as the tool's input.
         if has_error(data):
             data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
@@ -226,12 +225,14 @@ def result_event_data(
     }
 
 
-_LOOK: Final = "It is not repeated. Check whether it took effect."
+_CHECK_EFFECT_HINT: Final = "It is not repeated. Check whether it took effect."
 
 
 def unknown_outcome(why: str) -> ToolResult:
-    """Make the result of a call with an unknown outcome: check for its effect, do not repeat it."""
-    return ToolResult({"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_LOOK)
+    """Make the result of a call with an unknown outcome: to be checked, not repeated."""
+    return ToolResult(
+        {"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT
+    )
 
 
 def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
@@ -241,7 +242,7 @@ def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
         return ToolError(why)
     error = OutcomeUnknown(tool.name, why)
     if not tool.on_page:
-        error.hint = _LOOK
+        error.hint = _CHECK_EFFECT_HINT
     return error
 
 
@@ -258,12 +259,12 @@ def _error_result(error: Exception) -> ToolResult:
 
 # Which texts may be sent.
 
-_SHARE = "The user can allow it with --share file|corpus|memory|page|tool."
+_SHARE_HINT = "The user can allow it with --share file|corpus|memory|page|tool."
 _HINTS: Final = {
-    Sink.QUERY: f"Use other search words. {_SHARE}",
-    Sink.ADDRESS: "Begin at an address of the question, a page or a result, and go on from there.",
-    Sink.SITE: "Use words of the question. The user can allow more with --share KIND@SITE.",
-    Sink.TOOL: f"Use words of the question. {_SHARE}",
+    Sink.QUERY: f"Use other search words. {_SHARE_HINT}",
+    Sink.ADDRESS: "Start at an address in the question, a page or a result, and go on from there.",
+    Sink.SITE: "Use words from the question. The user can allow more with --share KIND@SITE.",
+    Sink.TOOL: f"Use words from the question. {_SHARE_HINT}",
 }
 
 
@@ -337,7 +338,7 @@ async def _approve_sending(
     hint = _HINTS[sent.sink]
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
-    what = f"send “{sent.text}” to" if sent.text else "follow another link of"
+    what = f"send “{sent.text}” to" if sent.text else "follow another link on"
     if not await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})"):
         raise refusal(context, tool.name, f"the user refused: {why}", "Do it without that text.")
     context.outgoing.allow(sent.text, site)
@@ -358,7 +359,7 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     logged_in = read.attached or bool(read.sites)
     if tool.opens_page and logged_in and read.is_personal(arguments.url):
         if not _is_personal_link(context, arguments.url):
-            effect = f"open {arguments.url} with the logins of this browser"
+            effect = f"open {arguments.url} using this browser's logged-in sessions"
             await require_approval(context, tool.name, effect, site_of(arguments.url))
         return
     if not (tool.acts and tool.on_page) or web.tab is None:
@@ -373,7 +374,7 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
         effect = f"upload {paths} to {site or web.tab.url}"
         await require_approval(context, tool.name, effect, site, kinds=("upload",))
     elif logged_in and (secret := await _named_login(context, tool, arguments)):
-        # The user bound the secret to this origin and named it, which is the approval.
+        # The user tied the secret to this origin and named it: that is the approval.
         effect = f"{tool.name} to log in at {web.tab.url}"
         context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
@@ -433,7 +434,7 @@ def _file_names(arguments: Any) -> list[str]:
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
-    """Return whether the user, or a page of theirs on its own site, names a URL.
+    """Return whether the user, or one of their pages on its own site, names a URL.
 
     The root of a site that the question names counts too.
     """
@@ -447,13 +448,13 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
 
 
 ALLOWED_TASKS: Final = frozenset({"SET_GOAL", "UPDATE_GOAL", "SET_TIMER", "REMIND_ME"})
-"""What `--allow-tasks` allows after memories were recalled: it starts no run and visits no page."""
+"""What `--allow-tasks` allows after memories were recalled: none starts a run or visits a page."""
 
 
 async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of calls that influence or start later runs, once others' words were read.
+    """Ask for approval of calls that influence or start later runs, once others' text was read.
 
-    With `--allow-tasks`, goals and reminders need none as long as such words only came from memory.
+    With `--allow-tasks`, goals and reminders need none as long as such text only came from memory.
     """
     provenance = context.provenance
     allowed = context.tasks_allowed and tool.name in ALLOWED_TASKS and not provenance.read_others
@@ -468,7 +469,7 @@ async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> Non
 async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> bool:
     """Ask for approval of an MCP tool, unless the user always allows it.
 
-    We do not know what such a tool does. The user can approve all tools of its server. Returns
+    What such a tool does is unknown. The user can approve all tools of its server. Returns
     whether the user saw and approved these arguments.
     """
     if tool.source is not ToolSource.MCP or tool.free:

@@ -71,7 +71,7 @@ class ToolSource(StrEnum):
 
 
 class Group(StrEnum):
-    """Tools that a prompt only names, in one line, until they are needed; the value is their use.
+    """Tools that a prompt only names, on one line, until they are needed; the value is their use.
 
     Listing all their forms would be half of every request, and few questions need them.
     """
@@ -89,7 +89,7 @@ class Group(StrEnum):
 class Params(BaseModel):
     """Parameters of a tool; plain text in a call fills the first field."""
 
-    # Built on first use: a run calls a few of fifty tools.
+    # Built on first use: a run calls only a few of the fifty tools.
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, defer_build=True)
 
 
@@ -156,7 +156,7 @@ class Tool:
     params: the parameters. A tool without them gets the raw text, whose fields `schema` describes;
         an MCP tool gets a dict.
     capped: its results are cut at the protocol's limit; other tools limit theirs themselves.
-    seconds: timeout of a call, if not the usual one.
+    seconds: timeout of a call, if not the default.
     risk: what it may change. An action on an open page needs approval where the user is logged
         in, and is not repeated if its end was not observed.
     sends: the texts that a call sends and their recipients; None: all texts of its arguments.
@@ -204,7 +204,7 @@ class Tool:
     playbook: str = ""
 
     def describe(self, call: ToolCall) -> dict[str, Any]:
-        """Return the fields of an `Observation` that this tool decides for the result of a call."""
+        """Return the `Observation` fields that this tool sets for the result of a call."""
         reads = {ToolTrait.READS} if self.risk is Risk.READ else set()
         request = ""
         if self.playbook:
@@ -245,7 +245,7 @@ class Tool:
         properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
         first_error = ""
-        # The first valid reading is used; the error shown is that of the most likely reading.
+        # The first valid reading is used; the error shown is from the most likely reading.
         for tier, fields in _readings(param, list(properties), required):
             if self.params is None:
                 if required <= fields.keys():  # the server itself checks the rest
@@ -261,7 +261,7 @@ class Tool:
                 first = error.errors()[0]
                 where = ".".join(str(part) for part in first["loc"])
                 first_error = first_error or f"{where}: {first['msg']}"
-        raise ToolError(first_error or "it cannot be read", hint=f"Use {self.usage()}")
+        raise ToolError(first_error or "the parameter cannot be parsed", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
         """Show how to call the tool; optional fields have a question mark."""
@@ -439,11 +439,11 @@ class Registry:
         return iter(self._tools.values())
 
     def lines(self) -> list[str]:
-        """Describe the tools for a prompt: each with its form, those of a group by name alone."""
+        """Describe the tools for a prompt: each with its form, grouped tools by name only."""
         return [*map(_line, self.shown()), *self._names(on_page=False)]
 
     def names(self) -> list[str]:
-        """Name the tools of each group that needs no open page, one line a group."""
+        """List the tools of each group that needs no open page, one line per group."""
         return self._names(on_page=False)
 
     def shown(self) -> list[Tool]:
@@ -453,7 +453,7 @@ class Registry:
     def groups(self) -> dict[str, dict[str, list[str]]]:
         """Return each group's tools by name, and the lines that describe them with their forms.
 
-        The lines of the browser's tools also name those that are rarely needed on a page.
+        The lines for the browser tools also name those rarely needed on a page.
         """
         groups: dict[str, dict[str, list[str]]] = {}
         for tool in self:
@@ -493,8 +493,8 @@ _TEXT_PARAM = {
 def tool_specs(tools: Registry) -> list[dict[str, Any]]:
     """Describe the tools in OpenAI's tool-calling format.
 
-    The tools of groups are called through one function, so that the list, which begins each
-    request, stays the same for the whole run.
+    Grouped tools are called through one function, so that the list, which begins each request,
+    stays the same for the whole run.
     """
     specs = [
         {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model
 
 MAX_QUERIES: Final = 3
-"""Maximum number of queries from a reply: a fourth never found what three did not."""
+"""Maximum number of queries from a reply: a fourth never found anything that three did not."""
 MAX_QUERY_CHARS: Final = 150
 """Maximum length of a query in characters: engines cut longer ones."""
 REPHRASE_SECONDS: Final = 20.0
@@ -35,7 +35,7 @@ class Rephrased(NamedTuple):
 
 @dataclass(slots=True)
 class Rephraser:
-    """Asks the run's model for other queries, at most `most` times a run, on the run's budget."""
+    """Asks the run's model for other queries, at most `most` times a run, at the run's expense."""
 
     model: Model
     budget: Budget

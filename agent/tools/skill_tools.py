@@ -59,7 +59,7 @@ async def learn_skill(
 ) -> ToolResult:
     """Save an instruction for later runs; one with the same name is replaced.
 
-    Once the run has read words of others, the instruction may be theirs. It is then saved as
+    Once the run has read text by others, the instruction may be theirs. It is then saved as
     untrusted, and replaces a trusted one only with approval.
     """
     memory = require_memory(context)
@@ -87,7 +87,7 @@ async def list_skills(context: ToolContext) -> ToolResult:
             "score": skill.get("score", 50),
         }
         if not skill.get("trusted", True):
-            row["origin"] = "what was read; no instruction"
+            row["origin"] = "from what was read; not an instruction"
         rows.append(row)
     return ToolResult({"success": True, "skills": rows})
 
@@ -103,7 +103,7 @@ async def forget_skill(context: ToolContext, *, name: NonEmpty) -> ToolResult:
     """Delete a skill."""
     memory = require_memory(context)
     if not await context.in_memory_thread(memory.forget, name, SKILL):
-        raise ToolError(f"no skill is called {name!r}", hint="LIST_SKILLS names them.")
+        raise ToolError(f"no skill is called {name!r}", hint="LIST_SKILLS lists them.")
     return ToolResult({"success": True, "message": f'Forgot "{name}".'})
 
 
@@ -116,7 +116,7 @@ def save_skill(
     source: str = "manual",
     trusted: bool = True,
 ) -> dict[str, Any]:
-    """Save a skill; of one with the same name only the instruction is replaced. Returns the skill.
+    """Save a skill; if the name exists, only its instruction is replaced. Returns the skill.
 
     One that is not `trusted` is shown to runs as a quotation until the user trusts it.
     """

@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from browser.types import SearchResult, Via
 
 BEST_PASSAGES = 8
-"""Passages of a long page that a query shows at least: enough for three sentences."""
+"""Minimum number of passages of a long page shown for a query: enough for three sentences."""
 BEST_CHARS = 4_000
-"""A query shows more passages up to this many characters: eight paragraphs have as many, but eight
-list items or lines of code not a tenth of them."""
+"""More passages are shown for a query up to this many characters: eight paragraphs reach it, but
+eight list items or lines of code have less than a tenth of it."""
 BEST_ROWS = 12
-"""Table rows that a query shows at most, each with the rows beside it for the first few: a word of
-every row (`ferry`) would show the table's beginning in place of the row that is asked for."""
+"""Maximum number of table rows shown for a query, the first few with the rows next to them: a word
+in every row (`ferry`) would show the start of the table instead of the row that is asked for."""
 ROWS_WITH_NEIGHBOURS = 4  # best passages shown with those around them
-MAX_PASSAGES = 80  # candidates of one source that a query ranks
+MAX_PASSAGES = 80  # candidates from one source ranked for a query
 ARGUMENTS_SHOWN = 200
-"""Most characters of a tool's arguments in the title of the source that it returned."""
+"""Maximum number of characters of a tool's arguments in the title of its source."""
 CHARS_PER_TOKEN = 4
 """Rough average, to turn a token budget into characters."""
 
 
 def register_source(context: ToolContext, page: Page, outcome: str = "", step: str = "") -> Source:
-    """Make a page a source of the run, and store what was fetched if the source is new.
+    """Register a page as a source of the run, and store the fetched content if the source is new.
 
-    The source of a live page holds what a snapshot shows too. `outcome` says what an action did
-    that led to this state of it, `step` is the place of the last action before it. Raises
+    The source of a live page also holds what a snapshot shows. `outcome` describes the action that
+    led to this state of the page, `step` is the place of the last action before it. Raises
     `ToolError` if the page has no text at all.
     """
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
@@ -56,7 +56,7 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
             document = replace(document, text=clean(text), title=clean(document.title))
     if page.shown or outcome:
         document = with_shown(document or Document(page.url), page.shown, outcome)
-        # A state in which only controls differ from the last one has no other HTML worth keeping.
+        # A state that differs from the last one only in its controls has no new HTML worth keeping.
         earlier = context.evidence.by_url(page.url)
         if earlier is not None and _article(earlier) == _article(document):
             page = replace(page, body=b"")
@@ -93,7 +93,7 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
 
 
 def _publication(document: Document | None) -> dict[str, dict[str, Any]]:
-    """Where a work was published, for its reference; nothing for a page that does not say it."""
+    """Return where a work was published, for its reference; {} if the page does not say."""
     if document is None:
         return {}
     known = {name: value for name, value in asdict(document.publication).items() if value}
@@ -107,7 +107,7 @@ def _article(page: Source | Document) -> str:
 def register_results(
     context: ToolContext, query: str, results: Iterable[SearchResult]
 ) -> list[Source | None]:
-    """Make search results sources of the run, weaker than pages; None for one without text.
+    """Register search results as sources, weaker than pages; None for a result without text.
 
     One event records all new results of a search: most are never cited.
     """
@@ -141,9 +141,9 @@ def register_results(
 
 
 def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResult) -> ToolResult:
-    """Make what a tool of a caller or a plug-in returned a source, which the result's label names.
+    """Register the result of a caller's or plug-in's tool as a source, named in the result's label.
 
-    A result that names a source already, or has no text, is returned as it is.
+    A result that already names a source, or has no text, is returned unchanged.
     """
     named = isinstance(result.data, dict) and "source" in result.data
     text = (result.web or data_text(result.data)).strip()
@@ -156,9 +156,9 @@ def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResul
 def register_call(
     context: ToolContext, address: str, name: str, arguments: str, text: str, via: Via = "tool"
 ) -> Source:
-    """Make the text that a call returned a source; its address and title say with what arguments.
+    """Register the text that a call returned as a source; address and title give its arguments.
 
-    A text that is far longer than what is shown of it is cut.
+    Text far longer than the part that is shown is cut.
     """
     arguments = context.redactor.text(arguments)
     query = f"?{quote(arguments[:ARGUMENTS_SHOWN])}" if arguments else ""
@@ -171,7 +171,7 @@ def register_call(
 
 
 def data_text(data: Any, name: str = "") -> str:
-    """Write data as text that can be cited: `city: Oslo`, one value a line; rows as a table."""
+    """Write data as text that can be cited: `city: Oslo`, one value per line; rows as a table."""
     if isinstance(data, Mapping):
         parts = (
             data_text(value, f"{name}.{key}" if name else str(key)) for key, value in data.items()
@@ -197,8 +197,8 @@ def show_passages(
     """Format a source's passages within the run's token budget; returns text and passages.
 
     A long page is reduced to its best passages for a query, in reading order. Its first passage is
-    always shown: it says what "it" refers to. Of a table the head is shown, and the rows that match
-    the query best with their neighbours.
+    always shown: it says what "it" refers to. Of a table, the header is shown, and the rows that
+    match the query best, with their neighbours.
     """
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     article = source.article
@@ -227,7 +227,7 @@ def show_passages(
 
 
 def _around_rows(rows: Sequence[Passage], source: Source) -> set[str]:
-    """Return the ids of the heads of some rows' tables, and of the rows beside the first few."""
+    """Return the ids of the headers of the rows' tables, and of the rows next to the first few."""
     places = {passage.id: at for at, passage in enumerate(source.passages)}
     ids = set[str]()
     for number, row in enumerate(rows):
@@ -242,7 +242,7 @@ def _around_rows(rows: Sequence[Passage], source: Source) -> set[str]:
 
 
 def list_passages(passages: Iterable[Passage], max_chars: int) -> tuple[str, tuple[Passage, ...]]:
-    """Format passages one a line, as many as fit (at least one); returns the text and those.
+    """Format passages one per line, as many as fit (at least one); returns the text and those.
 
     Each line begins with the passage's id.
     """

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 _BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
 PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
 """Tools that need an open page: the model learns of them when a page is first open."""
-_STORED: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
-TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED, *USER_TOOLS)) | {
-    "PYTHON"
-}
-"""Names that are recognised as calls in the tags of other protocols too."""
+_STORAGE_TOOLS: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
+TOOL_NAMES: Final = frozenset(
+    tool.name for tool in (*_BROWSING_TOOLS, *_STORAGE_TOOLS, *USER_TOOLS)
+) | {"PYTHON"}
+"""Names that are also recognised as calls in the tags of other protocols."""
 BUILT_IN: Final = TOOL_NAMES.union(
     tool.name for tool in (*SCRIPTING_TOOLS, *SOLVING_TOOLS, *WIKI_TOOLS, read_skill)
 )
@@ -53,7 +53,7 @@ _RULE_OPTIONS: Final = (
 def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     """Yield every built-in tool with the reason why this run cannot use it, "" if it can."""
     solver = context.web is not None and context.web.solver is not None
-    no_solver = "" if solver else "nobody solves captchas: --solver"
+    no_solver = "" if solver else "no captcha solver is set (--solver)"
     no_memory = "" if context.memory is not None else "this run has no memory"
     nobody = "" if context.user is not None else "no user can be asked here"
     has_files = context.web is not None and context.web.has_files and not context.files_first
@@ -61,7 +61,7 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     yield from ((t, "") for t in _BROWSING_TOOLS if not t.on_page and t is not web_search)
     yield from ((tool, "") for tool in PAGE_TOOLS)
     yield from ((tool, no_solver) for tool in SOLVING_TOOLS)
-    yield from ((tool, no_memory) for tool in _STORED)
+    yield from ((tool, no_memory) for tool in _STORAGE_TOOLS)
     yield from ((tool, nobody) for tool in USER_TOOLS)
     if context.wiki is not None:
         yield from ((tool, "") for tool in WIKI_TOOLS)
@@ -87,8 +87,8 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
 class ToolSelection:
     """Every tool with the reason why it is off, "" if it is on; and diagnostics.
 
-    `refused` names those that a rule of the user keeps off: a call of one gets that reason. Other
-    tools that are off are unknown to the run.
+    `refused` names those that a user's rule keeps off: calling one returns that reason. Other tools
+    that are off are unknown to the run.
     """
 
     rows: tuple[tuple[Tool, str], ...]
@@ -121,14 +121,15 @@ def apply_tool_rules(
     """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
     Each tool comes with the reason why this run cannot use it, "" if it can. Of two tools with the
-    same name the first counts. `diagnostics` are passed on.
+    same name, the first takes precedence. `diagnostics` are passed on.
     """
     rows: dict[str, tuple[Tool, str]] = {}
     notes, refused = [*diagnostics], set[str]()
     for tool, unusable in available:
         key = _normalize_name(tool.name)
         if key in rows:
-            notes.append(f"{tool.name} of {tool.server or tool.source} is named as one before it")
+            origin = tool.server or tool.source
+            notes.append(f"{tool.name} of {origin} has the same name as an earlier tool")
             continue
         rule = _rule_against(tool, options)
         rows[key] = (tool, rule or unusable)
@@ -157,7 +158,7 @@ def _rule_against(tool: Tool, options: Options) -> str:
 
 
 def matches_any(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name matches one of some patterns, where `*` stands for any characters."""
+    """Return whether a name matches any of the patterns, where `*` stands for any characters."""
     name = _normalize_name(name)
     return any(fnmatchcase(name, _normalize_name(pattern)) for pattern in patterns)
 
@@ -177,7 +178,7 @@ def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guide
     return Guides(system, selection.get("groups"), TOOL_NAMES.union(servers))
 
 
-_MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORED, *WIKI_TOOLS))
+_MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORAGE_TOOLS, *WIKI_TOOLS))
 _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 """Fields of a result that repeat the call."""
 
@@ -209,9 +210,9 @@ def record_provenance(
 ) -> None:
     """Record who wrote the words of an observation.
 
-    A failed call and a page without words count as read too, but not a call that was refused, and
-    no file or memory that a call failed to read. `files` are the URIs of the files that
-    the user gave to the run.
+    A failed call and a page without text also count as read; a refused call does not, nor does a
+    file or memory that a call failed to read. `files` are the URIs of the files that the user gave
+    to the run.
     """
     if ToolTrait.CONFIRMS in observation.traits or not observation.made:
         return
@@ -238,7 +239,7 @@ def record_provenance(
     url = server or observation.url or requested
     new: list[str] = []
     if not observation.failed:
-        # An address that was requested is known already, and so are echoes of the call's words.
+        # A requested address is already known, and so are echoes of the call's words.
         provenance.add_links((one for one in (requested, url) if "://" in one), Kind.WEB)
         passages = (passage.text for passage in observation.passages)
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent.tools.context import ToolContext
 
-_GO_ON = "Assume the most likely meaning, and say so in the answer."
+_ASSUME_HINT = "Assume the most likely meaning, and say so in the answer."
 
 
 @reading_tool(
@@ -34,13 +34,13 @@ async def ask_user(
     """
     user = context.user
     if user is None:
-        raise ToolError("no user can be asked in this run", hint=_GO_ON)
+        raise ToolError("no user can be asked in this run", hint=_ASSUME_HINT)
     if user.asked:
-        raise ToolError("the user was already asked once, which is the limit", hint=_GO_ON)
+        raise ToolError("the user was already asked once, which is the limit", hint=_ASSUME_HINT)
     user.asked = True
     answer = (await user.ask(question)).strip()
     if not answer:
-        raise ToolError("the user did not answer", hint=_GO_ON)
+        raise ToolError("the user did not answer", hint=_ASSUME_HINT)
     return ToolResult({"answer": answer})
 
 
@@ -61,7 +61,7 @@ def refusal(
     mentions it.
     """
     context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
-    return ToolError(f"{tool} was not done: {why}", hint=hint)
+    return ToolError(f"{tool} was not run: {why}", hint=hint)
 
 
 def approvals_given(names: Iterable[str]) -> frozenset[tuple[str, str]]:

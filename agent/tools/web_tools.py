@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 
 MAX_INDEXING_SECONDS, MAX_INDEXING_SECONDS_BY_RULES = 20.0, 120.0
-"""A search waits this long for the index of a folder, beside its own time; then it goes by what is
-indexed, and says how much that is. A language model can search again; the rules answer once. A
-paper of 14 pages takes a tenth of a second of processor time."""
+"""A search waits this long for a folder's index, on top of its own time; then it uses what is
+indexed so far, and says how much that is. A language model can search again; the rules answer once.
+A paper of 14 pages takes a tenth of a second of processor time."""
 MIN_RESULTS = 3
 """With fewer results a search is rephrased: two pages seldom confirm each other."""
 MAX_FILES_READ = 5
 """Files of the user's folder that a search reads: extracting a long PDF takes a second."""
 PASSAGES_OF_A_FILE, CHARS_OF_A_FILE = 2, 1_200
-"""What a search shows of a file that it found; READ gives the rest."""
+"""What a search shows of a file it found; READ returns the rest."""
 _FOLDER = "corpus"
 """Provider name of the user's own folder."""
 
@@ -93,7 +93,7 @@ async def search_files_and_web(
     since: str | None = None,
     lang: str | None = None,
 ) -> Finish:
-    """Search the user's folder and the web, or one of them; the filters are those of the web."""
+    """Search the user's folder and the web, or one of them; the filters apply to the web."""
     filters = {"site": site, "since": since, "lang": lang}
     return await _web_search(context, query, filters, where)
 
@@ -128,7 +128,7 @@ async def _index(context: ToolContext, corpus: Corpus) -> None:
 
 
 async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> dict[str, Page]:
-    """Read the user's files among the results: a passage that was found in one was read."""
+    """Read the user's files among the results: a passage found in a file counts as read."""
     urls = [hit.url for hit in result.results if hit.url.startswith("file:")][:MAX_FILES_READ]
     seconds = context.seconds_left(context.limits.read_seconds)
     pages = await asyncio.gather(*(web.reader.read(url, deadline=seconds) for url in urls))
@@ -235,7 +235,7 @@ _READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
 """Outcomes of a page with text; one without an article may show controls anyway."""
 _BLOCK_PAGE_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
-    Outcome.LOGIN: "the page wants a login",
+    Outcome.LOGIN: "the page requires a login",
     Outcome.PAYWALL: "only the beginning is free to read",
 }
 
@@ -338,7 +338,7 @@ def _unread(context: ToolContext, page: Page) -> ToolResult:
     """Report that a page has no readable text, why, and what to do instead."""
     outcome = page.outcome if page.outcome is not Outcome.OK else Outcome.EMPTY
     notes = "; ".join(page.document.notes) if page.document else ""
-    reason = notes or page.reason or "the page holds no text"
+    reason = notes or page.reason or "the page has no text"
     data = {"error": f"{page.url}: {reason}", "outcome": outcome.value, "status": page.status}
     hint = "Read another result." if notes else _UNREAD_HINTS.get(outcome, "Read another result.")
     result = context.evidence.result_for(page.requested_url)
@@ -360,15 +360,15 @@ def _related_links(document: Document, query: str) -> list[dict[str, str]]:
 
 WEB_TOOLS = (web_search, read, fetch_url)
 MAX_PAGES = 30
-"""Maximum number of pages of one crawl: four at once, half a second each, fit well into one call's
-time.
+"""Maximum number of pages in one crawl: at four in parallel and half a second each, they fit well
+into one call's time.
 """
 BEST_PASSAGES = 10  # shown of a crawl, shared by its pages
 CRAWL_SECONDS = 45.0  # of the minute that a call may take
 
 
 def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare the address, and the query: which pages are read tells the site its words."""
+    """Declare the address and the query: the choice of pages reveals its words to the site."""
     yield Sent(Sink.ADDRESS, arguments.url)
     yield Sent(Sink.SITE, arguments.query)
 
@@ -431,7 +431,7 @@ def _register_pages(context: ToolContext, pages: Sequence[Page]) -> list[Source]
 def _best_of_each(context: ToolContext, sources: Sequence[Source], query: str) -> Iterator[Passage]:
     """Yield the best passages for the query: first one of every page, then further ones.
 
-    A page that has none for it gives its first passage that is not a heading.
+    A page without any gives its first passage that is not a heading.
     """
     per_source = max(2, BEST_PASSAGES // max(1, len(sources)))
     best = []

@@ -263,7 +263,7 @@ def _tells(told: str) -> bool:
 
 def _note(tried: Counter[str], event: Any) -> None:
     if event.type == "tool.result":
-        refused = "was not done" in str(event.data["data"])
+        refused = "was not run" in str(event.data["data"])
         tried[f"{event.data['name']} {'refused' if refused else 'done'}"] += 1
 
 

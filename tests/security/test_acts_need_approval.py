@@ -103,7 +103,7 @@ async def test_nothing_is_done_in_an_attached_chrome_without_a_yes(ask, script, 
     assert box.did == []
     # The run says which acts were left undone, and why, and ends with 5.
     assert report.error is not None
-    assert all(f"{name} was not done: " in report.error.message for name, _ in ACTS)
+    assert all(f"{name} was not run: " in report.error.message for name, _ in ACTS)
     assert "Delete all mail" in report.error.message
     assert "terminal" in report.error.hint
     assert exit_code(report) == 5

@@ -56,7 +56,7 @@ async def test_a_tool_that_changes_after_it_was_allowed_asks_again(called, shop,
     changed = {"description": POISON, "inputSchema": {"type": "object"}, "annotations": {}}
     shop.tools[0][change] = changed[change]
     refused = await called()
-    assert "was not done" in result(refused)["data"]["error"]
+    assert "was not run" in result(refused)["data"]["error"]
     assert next(e.data for e in refused if e.type == "mcp.changed")["changed"] == ["price"]
     assert "error" not in result(await called(approve=approve))["data"]
     assert len(asked) == 1

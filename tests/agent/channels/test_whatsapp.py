@@ -109,7 +109,7 @@ async def test_question_answer_follow_up_and_file_over_two_restarts(desk) -> Non
     texts = [one.get("text", {}).get("body", "") for one in graph.sent]
     assert "Ida Holm" in texts[0]
     assert "1911" in texts[1]
-    assert "no such format" in texts[2]
+    assert "unknown format" in texts[2]
     assert graph.sent[0]["context"] == {"message_id": "wamid.1"}
     assert b"1911" in graph.files[0]
     assert graph.sent[3]["document"]["filename"].endswith(".md")

@@ -159,7 +159,7 @@ def test_the_same_run_gives_the_same_bytes(written, end):
 
 def test_a_run_that_was_cut_off_has_nothing_to_export(finished, tmp_path):
     finished.report.unlink()
-    with pytest.raises(UsageError, match="cut off"):
+    with pytest.raises(UsageError, match="interrupted"):
         export(finished.path, tmp_path / "a.md")
 
 

@@ -132,7 +132,7 @@ async def test_private_words_do_not_become_the_question_of_a_later_run(setting, 
         approve=None,
     )
     assert found == []
-    assert all("was not done" in result["data"]["error"] for result in results)
+    assert all("was not run" in result["data"]["error"] for result in results)
 
 
 async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path, monkeypatch):

@@ -114,6 +114,6 @@ def test_rules_of_the_reference_hold():
     twice = apply_tool_rules(tools("READ", "read"), Options())
     assert (len(twice.rows), twice.diagnostics) == (
         1,
-        ("read of domain is named as one before it",),
+        ("read of domain has the same name as an earlier tool",),
     )
     assert matches_any("mcp__x__a", ["MCP--X--?"])

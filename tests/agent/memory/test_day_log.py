@@ -63,4 +63,4 @@ async def test_a_log_that_cannot_be_written_is_told_and_costs_nothing_else(
     assert report.status == "answered"
     kinds = [e.type for e in events(report)]
     assert kinds[-1] == "run.settled"
-    assert any("day's log was not written" in e.data.get("text", "") for e in events(report))
+    assert any("daily log was not written" in e.data.get("text", "") for e in events(report))

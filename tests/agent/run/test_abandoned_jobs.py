@@ -93,5 +93,5 @@ async def test_jobs_that_cannot_be_marked_are_done_and_told(ask, answering, data
     report = await ask(model=answering, memory=True)
     journal = Runs(data).find(report.run).journal.read_text()
     assert report.status == "answered"
-    assert "are not recorded, and lost if the process is killed" in journal
+    assert "are not recorded and would be lost in a crash" in journal
     assert '"type":"run.settled"' in journal

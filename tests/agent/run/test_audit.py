@@ -170,7 +170,7 @@ async def test_dois_are_known_retracted_or_another_work(audited):
         [],
         ["it was retracted"],
         ["not its authors: Lund (Brask)"],
-        ["the DOI 10.1000/nets is that of “Nets of the northern coast”"],
+        ["the DOI 10.1000/nets belongs to “Nets of the northern coast”"],
         ["the DOI 10.1000/none does not exist"],
         [],
     ]

@@ -75,7 +75,7 @@ async def test_the_next_turn_may_search_for_words_but_not_for_a_number_of_a_file
     searches = ("<<TOOL:WEB_SEARCH:Thorsby>>", "<<TOOL:WEB_SEARCH:078-05-1120>>")
     then = await ask("And then?", model=script(*searches, "NOT_FOUND"), memory=True, session="s")
     first, second = (e.data["data"] for e in events(then) if e.type == "tool.result")
-    assert "was not done" not in str(first)
+    assert "was not run" not in str(first)
     assert "“078-05-1120” (it is in an earlier turn)" in second["error"]
 
 

@@ -57,7 +57,7 @@ def test_looking_ahead_shows_prompt_plan_and_cost():
 
 def test_looking_ahead_at_the_keyless_model_costs_nothing():
     ahead = preview("When?", load_options({}), {})
-    assert "\nmodel    extractive\nplan     none: one line of work\n" in ahead
-    assert "free or of unknown price" in ahead
+    assert "\nmodel    extractive\nplan     none: a single loop\n" in ahead
+    assert "free, or price unknown" in ahead
     prompt = ahead.partition("\nmodel ")[0]
     assert "WEB_SEARCH" in prompt

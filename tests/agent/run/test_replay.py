@@ -113,7 +113,7 @@ async def test_a_call_that_was_not_made_then_is_told_beside_the_one_that_was(
 ):
     record = record_of(await ask(model=reading))
     del record.results["0/1/1"]
-    with pytest.raises(ReplayDiverged, match="another call at 0/1/1") as caught:
+    with pytest.raises(ReplayDiverged, match="a different call at 0/1/1") as caught:
         await replay(record)
     assert "+WEB_SEARCH Hesk Light" in str(caught.value)
 

@@ -64,7 +64,9 @@ async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, result
 
 def test_a_check_can_ask_for_pages(weak):
     assert Expectation(verified=False).failures(weak) == []  # nobody judged the answer
-    assert Expectation(from_pages=True).failures(weak) == [f"search results alone say: {SAID}"]
+    assert Expectation(from_pages=True).failures(weak) == [
+        f"supported only by search results: {SAID}"
+    ]
 
 
 async def test_a_sentence_that_a_result_carries_is_worth_less(ask, script, site, weak):

@@ -113,7 +113,7 @@ async def test_a_limit_that_ended_a_run_is_named_where_it_found_nothing(ask, scr
     model = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "NOT_FOUND No page was read.")
     found = await ask(model=model, max_steps=1)
     assert found.status == "partial"
-    assert "Stopped early: the limit of steps was reached." in found.answer
+    assert "Stopped early: the step limit was reached." in found.answer
 
 
 async def test_a_search_that_comes_to_no_end_is_a_failure(ask, script):
@@ -129,4 +129,4 @@ async def test_a_search_that_comes_to_no_end_is_a_failure(ask, script):
         engine.open.set()
     assert (found.status, exit_code(found)) == ("failed", 6)
     assert found.error is not None
-    assert "no search came to an end" in found.error.message
+    assert "no search finished" in found.error.message

@@ -63,7 +63,7 @@ async def test_after_a_failed_act_the_later_acts_of_the_reply_are_not_done(ask, 
         report = await ask(model=model, allow_private=[f"127.0.0.1:{pages.port}"])
     done = [event.data for event in events(report) if event.type == "tool.result"]
     assert "e99 is not a ref" in done[1]["data"]["error"]
-    assert done[2]["data"]["error"] == "not done: TYPE earlier in this reply failed"
+    assert done[2]["data"]["error"] == "not run: TYPE failed earlier in this reply"
     assert "button: Order]" in done[3]["web"]
     assert "Berth 12 is free." in done[4]["web"]
     assert "Ordered" in done[5]["web"]
