@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Amazon(DeclaredPlatform):
-    """Ids that product pages have had for a decade; `data-hook` of reviews."""
+    """Long-standing element ids on product pages; `data-hook` attributes in reviews."""
 
     name = "amazon"
     hosts = ("amazon.com",)
@@ -54,7 +54,7 @@ class Amazon(DeclaredPlatform):
 
 
 class PubMed(DeclaredPlatform):
-    """`citation_*` meta elements and the abstract's blocks; `.full-docsum` rows of results."""
+    """`citation_*` meta elements and abstract blocks; `.full-docsum` rows in search results."""
 
     name = "pubmed"
     hosts = ("pubmed.ncbi.nlm.nih.gov", "pmc.ncbi.nlm.nih.gov")
@@ -87,7 +87,7 @@ class PubMed(DeclaredPlatform):
 
 
 class OpenReview(DeclaredPlatform):
-    """Notes: `content` fields with or without `value`; what answers a submission are its items."""
+    """Notes: `content` fields with or without `value`; replies to a submission are its items."""
 
     name = "openreview"
     hosts = ("openreview.net",)

@@ -66,7 +66,7 @@ _DRAWN_POST = RecordPaths(
 
 
 class Discourse(Platform):
-    """The `.json` form of every page; the crawler's page where only HTML is available."""
+    """The `.json` version of each page; if only HTML is available, the version for crawlers."""
 
     name = "discourse"
     marks = (b"Discourse ", b'"post_stream"')

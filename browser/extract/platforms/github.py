@@ -73,7 +73,7 @@ _THREAD = RecordPaths(
 
 
 class GitHub(Platform):
-    """React's `data-testid` blocks where there are some, the older classes elsewhere."""
+    """React's `data-testid` blocks if present, otherwise the older CSS classes."""
 
     name = "github"
     hosts = ("github.com",)

@@ -45,7 +45,7 @@ _COMMENT = RecordPaths(
 
 
 class HackerNews(Platform):
-    """`tr.athing` rows with the line below them; comments by indentation."""
+    """`tr.athing` rows with the line below them; comments are nested by indentation."""
 
     name = "hackernews"
     hosts = ("news.ycombinator.com", "hacker-news.firebaseio.com", "hn.algolia.com")

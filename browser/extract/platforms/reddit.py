@@ -75,7 +75,7 @@ _NEW_COMMENT = RecordPaths(
 
 
 class Reddit(Platform):
-    """Listings of `t3` (posts), `t1` (comments) and `t5` (communities) in JSON; pages by layout."""
+    """JSON listings of `t3` (posts), `t1` (comments) and `t5` (communities); HTML by layout."""
 
     name = "reddit"
     hosts = ("reddit.com",)

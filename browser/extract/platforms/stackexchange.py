@@ -37,7 +37,7 @@ def _of_question(paths: str) -> str:
 
 
 class StackExchange(DeclaredPlatform):
-    """`#question` and `.answer` blocks; `.s-post-summary` rows; `items` of the API.
+    """`#question` and `.answer` blocks; `.s-post-summary` rows; `items` in API responses.
 
     Of several signatures under a post the last is its author's, those before it are editors'.
     """

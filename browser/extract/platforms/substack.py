@@ -30,7 +30,7 @@ _ENTRY = RecordPaths(
 
 
 class Substack(Platform):
-    """JSON-LD of notes and posts; the permalink unit and `.available-content` without it."""
+    """JSON-LD for notes and posts; without it, the permalink unit and `.available-content`."""
 
     name = "substack"
     marks = (b"substackcdn.com",)

@@ -71,7 +71,7 @@ _OLD_POST = RecordPaths(
 
 
 class X(Platform):
-    """`article[data-testid=tweet]`; before it, `.tweet[data-tweet-id]`."""
+    """`article[data-testid=tweet]`; in the older layout, `.tweet[data-tweet-id]`."""
 
     name = "x"
     hosts = ("x.com", "twitter.com")
