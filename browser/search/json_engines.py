@@ -1,7 +1,7 @@
-"""Engines that answer in JSON, one class each: the path of its rows, and its parameters.
+"""Engines that return JSON, one class each: the path to its rows, and its parameters.
 
-A new one is a class here (name, url, `rows`, `fields`, `parameters`). It is used if it is named;
-`GENERAL` in `engines.py` lists those that are used by default.
+To add one, write a class here (name, url, `rows`, `fields`, `parameters`). It is used only if it is
+named; `GENERAL` in `engines.py` lists those that are used by default.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _COUNTRIES = {
 
 
 class JsonProvider(SearchProvider):
-    """An engine whose answer has a list of rows at the dotted path `rows`, each with `fields`."""
+    """An engine whose response has a list of rows at the dotted path `rows`, each with `fields`."""
 
     rows: str = "results"
     fields: Fields = Fields()
     empty_without_rows: ClassVar[tuple[str, ...]] = ()
-    """An answer that has all of these fields but no list is this API's "nothing found"."""
+    """A response with all of these fields but no list means that this API found nothing."""
 
     def parse(self, body: str, url: str) -> SearchPage:
         """Parse the rows; anything else is interpreted as an error message."""
@@ -70,7 +70,7 @@ class JsonProvider(SearchProvider):
         return SearchPage(Outcome.OK if rows else Outcome.EMPTY, results)
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Make a result of a row; `url` is the address of the answer."""
+        """Turn a row into a result; `url` is the URL of the response."""
         address = text_at(row, self.fields.url)
         return SearchResult(
             url=urljoin(url, address) if address else "",
@@ -81,7 +81,7 @@ class JsonProvider(SearchProvider):
 
 
 class Serper(JsonProvider):
-    """Google's results, with a key: https://serper.dev; advertisements are not in `organic`."""
+    """Google's results, with an API key: https://serper.dev; `organic` excludes advertisements."""
 
     name = "serper"
     url = "https://google.serper.dev/search"
@@ -93,7 +93,7 @@ class Serper(JsonProvider):
     fields = Fields(url="link", published="date")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for web results."""
+        """Request web results."""
         within = nearest_range(query.since)
         return {
             "q": with_site(query),
@@ -105,7 +105,7 @@ class Serper(JsonProvider):
         }
 
     def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Try the endpoint; on another host given without a path, then also its `/serper`."""
+        """Try the endpoint; for another host given without a path, also its `/serper`."""
         request = self.request(query)
         yield request
         parts, own = urlsplit(self.endpoint), urlsplit(self.url)
@@ -125,7 +125,7 @@ class Tavily(JsonProvider):
     fields = Fields(snippet="content", published="published_date")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for results alone, 20 at most: no answer, no pictures, no page text."""
+        """Request only results, 20 at most: no answer, no pictures, no page text."""
         since = since_day(query.since)
         return {
             "query": query.text,
@@ -150,7 +150,7 @@ class BraveApi(JsonProvider):
     empty_without_rows = ("query", "mixed")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for web results: 20 at most, from the tenth page at most."""
+        """Request web results: at most 20, and no later page than the tenth."""
         return {
             "q": with_site(query),
             "count": min(query.limit, 20),
@@ -164,7 +164,7 @@ class BraveApi(JsonProvider):
 
 
 class WikipediaSearch(JsonProvider):
-    """Any Wikipedia's full-text search: https://www.mediawiki.org/wiki/API:Search."""
+    """The full-text search of any Wikipedia: https://www.mediawiki.org/wiki/API:Search."""
 
     name = "wikipedia"
     url = "https://en.wikipedia.org/w/api.php"
@@ -172,7 +172,7 @@ class WikipediaSearch(JsonProvider):
     rows = "query.search"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for articles; it knows no filters."""
+        """Request articles; there are no filters."""
         return {
             "action": "query",
             "list": "search",
@@ -192,7 +192,7 @@ class WikipediaSearch(JsonProvider):
         return replace(request, url=self.endpoint.replace("//en.", f"//{query.lang}."))
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Build the address of the article from its title; its timestamp is the last edit."""
+        """Build the article's URL from its title; the timestamp is the last edit."""
         title = text_at(row, "title")
         path = quote(title.replace(" ", "_"), safe="/:,;@!$*()'~")
         return SearchResult(
@@ -218,7 +218,7 @@ class OpenAlex(JsonProvider):
     )
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for works by relevance."""
+        """Request works by relevance."""
         since = since_day(query.since)
         filters = [f"from_publication_date:{since.isoformat()}"] if since else []
         filters += [f"language:{query.lang}"] if query.lang else []
@@ -230,7 +230,7 @@ class OpenAlex(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the publisher's page, otherwise the DOI; the abstract comes as an inverted index."""
+        """Use the publisher's page, otherwise the DOI; the abstract is an inverted index."""
         index = row.get("abstract_inverted_index")
         index = index if isinstance(index, dict) else {}
         placed = {position: word for word, positions in index.items() for position in positions}
@@ -248,7 +248,7 @@ class Crossref(JsonProvider):
     fields = Fields("URL || resource.primary.URL", "title.0", "abstract")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for works by relevance to a citation or to words."""
+        """Request works by relevance to a citation or to words."""
         since = since_day(query.since)
         return {
             "query.bibliographic": query.text,
@@ -258,7 +258,7 @@ class Crossref(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the DOI's address; without an abstract, authors and journal are the snippet."""
+        """Use the DOI's URL; without an abstract, authors and journal are the snippet."""
         found = super().result(row, url)
         names = [str(name) for name in values_at(row, "author.family")][:_AUTHORS]
         cited = ", ".join([*names, text_at(row, "container-title.0")])
@@ -268,7 +268,7 @@ class Crossref(JsonProvider):
 
 
 class Declared(DeclaredProvider, JsonProvider):
-    """A declared engine that answers in JSON."""
+    """A declared engine that returns JSON."""
 
 
 JSON_PROVIDERS = engines_in(JsonProvider, __name__, globals())
