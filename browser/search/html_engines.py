@@ -1,7 +1,7 @@
 """Engines that return markup: result pages, parsed by CSS selectors, and arXiv's Atom feed.
 
-To add one, write a class here (name, url, `layouts`, `parameters`) and add its name to `engines.py`. This
-module is loaded when the first of them is asked: it needs BeautifulSoup and lxml.
+To add one, write a class here (name, url, `layouts`, `parameters`) and add its name to
+`engines.py`. This module is loaded when one of them is first used: it needs BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
