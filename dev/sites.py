@@ -34,18 +34,18 @@ Generated from the code by `python dev/sites.py`; a test checks it.
 
 ## Search engines
 
-Engines are listed in the default order. Those marked *named* are used only if `--search` names them. If an engine does not support a filter, the
-filter is applied to its results: for example, results from other sites are removed. *Unverified layout* means that the parser was written from
-documentation or knowledge of the pages, without a saved response from the real engine to test on.
-To add an engine, write a class in `browser/search/json_engines.py` (about twenty lines), or in `browser/search/html_engines.py` with its name in
+Engines are listed in the default order. Those marked *named* are used only if `--search` names them. If an engine does not support a
+filter, the filter is applied to its results: for example, results from other sites are removed. *Unverified layout* means that the parser
+was written from documentation or knowledge of the pages, without a saved response from the real engine to test on. To add an engine, write
+a class in `browser/search/json_engines.py` (about twenty lines), or in `browser/search/html_engines.py` with its name in
 `browser/search/engines.py`.
 
 """
 SITES = """
-You can declare your own engine in one line, as a flag or in `config.toml`. For an engine named `mine`, the API key is `MINE_API_KEY`. The part after
-`#` says where each field is in the response. For JSON, set `rows`, `url`, `title`, `snippet` and `published` (and a `header` to send). For an HTML
-page, `item` is the CSS selector of a result, and `url`, `title` and `snippet` are selectors inside it. JSON paths use dots (`data.hits`,
-`authors.0.name`), and `doi || id` takes the first field that is present:
+You can declare your own engine in one line, as a flag or in `config.toml`. For an engine named `mine`, the API key is `MINE_API_KEY`. The
+part after `#` says where each field is in the response. For JSON, set `rows`, `url`, `title`, `snippet` and `published` (and a `header` to
+send). For an HTML page, `item` is the CSS selector of a result, and `url`, `title` and `snippet` are selectors inside it. JSON paths use
+dots (`data.hits`, `authors.0.name`), and `doi || id` takes the first field that is present:
 
 ```
 research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'
@@ -58,10 +58,10 @@ use one, declare it and check the results:
 
 ## Sites with a parser
 
-Sites are matched by the host in the URL; software that runs on any host is matched by what its pages declare. A page that no longer has
-the expected markup is read as a plain page, with a note that says so. *Saved pages* means that at least one of the site's page types was tested on a
-saved page; *unverified layout* means that no saved page from the real site was available. [Adding a site](parsers.md) takes a file of about thirty
-lines, here or in a package. Sites marked `urchin-extras` need that package (`pip install urchin-extras`; `plugins/` in this
+Sites are matched by the host in the URL; software that runs on any host is matched by what its pages declare. A page that no longer has the
+expected markup is read as a plain page, with a note that says so. *Saved pages* means that at least one of the site's page types was tested
+on a saved page; *unverified layout* means that no saved page from the real site was available. [Adding a site](parsers.md) takes a file of
+about thirty lines, here or in a package. Sites marked `urchin-extras` need that package (`pip install urchin-extras`; `plugins/` in this
 repository).
 
 | site | hosts | what is read | tested on |
