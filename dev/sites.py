@@ -86,11 +86,11 @@ def _engine(name: str) -> str:
     marks = ["yes" if provider.request(query) != plain else "–" for query in FILTERS.values()]
     key = ", ".join(f"`{variable}`" for variable in engine.key_variables[:1])
     key += " (optional)" if key and not engine.needs_key else ""
-    asked = "JSON, Atom or XML" if provider.is_api else "HTTP page"
+    asked = "JSON, Atom or XML" if provider.is_api else "HTML page"
     asked += ", in the browser" if name in IN_BROWSER else ""
     when = name if name in GENERAL else f"{name} (named)"
     when = when if name in ENGINES else f"{name} (named; `urchin-extras`)"
-    tested = "saved answers" if provider.verified else "unverified layout"
+    tested = "saved responses" if provider.verified else "unverified layout"
     return f"| {when} | {key or '–'} | {asked} | {' | '.join(marks)} | {tested} |"
 
 
