@@ -83,7 +83,7 @@ def _html_engines() -> Any:
 
 
 def keys_from(environment: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
-    """Find each engine's API key in the environment variables.
+    """Find the keys of engines in environment variables, by engine.
 
     Of the built-in engines only those with JSON answers take keys; `named` may include plug-ins.
     """
@@ -154,7 +154,7 @@ def _is_keyless(engine: type[SearchProvider], url: str | None) -> bool:
 
 
 def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPage:
-    """Parse an engine's response: results, `empty`, `blocked`, or `error` for an unknown layout.
+    """Parse an engine's answer: results, `empty`, `blocked`, or `error` for an unknown layout.
 
     Raises `SearchError` for an engine that is unknown or has no answer to parse.
     """

@@ -1,7 +1,7 @@
 """Engines that return markup: result pages, parsed by CSS selectors, and arXiv's Atom feed.
 
-To add one, write a class here (name, url, `layouts`, `parameters`) and add its name to
-`engines.py`. This module is loaded when one of them is first used: it needs BeautifulSoup and lxml.
+A new one is a class here (name, url, `layouts`, `parameters`) with its name in `engines.py`. This
+module is loaded when the first of them is queried: it needs BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _EPOCH = date(1970, 1, 1)
 _BRAVE_WEB = "div[data-type=web], div.snippet[data-pos]:not([data-type])"
-# What Startpage's form calls the languages asked for most.
+# Startpage's form values for the most requested languages.
 _LANGUAGES = {
     "de": "deutsch", "en": "english", "es": "espanol", "fr": "francais", "it": "italiano",
     "nl": "nederlands", "pl": "polski", "pt": "portugues",
@@ -68,7 +68,7 @@ class DuckDuckGo(HtmlProvider):
     )
 
     def request(self, query: SearchQuery) -> SearchRequest:
-        """Send the form as the page does; it shows 10 results first, then 15 more a page."""
+        """Send the form as the page does; it shows 10 results first, then 15 more per page."""
         locale = f"{query.region.lower()}-{query.lang or 'en'}" if query.region else "wt-wt"
         form = {"q": with_site(query), "b": "", "kl": locale}
         if query.page > 1:
@@ -89,7 +89,7 @@ class DuckDuckGoLite(DuckDuckGo):
 class Brave(HtmlProvider):
     """`div.snippet` with `data-type="web"`, before and after the move to Svelte.
 
-    Left out: cards of videos, and groups of links into a result's own site, which have no excerpt.
+    Left out: video cards, and groups of links within a result's own site, which have no excerpt.
     """
 
     name = "brave"
@@ -116,7 +116,7 @@ class Brave(HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Name the region as the page's settings do."""
+        """Specify the region as the page's settings do."""
         region = (
             {"Cookie": f"country={query.region.lower()}; useLocation=0"} if query.region else {}
         )
@@ -138,7 +138,7 @@ class Mojeek(HtmlProvider):
         since = since_day(query.since)
         return {
             "q": query.text,
-            # to name the first page's place is what robots do
+            # only robots send the first page's position
             "s": (query.page - 1) * 10 + 1 if query.page > 1 else None,
             "site": query.site,
             "lb": query.lang,
@@ -180,7 +180,7 @@ class Startpage(HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Name the region as the page's settings do."""
+        """Specify the region as the page's settings do."""
         headers = super().headers(query)
         if query.region:
             place = f"{query.lang or 'en'}_{query.region.upper()}"
@@ -221,7 +221,7 @@ class Google(HtmlProvider):
     name = "google"
     url = "https://www.google.com/search"
     verified = True
-    # With panels that answer by themselves: people also ask, the knowledge panel.
+    # Including panels that answer directly: "People also ask", the knowledge panel.
     ads = (
         "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
         " .related-question-pair, .uEierd"
@@ -287,16 +287,16 @@ class SearXNG(JsonProvider, HtmlProvider):
     layouts = (Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),)
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
-        """Append `/search` to an instance's URL, which may itself have a path."""
+        """Append `/search` to an instance's address, which may itself include a path."""
         base = (url or "").rstrip("/")
         super().__init__(url=f"{base.removesuffix('/search')}/search" if base else None, key=key)
 
     def unavailable(self) -> str:
-        """Report that an instance is needed."""
+        """Report that an instance address is needed."""
         return "" if self.endpoint else "no address; give --searxng-url"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Return SearXNG's parameters; `since` becomes the nearest range that it supports."""
+        """Translate a query for SearXNG; `since` becomes its nearest time range."""
         region = f"-{query.region.upper()}" if query.lang and query.region else ""
         return {
             "q": with_site(query),
@@ -306,7 +306,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Return browser headers: SearXNG's limiter lets only browsers through."""
+        """Send browser headers, as its limiter lets only browsers through."""
         del query
         return dict(PAGE_HEADERS)
 
@@ -321,7 +321,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         yield page
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Parse JSON or the page, whichever was returned; report engines that did not answer."""
+        """Read JSON or the page, whichever was returned; report engines that did not answer it."""
         if not body.lstrip().startswith("{"):
             return HtmlProvider.parse(self, body, url)
         page = JsonProvider.parse(self, body, url)
@@ -337,7 +337,7 @@ class SearXNG(JsonProvider, HtmlProvider):
 
 
 def unresponsive_engines(body: str) -> list[tuple[str, str]]:
-    """The engines that did not answer a SearXNG instance, each with the reason given."""
+    """The engines that did not answer a SearXNG instance, each with the reason it gives."""
     with suppress(ValueError, AttributeError):
         rows = json.loads(body).get("unresponsive_engines") or []
         pairs = [row for row in rows if isinstance(row, list) and len(row) > 1]
@@ -363,7 +363,7 @@ class ArxivSearch(SearchProvider):
         return {"search_query": words, "start": start, "max_results": query.limit}
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Parse the feed; an error is returned as an entry titled `Error`."""
+        """Read the feed; an error arrives as an entry titled `Error`."""
         del url
         parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
         feed = etree.fromstring(body.encode(), parser) if "<feed" in body else None
@@ -391,7 +391,7 @@ class DeclaredPage(DeclaredProvider, HtmlProvider):
     ) -> None:
         super().__init__(declaration, url=url, key=key)
         at = declaration.fields
-        # Without selectors of its own a result is its first link and its longest text.
+        # Without its own selectors, a result is its first link and its longest text.
         link = "a[href]" if at.url == "url" else at.url
         title = "" if at.title == "title" else at.title
         snippet = "" if at.snippet == "snippet" else at.snippet
