@@ -79,11 +79,11 @@ class GitHub(Platform):
     hosts = ("github.com",)
 
     def owns(self, host: str) -> bool:
-        """Only github.com itself: its documentation, gists and API have other forms."""
+        """Match only github.com itself: its documentation, gists and API have other layouts."""
         return host in {"github.com", "www.github.com"}
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read by the path: `/owner/name`, `…/issues/N`, `…/pull/N`, `…/blob/…`."""
+        """Read a page by its path: `/owner/name`, `…/issues/N`, `…/pull/N`, `…/blob/…`."""
         path = page.path
         if len(path) >= 4 and path[2] in _THREADS and path[3].isdecimal():
             return _thread(page, _THREADS[path[2]])
@@ -113,7 +113,7 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
     posts = [post for block in outer if (post := _comment(page, block))]
     if first is not None:
-        # Without the words of the first post, those of a reply are not the thread's.
+        # If the first post has no text, a reply's text must not be used for the thread.
         head = _comment(page, first)
         posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]
@@ -144,7 +144,7 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
 
 
 def _file(page: SitePage) -> Record | None:
-    """Read a file from the page's state, or from its lines; its path is in the address."""
+    """Read a file from the page's state, or from its lines; its path is in the URL."""
     scripts = page.soup.select("script[data-target='react-app.embeddedData']")
     states = find_objects([parse_json(script.get_text()) for script in scripts], "blob")
     blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n["blob"], dict)), {})

@@ -1,4 +1,4 @@
-"""What a platform parser is, and the page as it sees it: soup, JSON, JSON-LD, scripts' state."""
+"""Base class of platform parsers, and the page that they see: soup, JSON, JSON-LD, script state."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# Marks the part of a page that is rendered, among what is around it.
+# Marks the rendered part of a page within its surroundings.
 _PART = "data-part"
-# Next.js streams what its components need as strings: `self.__next_f.push([1,"…"])`.
+# Next.js streams its components' data as strings: `self.__next_f.push([1,"…"])`.
 _STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
-# Objects beyond these are a page's translations or its routes.
+# Pages with more objects than this are listing translations or routes.
 _MAX_NODES = 200_000
 _ACTIONS = {
     "LikeAction": "likes", "CommentAction": "replies", "ReplyAction": "replies",
@@ -43,12 +43,13 @@ _ACTIONS = {
 
 
 class Platform:
-    """One site, or one kind of software that many sites run.
+    """A site, or software that many sites run.
 
-    `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). Software
-    that runs on anyone's hosts overrides `claims` and looks at the page itself. `marks` are bytes
-    of which every page of such software has one: a page at any host without them is not parsed
-    when it is read. A parser that no saved page was tested on sets `verified` to false.
+    `hosts` match exactly or as a parent domain (`x.com` also matches `mobile.x.com`). Parsers for
+    software that runs on any host override `claims` and inspect the page itself. Every page of such
+    software contains at least one of the byte strings in `marks`; a page on an unknown host
+    without any of them is not parsed. Set `verified` to false if no saved page was available to
+    test the parser on.
     """
 
     name: ClassVar[str]
@@ -57,20 +58,20 @@ class Platform:
     verified: ClassVar[bool] = True
 
     def claims(self, page: SitePage) -> bool:
-        """Whether this parser is the one for a page; by its parsed host, unless overridden."""
+        """Whether this parser handles a page; decided by the parsed host, unless overridden."""
         return self.owns(page.host)
 
     def owns(self, host: str) -> bool:
-        """Whether a host is one of this platform's, whole or below one of them."""
+        """Whether a host is one of this platform's hosts or a subdomain of one."""
         return any(host == name or host.endswith(f".{name}") for name in self.hosts)
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the page; None where it lost the markup that this parser knows."""
+        """Read the page; None if it no longer has the markup that this parser knows."""
         raise NotImplementedError
 
 
 class SitePage:
-    """One page or API reply. Its soup and its JSON are read when first asked for."""
+    """A page or API response; its soup and JSON are parsed on first use."""
 
     def __init__(self, url: str, content: str | bytes | Mapping[str, Any] | list[Any]) -> None:
         self.url = url
@@ -81,12 +82,12 @@ class SitePage:
         self._content = content
 
     def parameter(self, name: str) -> str:
-        """The first value of a parameter of the address; empty where it has none of that name."""
+        """The first value of a URL parameter; empty if there is none of that name."""
         return next(iter(parse_qs(self.query).get(name, [])), "")
 
     @functools.cached_property
     def json(self) -> Any:
-        """The content as JSON; None where it is none."""
+        """The content as JSON; None if it is not JSON."""
         if not isinstance(self._content, str | bytes):
             return self._content
         start = self._content[:1].strip() or self._content.lstrip()[:1]
@@ -99,52 +100,52 @@ class SitePage:
 
     @property
     def markup(self) -> str | bytes:
-        """The content as it came; empty where it came as data."""
+        """The content as received; empty if it was given as parsed data."""
         return self._content if isinstance(self._content, str | bytes) else ""
 
     @functools.cached_property
     def soup(self) -> BeautifulSoup:
-        """The content as BeautifulSoup over lxml."""
+        """The content as a BeautifulSoup tree, parsed with lxml."""
         text = decode(self.markup) if isinstance(self.markup, bytes) else self.markup
         return BeautifulSoup(bounded(text).replace("\x00", ""), "lxml")
 
     @functools.cached_property
     def tree(self) -> etree._Element:
-        """The content as an lxml tree: quicker to make, for what every page is asked."""
+        """The content as an lxml tree: faster to build, for lookups made on every page."""
         return parse_html(self.markup if self.markup.strip() else "<html></html>")
 
     @functools.cached_property
     def meta(self) -> defaultdict[str, str]:
-        """`meta` elements by lower-case name or property; empty where there is none."""
+        """`meta` elements by lower-case name or property; empty if there are none."""
         return defaultdict(str, read_meta(self.tree))
 
     @functools.cached_property
     def jsonld(self) -> list[dict[str, Any]]:
-        """JSON-LD nodes, laid out flat."""
+        """JSON-LD nodes, flattened."""
         return read_jsonld(self.tree)
 
     @functools.cached_property
     def canonical(self) -> str:
-        """The address that the page calls its own; otherwise the one it was read from."""
+        """The canonical URL that the page declares; otherwise the URL that it was read from."""
         links = (e.get("href") for e in self.tree.iter("link") if e.get("rel") == "canonical")
         href = next(links, None) or self.meta["og:url"]
         return (join(self.url, href) if self.url else href) if href else self.url
 
     def text(self, css: str, node: Tag | None = None) -> str:
-        """The text of the first element found, on one line; empty where there is none."""
+        """The text of the first matching element, on one line; empty if there is none."""
         return line((node or self.soup).select_one(css))
 
     def attr(self, css: str, name: str, node: Tag | None = None) -> str:
-        """An attribute of the first element found."""
+        """An attribute of the first matching element."""
         return attribute((node or self.soup).select_one(css), name)
 
     def link(self, css: str, node: Tag | None = None) -> str:
-        """The absolute target of the first link found."""
+        """The absolute URL of the first matching link."""
         href = self.attr(css, "href", node)
         return join(self.url, href) if href else ""
 
     def body(self, node: Tag | str | None) -> str:
-        """Rich text, from an element or a piece of HTML, as blocks; what is hidden is left out."""
+        """Rich text from an element or HTML fragment, as blocks; hidden text is left out."""
         markup = str(node) if node is not None else ""
         if not markup.strip():
             return ""
@@ -158,12 +159,12 @@ class SitePage:
         return render_text(walk(part, self.url))
 
     def linked_data(self, *types: str) -> LinkedData:
-        """The first JSON-LD node of one of these types; an empty one where there is none."""
+        """The first JSON-LD node of one of these types; an empty node if there is none."""
         wanted = set(types)
         return LinkedData(next((n for n in self.jsonld if wanted & set(node_types(n))), {}))
 
     def declared(self, platform: str, kind: str, *types: str) -> Record:
-        """The post or profile that the page declares, in JSON-LD of these types or in its head."""
+        """The post or profile that the page declares in JSON-LD of these types or in its head."""
         node, meta = self.linked_data(*types), self.meta
         name, _, account = meta["og:title"].partition(" (@")
         picture = meta["og:image"]
@@ -191,12 +192,12 @@ class SitePage:
         return None
 
     def objects(self, *keys: str) -> Iterator[dict[str, Any]]:
-        """Every object that has all of these keys, in the JSON or in the page's Next.js state."""
+        """Every object with all of these keys, in the JSON or in the page's Next.js state."""
         state = [self.json] if self.json is not None else list(self._next_state())
         return find_objects(state, *keys)
 
     def _next_state(self) -> Iterator[Any]:
-        """What Next.js hands to a page, in both its forms."""
+        """The data that Next.js passes to a page, in both its forms."""
         yield self.script_variable("__SERVER_DATA")
         pieces: list[str] = []
         for script in self.tree.iter("script"):
@@ -217,7 +218,7 @@ class SitePage:
 
 
 class LinkedData(dict[str, Any]):
-    """A node of JSON-LD."""
+    """A JSON-LD node."""
 
     @property
     def author(self) -> str | None:
@@ -253,17 +254,17 @@ class LinkedData(dict[str, Any]):
         return found
 
     def date(self, *keys: str) -> str | None:
-        """The first of these dates that the node holds."""
+        """The first of these dates that the node has."""
         return next((date for key in keys if (date := iso_date(text_of(self.get(key))))), None)
 
     def text(self, *keys: str) -> str:
-        """The first of these texts with its line breaks, entities undone."""
+        """The first of these texts with its line breaks, entities decoded."""
         value = next((self[key] for key in keys if isinstance(self.get(key), str)), "")
         return unescape(value).strip()
 
 
 def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
-    """Every object within a JSON value that has all of these keys, in their order."""
+    """Every object with all of these keys in a JSON value, in document order."""
     stack, wanted = [value], set(keys)
     for _ in range(_MAX_NODES):
         if not stack:
@@ -278,7 +279,7 @@ def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
 
 
 def parse_json(text: str, start: int = 0) -> Any:
-    """The JSON value that begins at a place of a text; None where there is none."""
+    """The JSON value that begins at a position in a text; None if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text.lstrip() if not start else text, start)[0]
     except (ValueError, RecursionError):
@@ -291,6 +292,6 @@ def line(node: Tag | None) -> str:
 
 
 def attribute(node: Tag | None, name: str) -> str:
-    """An attribute's text; empty where there is none. Several classes are parted by spaces."""
+    """An attribute's text; empty if there is none. Multiple classes are separated by spaces."""
     value = (node.get(name) if node is not None else None) or ""
     return (value if isinstance(value, str) else " ".join(value)).strip()

@@ -39,7 +39,7 @@ def _of_question(paths: str) -> str:
 class StackExchange(DeclaredPlatform):
     """`#question` and `.answer` blocks; `.s-post-summary` rows; `items` in API responses.
 
-    Of several signatures under a post the last is its author's, those before it are editors'.
+    If there are several signatures under a post, the last is the author's; the others are editors'.
     """
 
     name = "stackexchange"

@@ -1,4 +1,4 @@
-"""Substack: posts and notes, on its own hosts and on those of publications."""
+"""Substack: posts and notes, on its own hosts and on publications' own domains."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Substack(Platform):
     hosts = ("substack.com",)
 
     def claims(self, page: SitePage) -> bool:
-        """Its own hosts; publications under names of their own by what they load."""
+        """Match Substack's own hosts, and publications on other domains by what they load."""
         if super().claims(page):
             return True
         return page.json is None and any(
@@ -56,7 +56,7 @@ class Substack(Platform):
 
 
 def _entry(page: SitePage) -> dict[str, Any] | None:
-    """The post as the API gives it, and as its page carries it in its state."""
+    """The post as returned by the API and embedded in its page's state."""
     data = page.json
     if data is None:
         scripts = (script.text or "" for script in page.tree.iter("script"))

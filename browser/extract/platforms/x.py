@@ -1,4 +1,4 @@
-"""X (Twitter): posts and their conversation, from the web client and from the pages of before."""
+"""X (Twitter): posts and their conversations, from the web client and from older pages."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class X(Platform):
     hosts = ("x.com", "twitter.com")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the post that the address names, the rest of the page as items; or a timeline."""
+        """Read the post that the URL names, with the rest of the page as items; or a timeline."""
         posts = [_post(page, node) for node in page.soup.select("article[data-testid=tweet]")]
         posts = posts or [
             _OLD_POST.read(page, "x", node).updated(links=_links(node.select_one(".tweet-text")))
@@ -94,7 +94,7 @@ class X(Platform):
 
 
 def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
-    """The post of a page without rendered posts: an article alone, or what its card says."""
+    """The post on a page without rendered posts: an article alone, or the text of its card."""
     body, text = page.soup.select_one(_ARTICLE), page.meta["og:description"]
     card = _CARD.fullmatch(page.meta["og:title"])
     if status is None or (body is None and not (card and text)):
@@ -110,7 +110,7 @@ def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """A post with its text, pictures, counts and buttons; the post that it quotes is its item."""
+    """A post with its text, pictures, counts and buttons; a quoted post is its item."""
     quoted = [block.extract() for block in node.select(_QUOTED) if block is not node][:1]
     article = node.select_one(_ARTICLE)
     body = article or node.select_one("[data-testid=tweetText]")
@@ -128,7 +128,7 @@ def _post(page: SitePage, node: Tag) -> Record:
 
 
 def _with_emoji(page: SitePage, body: Tag | None) -> str:
-    """Text with the emoji that the client shows as pictures."""
+    """Text including the emoji that the client shows as images."""
     for picture in body.select("img[alt][src*='/emoji/']") if body else ():
         picture.replace_with(attribute(picture, "alt"))
     return page.body(body)

@@ -1,4 +1,4 @@
-"""YouTube: a video with its transcript where given, a channel, a list of videos."""
+"""YouTube: a video with its transcript if available, a channel, a list of videos."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class YouTube(Platform):
 
 
 def _video_of(page: SitePage) -> str:
-    """The video that the address names; '' where it names none."""
+    """The video that the URL names; '' if it names none."""
     if page.host == "youtu.be" and page.path:
         return page.path[0]
     if page.path[:1] and page.path[0] in _PLACES and len(page.path) > 1:
@@ -156,7 +156,7 @@ def _drawn(page: SitePage, wanted: str) -> Record | None:
 
 
 def _listed(page: SitePage) -> Record | None:
-    """Read a channel, a playlist or a page of results, by the page's data."""
+    """Read a channel, a playlist or a result page from the page's data."""
     data = page.script_variable("ytInitialData")
     found = {node["videoId"]: node for node in find_objects(data, "videoId", "title")}
     items = tuple(record for node in found.values() if (record := _entry(node)).title)
@@ -180,7 +180,7 @@ def _entry(node: dict[str, Any]) -> Record:
 
 
 def _transcript(page: SitePage) -> tuple[Record, ...]:
-    """The transcript: the panel of the page, its reply, or a caption track in JSON."""
+    """The transcript: from the page's panel, its API response, or a caption track in JSON."""
     if page.json is None:
         rows = [
             (page.text(".segment-text, [class*=segmentText], span[role=text]", node),
@@ -200,7 +200,7 @@ def _transcript(page: SitePage) -> tuple[Record, ...]:
 
 
 def _comments(page: SitePage) -> tuple[Record, ...]:
-    """The comments that are rendered on the page."""
+    """The comments rendered on the page."""
     return _COMMENT.records(page, "youtube") if page.json is None else ()
 
 
