@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _PART = "data-part"
 # Next.js streams its components' data as strings: `self.__next_f.push([1,"…"])`.
 _STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
-# Pages with more objects than this are listing translations or routes.
+# Any objects beyond this number are a page's translations or routes.
 _MAX_NODES = 200_000
 _ACTIONS = {
     "LikeAction": "likes", "CommentAction": "replies", "ReplyAction": "replies",
