@@ -1,6 +1,6 @@
-"""Typed records from pages of known sites; each parser is a class here, discovered automatically.
+"""Typed records from pages of known platforms; each parser is a class here, found automatically.
 
-Parsers need only these names: `RecordPaths` says where fields are, and a `DeclaredPlatform` needs
+Everything a parser needs is here: `RecordPaths` say where things are, a `DeclaredPlatform` needs
 nothing else; a `Platform` has its own code and receives a `SitePage`.
 """
 

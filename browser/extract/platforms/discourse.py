@@ -72,7 +72,7 @@ class Discourse(Platform):
     marks = (b"Discourse ", b'"post_stream"')
 
     def claims(self, page: SitePage) -> bool:
-        """Recognise pages by the generator that they name, or by the shape of the JSON."""
+        """By the generator named on its pages, or the shape of its JSON."""
         if page.json is None:
             return page.meta["generator"].startswith("Discourse")
         data = page.json if isinstance(page.json, dict) else {}
@@ -123,7 +123,7 @@ def _read_page(page: SitePage) -> Record | None:
 
 
 def _topic(page: SitePage, topic: dict[str, Any]) -> Record:
-    """A topic, without its author."""
+    """A topic without its author."""
     record = _API_TOPIC.read(page, "discourse", topic)
     return record.updated(
         text=unescape(record.text),

@@ -26,7 +26,7 @@ _ITEM = "https://news.ycombinator.com/item?id="
 _AGE = r".age@title -> ^\S+"
 _TITLE = ".titleline > a, a.storylink"
 _COMMENTS = re.compile(r"(\d+)\s*comments?")
-# The site indents replies with a spacer image, by this many pixels per level.
+# The site indents replies with a spacer image this many pixels wide per level.
 _INDENT = 40
 _API_ITEM = RecordPaths(
     "story", id="id || objectID", url=_ITEM + "{id || objectID}", title="title",
@@ -67,7 +67,7 @@ class HackerNews(Platform):
 
 
 def _from_api(page: SitePage, data: dict[str, Any]) -> Record | None:
-    """Read an item with the replies included, or a page of search hits."""
+    """Read an item with the replies returned with it, or a page of hits."""
     if isinstance(data.get("hits"), list):
         hits = (_api_item(page, hit) for hit in data["hits"] if "objectID" in hit)
         return listing("hackernews", page.url, hits)

@@ -1,4 +1,4 @@
-"""Finds the parser for a page, here or in a plug-in, and completes a document from its record."""
+"""Finding a page's parser, here or in a plug-in, and completing a document from its record."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from browser.extract.platforms.site_record import Record
     from browser.types import Document
 
-# If this share of the items' texts is in the page's own text, it contains them all.
+# If this many of the items' texts are in the page's own text, it contains them all.
 _MIN_SHOWN_SHARE = 0.8
 
 
 def parse_platform(
     url: str, html_or_json: str | bytes | Mapping[str, Any] | list[Any]
 ) -> Record | None:
-    """Parse a page or API response from a known platform into a typed record.
+    """Read a page or API reply of a known platform into a typed record.
 
-    The parser is chosen by the URL's host as browsers parse it, or, for software that runs
-    anywhere, by what the page declares. None for other pages, and for unknown markup.
-    For a page saved without its URL (an empty one), the canonical link is used.
+    The parser is chosen by the URL's host as browsers parse it or, for software that runs
+    anywhere, by what the page declares. None for other pages and for unknown markup. If a page was
+    saved without its URL (an empty one), its canonical link is used.
     """
     page = SitePage(url, html_or_json)
     if not url and page.json is None:
         page = SitePage(page.canonical, html_or_json)
     claiming = [platform for platform in all_platforms() if platform.claims(page)]
-    # Parsers matched by host come before those matched by markup.
+    # Parsers that know the host come before those that know the markup.
     platform = min(claiming, key=lambda one: not one.hosts, default=None)
     try:
         return platform.parse(page) if platform else None
     except (AttributeError, KeyError, TypeError, ValueError):
-        return None  # data in a shape that this parser does not know: an unknown layout
+        return None  # data in a shape unknown to this parser: an unknown layout
 
 
 @functools.cache
 def all_platforms() -> tuple[Platform, ...]:
     """All parsers by name; those from installed packages come last.
 
-    A parser that cannot be loaded is skipped with a warning.
+    One that cannot be loaded is left out with a warning.
     """
     found: list[Platform] = []
     for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
@@ -69,13 +69,13 @@ def all_platforms() -> tuple[Platform, ...]:
 
 
 def platform_at(url: str) -> Platform | None:
-    """The platform whose site a URL belongs to; None for software that runs anywhere."""
+    """The platform that an address belongs to; None for software that runs anywhere."""
     site = host(url)
     return next((platform for platform in all_platforms() if platform.owns(site)), None)
 
 
 def record_of(url: str, body: bytes) -> Record | None:
-    """The record for a page on a known site, or for known software on any site."""
+    """The record of a page on a known site, or of known software on any site."""
     marked = [platform for platform in all_platforms() if platform.marks]
     known = platform_at(url) is not None
     if not known and not any(mark in body for platform in marked for mark in platform.marks):
@@ -87,10 +87,10 @@ def record_of(url: str, body: bytes) -> Record | None:
 
 
 def with_platform(document: Document, body: bytes, url: str) -> Document:
-    """Complete a known platform's page from its record, or note that it was read without one.
+    """Complete a known platform's page from its record, or note that there was no record.
 
-    Adds what the page's own text lacks: replies with author and date, and a list of the record's
-    facts at the end, so that each can be cited.
+    Information missing from the page's own text is added: replies with author and date, and a list
+    of the record's facts at the end, so that each can be cited.
     """
     record, known = record_of(url, body), platform_at(url)
     if record is None and known is not None:
@@ -117,13 +117,13 @@ def _completed(document: Document, record: Record) -> Document:
         markdown=f"{markdown}\n\n{more}".strip(),
         title=record.title or document.title,
         author=record.author or document.author,
-        # A date from elsewhere on the page would be cited as the record's: use its own, or none.
+        # Another date on the page would be cited as this item's: use its own date, or none.
         published=record.published,
         modified=record.modified,
     )
 
 
 def _holds_items(record: Record, text: str) -> bool:
-    # Compare the longest line: shorter ones may be quotations from other posts.
+    # The longest line, as shorter ones may be quotations found in other posts' text.
     held = [max(item.text.split("\n"), key=len) in text for item in record.items if item.text]
     return bool(held) and sum(held) >= _MIN_SHOWN_SHARE * len(held)

@@ -70,7 +70,7 @@ class Scholar(Platform):
     hosts = ("scholar.google.com",)
 
     def owns(self, host: str) -> bool:
-        """Also match country hosts: `scholar.google.` and a top-level domain."""
+        """Also its country hosts: `scholar.google.` and a top-level domain."""
         return re.fullmatch(r"scholar\.google(?:\.[a-z]{2,3}){1,2}", host) is not None
 
     def parse(self, page: SitePage) -> Record | None:

@@ -1,4 +1,4 @@
-"""Parses counts, dates and durations in the forms that pages and APIs use."""
+"""Counts, dates and durations, in any form that pages and APIs use."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _NUMBER = re.compile(
     rf"([-−]?\d[\d.,'’\u00a0\u202f\u2009 ]*)\s*(?:({_LONGEST_FIRST})\.?(?![^\W\d_]))?",
     re.IGNORECASE,
 )
-# A CJK scale is directly followed by its counter word (`3.4万回`), so it needs no word boundary.
+# A CJK scale is directly followed by its counter word (`3.4万回`), so no word end is needed.
 _CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
 _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
-# Seconds from 1973 to 2286 have nine or ten digits, milliseconds thirteen; shorter numbers are
-# years or counts.
+# Seconds between 1973 and 2286 have nine or ten digits, milliseconds thirteen; a shorter number is
+# a year or a count.
 _SECONDS = 100_000_000
 _MILLISECONDS = 10_000_000_000
 _MAX_DATE_DIGITS = len("20240612")
@@ -35,7 +35,7 @@ _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
 
 
 def number(value: object) -> int | None:
-    """Parse a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; otherwise None.
+    """Read a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; None without one.
 
     A separator before exactly three digits groups them; any other is the decimal point.
     """
@@ -52,11 +52,11 @@ def number(value: object) -> int | None:
 
 
 def parse_decimal(text: str) -> float | None:
-    """Parse a number with any grouping and decimal separator; None if it is not a number."""
+    """A number written with any grouping and decimal sign; None if it is not a number."""
     plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
     sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
     digits = re.split(r" (?!\d{3}(?!\d))", digits)[0].rstrip(".,'’ ")
-    # The decimal separator occurs once and groups no digits.
+    # The decimal sign is a separator that occurs once and does not group digits.
     found = None if _GROUPED.fullmatch(digits) else re.fullmatch(r"(.*?)([.,])(\d*)", digits)
     whole, part = (found[1], found[3]) if found and digits.count(found[2]) == 1 else (digits, "")
     try:
@@ -66,7 +66,7 @@ def parse_decimal(text: str) -> float | None:
 
 
 def parse_date(value: object) -> str | None:
-    """Convert a date in words or digits, or (milli)seconds since the epoch, to ISO 8601.
+    """Return the ISO 8601 form of a date, or of seconds or milliseconds since the epoch.
 
     None for anything else.
     """
@@ -85,7 +85,7 @@ def parse_date(value: object) -> str | None:
 
 
 def parse_duration(text: str) -> int | None:
-    """Convert `PT1H2M3S` or `1:02:03` to seconds; None for anything else."""
+    """Return `PT1H2M3S` or `1:02:03` in seconds; None for anything else."""
     match = _CLOCK.fullmatch(text.strip()) or _DURATION.fullmatch(text.strip())
     if match is None or not any(match.groups()):
         return None

@@ -1,4 +1,4 @@
-"""Parsers without code: they declare where a record's fields are, in CSS or in JSON."""
+"""Parsers without code: where a record's fields are, in CSS or in JSON."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ _ADDRESS = ("http", "/")
 
 @dataclass(frozen=True, slots=True)
 class RecordPaths:
-    """The fields of one kind of record on a page or in a response; `at` selects each record.
+    """The fields of one kind of record on a page or in a reply; `at` finds each record.
 
-    On a page, every other field is a CSS selector within the element (`h2 a`), an attribute of the
-    selected element (`time@datetime`), or an attribute of the element itself (`@data-id`). In JSON,
-    it is a path of keys (`user.login`) that is applied to each entry of a list. To extract part of
-    a value, add a pattern after ` -> ` (`a.user@href -> /users/(.+)`): its first group is used, or
-    the whole match. Several paths, separated by ` || `, are tried in turn; fields that are not
-    found are left out. `:url` is the page's URL; a field that begins with `http` or `/` is a URL
-    with paths in braces, all of which must be found.
+    On a page, each other field is a CSS selector within the element (`h2 a`), an attribute of the
+    element that it finds (`time@datetime`), or of the record's element itself (`@data-id`). In
+    JSON, it is a path of names (`user.login`), applied to each entry of a list. If only part of the
+    value is wanted, a pattern follows ` -> ` (`a.user@href -> /users/(.+)`): its first group is
+    used, or the whole match. Several paths, separated by ` || `, are tried in turn; fields that
+    are not found are left out. `:url` is the page's address; a path beginning with `http` or `/`
+    is an address with paths in braces, all of which must exist.
 
-    `url`, `links` and `media` are made absolute; `text` keeps paragraphs and lists (in JSON, if
-    `markup` declares it as HTML); dates and counts are parsed in any of the usual forms. A field
-    that begins with `* ` collects all values, joined by semicolons; `flags` are fields that are
-    `true` if something is found; `items` are the records inside this one. In JSON, `having` lists
-    keys that an object must have, and `at="**"` finds such objects anywhere, including in the
-    state embedded in a page.
+    `url`, `links` and `media` are made absolute, `text` keeps paragraphs and lists (in JSON, if
+    `markup` says that it is HTML), and dates and counts are read in any notation. A field that
+    begins with `* ` joins all values found with semicolons; `flags` are fields that are `true` if
+    something is found; `items` are the records within. In JSON, `having` lists names that an
+    object must have, and `at="**"` finds such objects anywhere, including in a page's embedded
+    state.
     """
 
     kind: str
@@ -73,15 +73,15 @@ class RecordPaths:
     items: tuple[RecordPaths, ...] = ()
 
     def records(self, page: SitePage, platform: str) -> tuple[Record, ...]:
-        """Read everything that `at` selects on a page; a record needs a title or a text.
+        """Read all records that `at` finds on a page; a record has a title or a text.
 
-        In a reply an object with the names in `having` is one, whatever else it holds.
+        In a reply, an object with the names in `having` is a record, whatever else it contains.
         """
         if self.having:
             if self.at == _ANYWHERE:
                 objects = list(page.objects(*self.having.split()))
             else:
-                # The response itself may be a list: it is treated as an object's only value.
+                # The reply may itself be a list: it is treated as an object's only value.
                 where = replace(self, at=f".{self.at}" if self.at else "")
                 objects = _Values(page, {"": page.json}).parts(where)
             return tuple(self.read(page, platform, node) for node in objects)
@@ -90,7 +90,7 @@ class RecordPaths:
         return tuple(record for record in found if record.title or record.text)
 
     def read(self, page: SitePage, platform: str, node: Tag | dict[str, Any]) -> Record:
-        """Read a record from one element or object."""
+        """Read one element or object."""
         values = _Values(page, node, self.markup)
         return Record(
             platform, self.kind, next(iter(values.addresses(self.url, "href")), ""),
@@ -112,9 +112,9 @@ class RecordPaths:
 
 
 class DeclaredPlatform(Platform):
-    """A site for which `page` describes a page's single record, and `rows` the records in a list.
+    """A site where `page` is a page's single record, and `rows` are a list's records.
 
-    `entries` are the objects in its API or in pages' embedded state; the first kind found is used.
+    `entries` are the objects in its API or its pages' state; the first kind that is found is used.
     """
 
     page: ClassVar[RecordPaths | None] = None
@@ -140,16 +140,16 @@ class DeclaredPlatform(Platform):
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The values of paths in one element or object; `markup` means that its texts are HTML."""
+    """The values of paths in one element or object; `markup` says that its texts are HTML."""
 
     page: SitePage
     node: Tag | dict[str, Any]
     markup: bool = False
 
     def all(self, path: str, attribute: str = "") -> list[Any]:
-        """Every distinct value that a path finds, in page order.
+        """All values that a path finds, in page order, each once.
 
-        If the path names no attribute, `attribute` is read from elements instead of their text.
+        If the path names no attribute, `attribute` is used instead of an element's text.
         """
         for way in alternatives(path):
             if way.startswith(_ADDRESS):
@@ -165,7 +165,7 @@ class _Values:
         return []
 
     def _filled(self, template: str) -> list[str]:
-        """A URL filled with the values of its paths; none if one of them is missing."""
+        """An address filled in with the values of its paths; none if one of them is missing."""
         parts = [self.text(path) for path in _BRACES.findall(template)]
         texts = iter(parts)
         return [_BRACES.sub(lambda _: str(next(texts)), template)] if all(parts) else []
@@ -192,12 +192,12 @@ class _Values:
         return None if value is None else str(value)
 
     def name(self, path: str) -> str | None:
-        """The first value as text; entities are decoded if it is markup."""
+        """The first value as text, with entities decoded if it is markup."""
         value = self.text(path)
         return unescape(value) if value and self.markup else value
 
     def joined(self, path: str) -> Any:
-        """The first value, or all of them if the path requests all or leads to a list."""
+        """The first value, or all values if the path requests them or leads to a list."""
         values = self.all(path.removeprefix(_ALL))
         if path.startswith(_ALL):
             return "; ".join(map(str, values))
@@ -205,13 +205,13 @@ class _Values:
         return ", ".join(map(str, values)) if several else next(iter(values), None)
 
     def holds(self, path: str) -> bool:
-        """Whether a selector finds an element, or a path a value that is not false."""
+        """Whether a selector finds something, or a path finds a value that is not false."""
         if isinstance(self.node, Tag) and "@" not in path:
             return self.node.select_one(path) is not None
         return bool(self.first(path))
 
     def body(self, path: str) -> str:
-        """Text with its paragraphs."""
+        """Running text with its paragraphs."""
         if isinstance(self.node, Tag):
             found = (self.node.select_one(css) for css in alternatives(path))
             return next(filter(None, map(self.page.body, found)), "")
@@ -219,14 +219,14 @@ class _Values:
         return self.page.body(text) if self.markup else text
 
     def addresses(self, path: str, attribute: str) -> list[str]:
-        """Every URL that a path finds, made absolute if the page's own URL is known."""
+        """All addresses that a path finds, made absolute if the page's address is known."""
         found = map(str, self.all(path, attribute))
-        # Absolute URLs from an API are used as they are; a page's URLs are parsed as browsers do.
+        # An API's full addresses are used as they are; a page's are resolved as browsers do.
         whole = () if isinstance(self.node, Tag) else _WEB
         return [v if v.startswith(whole) else join(self.page.url, v) or v for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
-        """The elements or objects of one kind of record within this one."""
+        """The elements or objects for a kind of record within this one."""
         if isinstance(self.node, Tag):
             return list(self.node.select(inner.at))
         keys = inner.having.split()

@@ -1,4 +1,4 @@
-"""Reddit: posts with their comments, from JSON, the old pages and the new ones."""
+"""Reddit: a post with its comments, from its JSON, the old pages, and the new ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SITE = "https://www.reddit.com"
 _MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "archived": "archived",
           "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
           "distinguished": "distinguished"}  # fmt: skip
-# Deleted posts and accounts have no author name.
+# The author of a deleted post or account has no name.
 _NAMED = r" -> ^(?!\[(?:deleted|removed)\]$).+"
 _POST = RecordPaths(
     "post", id="id", url=_SITE + "{permalink}", title="title", author=f"author{_NAMED}",
@@ -88,7 +88,7 @@ class Reddit(Platform):
         if isinstance(data, dict) and data.get("reason") and "error" in data:
             reason = {"reason": data["reason"], "status": data["error"]}
             return Record(self.name, "unavailable", page.url, fields=reason)
-        # Replies are within what they answer.
+        # Replies are nested in the comments that they answer.
         things = [n for n in find_objects(data, "kind", "data") if isinstance(n["data"], dict)]
         posts = [_post(page, thing["data"]) for thing in things if thing["kind"] == "t3"]
         comments = [_comment(page, thing["data"]) for thing in things if thing["kind"] == "t1"]
@@ -144,7 +144,7 @@ def _media(data: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _read_page(page: SitePage) -> Record | None:
-    """Read a post's page in any of its layouts, or a list of posts."""
+    """Read a post's page in either layout, or a list of posts."""
     old = [_marked(page, _OLD_POST, node, attribute(node, "class").split())
            for node in page.soup.select(_OLD_POST.at)]  # fmt: skip
     new = [_marked(page, _NEW_POST, node, list(node.attrs))
@@ -162,7 +162,7 @@ def _read_page(page: SitePage) -> Record | None:
 
 
 def _marked(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:
-    """A post on a page; the known ones among these names become its marks."""
+    """A post on a page, with those of these marks that it has."""
     marks = _marks(name for name in names if name in _MARKS)
     return paths.read(page, "reddit", node).updated(fields={"marks": marks})
 

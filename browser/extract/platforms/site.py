@@ -1,4 +1,4 @@
-"""Base class of platform parsers, and the page that they see: soup, JSON, JSON-LD, script state."""
+"""The platform parser base class, and its view of a page: soup, JSON, JSON-LD, scripts' state."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# Marks the rendered part of a page within its surroundings.
+# Marks the part of a page to render within its surroundings.
 _PART = "data-part"
 # Next.js streams its components' data as strings: `self.__next_f.push([1,"…"])`.
 _STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
-# Any objects beyond this number are a page's translations or routes.
+# Further objects are a page's translations or routes.
 _MAX_NODES = 200_000
 _ACTIONS = {
     "LikeAction": "likes", "CommentAction": "replies", "ReplyAction": "replies",
@@ -43,13 +43,12 @@ _ACTIONS = {
 
 
 class Platform:
-    """A site, or software that many sites run.
+    """One site, or one kind of software that many sites run.
 
-    `hosts` match exactly or as a parent domain (`x.com` also matches `mobile.x.com`). Parsers for
-    software that runs on any host override `claims` and inspect the page itself. Every page of such
-    software contains at least one of the byte strings in `marks`; a page on an unknown host
-    without any of them is not parsed. Set `verified` to false if no saved page was available to
-    test the parser on.
+    `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). A parser
+    for software that runs on any host overrides `claims` and examines the page itself. Every page
+    of such software contains one of the byte strings in `marks`; pages without one are not parsed.
+    A parser that has not been tested on a saved page sets `verified` to false.
     """
 
     name: ClassVar[str]
@@ -58,7 +57,7 @@ class Platform:
     verified: ClassVar[bool] = True
 
     def claims(self, page: SitePage) -> bool:
-        """Whether this parser handles a page; decided by the parsed host, unless overridden."""
+        """Whether this parser is responsible for a page, by its parsed host unless overridden."""
         return self.owns(page.host)
 
     def owns(self, host: str) -> bool:
@@ -71,7 +70,7 @@ class Platform:
 
 
 class SitePage:
-    """A page or API response; its soup and JSON are parsed on first use."""
+    """One page or API reply. Its soup and JSON are parsed on first use."""
 
     def __init__(self, url: str, content: str | bytes | Mapping[str, Any] | list[Any]) -> None:
         self.url = url
@@ -82,7 +81,7 @@ class SitePage:
         self._content = content
 
     def parameter(self, name: str) -> str:
-        """The first value of a URL parameter; empty if there is none of that name."""
+        """The first value of an address parameter; empty if there is none with that name."""
         return next(iter(parse_qs(self.query).get(name, [])), "")
 
     @functools.cached_property
@@ -100,18 +99,18 @@ class SitePage:
 
     @property
     def markup(self) -> str | bytes:
-        """The content as received; empty if it was given as parsed data."""
+        """The content as received; empty if it was received as data."""
         return self._content if isinstance(self._content, str | bytes) else ""
 
     @functools.cached_property
     def soup(self) -> BeautifulSoup:
-        """The content as a BeautifulSoup tree, parsed with lxml."""
+        """The content as BeautifulSoup over lxml."""
         text = decode(self.markup) if isinstance(self.markup, bytes) else self.markup
         return BeautifulSoup(bounded(text).replace("\x00", ""), "lxml")
 
     @functools.cached_property
     def tree(self) -> etree._Element:
-        """The content as an lxml tree: faster to build, for lookups made on every page."""
+        """The content as an lxml tree, which is faster, for queries made on every page."""
         return parse_html(self.markup if self.markup.strip() else "<html></html>")
 
     @functools.cached_property
@@ -126,30 +125,30 @@ class SitePage:
 
     @functools.cached_property
     def canonical(self) -> str:
-        """The canonical URL that the page declares; otherwise the URL that it was read from."""
+        """The page's canonical address; otherwise the one it was read from."""
         links = (e.get("href") for e in self.tree.iter("link") if e.get("rel") == "canonical")
         href = next(links, None) or self.meta["og:url"]
         return (join(self.url, href) if self.url else href) if href else self.url
 
     def text(self, css: str, node: Tag | None = None) -> str:
-        """The text of the first matching element, on one line; empty if there is none."""
+        """The text of the first element found, on one line; empty if there is none."""
         return line((node or self.soup).select_one(css))
 
     def attr(self, css: str, name: str, node: Tag | None = None) -> str:
-        """An attribute of the first matching element."""
+        """An attribute of the first element found."""
         return attribute((node or self.soup).select_one(css), name)
 
     def link(self, css: str, node: Tag | None = None) -> str:
-        """The absolute URL of the first matching link."""
+        """The absolute target of the first link found."""
         href = self.attr(css, "href", node)
         return join(self.url, href) if href else ""
 
     def body(self, node: Tag | str | None) -> str:
-        """Rich text from an element or HTML fragment, as blocks; hidden text is left out."""
+        """Rich text, from an element or piece of HTML, as blocks, without hidden text."""
         markup = str(node) if node is not None else ""
         if not markup.strip():
             return ""
-        # White words are hidden on a white ground only: the grounds around come along.
+        # White text is hidden only on a white background, so the surrounding backgrounds are kept.
         around = list(node.parents) if isinstance(node, Tag) else []
         styles = [escape(style) for above in around if (style := attribute(above, "style"))]
         grounds = "".join(f'<div style="{style}">' for style in reversed(styles))
@@ -164,7 +163,7 @@ class SitePage:
         return LinkedData(next((n for n in self.jsonld if wanted & set(node_types(n))), {}))
 
     def declared(self, platform: str, kind: str, *types: str) -> Record:
-        """The post or profile that the page declares in JSON-LD of these types or in its head."""
+        """The post or profile that the page declares, in JSON-LD of these types or in its head."""
         node, meta = self.linked_data(*types), self.meta
         name, _, account = meta["og:title"].partition(" (@")
         picture = meta["og:image"]
@@ -181,7 +180,7 @@ class SitePage:
         )  # fmt: skip
 
     def script_variable(self, name: str) -> Any:
-        """The JSON value that a script assigns to a variable of this name; None without one."""
+        """The JSON value that a script assigns to this variable; None if there is none."""
         assigned = re.compile(
             rf"(?:^|[^\w.])(?:window\.|self\.)?{re.escape(name)}\"?\]?\s*=\s*(?=[{{\[])"
         )
@@ -192,12 +191,12 @@ class SitePage:
         return None
 
     def objects(self, *keys: str) -> Iterator[dict[str, Any]]:
-        """Every object with all of these keys, in the JSON or in the page's Next.js state."""
+        """All objects that have all of these keys, in the JSON or the page's Next.js state."""
         state = [self.json] if self.json is not None else list(self._next_state())
         return find_objects(state, *keys)
 
     def _next_state(self) -> Iterator[Any]:
-        """The data that Next.js passes to a page, in both its forms."""
+        """The state that Next.js passes to a page, in both its forms."""
         yield self.script_variable("__SERVER_DATA")
         pieces: list[str] = []
         for script in self.tree.iter("script"):
@@ -209,8 +208,8 @@ class SitePage:
                 row = parse_json(text, match.end())
                 if isinstance(row, list) and len(row) > 1 and isinstance(row[1], str):
                     pieces.append(row[1])
-        # A row is `id:value` on a line of its own; what is not JSON (modules, texts) is passed
-        # over.
+        # A row is `id:value` on a separate line; values that are not JSON (modules, texts) are
+        # skipped.
         for chunk in "".join(pieces).split("\n"):
             value = chunk.partition(":")[2]
             if value[:1] in ("{", "["):
@@ -218,7 +217,7 @@ class SitePage:
 
 
 class LinkedData(dict[str, Any]):
-    """A JSON-LD node."""
+    """A node of JSON-LD."""
 
     @property
     def author(self) -> str | None:
@@ -254,17 +253,17 @@ class LinkedData(dict[str, Any]):
         return found
 
     def date(self, *keys: str) -> str | None:
-        """The first of these dates that the node has."""
+        """The first of these dates that the node contains."""
         return next((date for key in keys if (date := iso_date(text_of(self.get(key))))), None)
 
     def text(self, *keys: str) -> str:
-        """The first of these texts with its line breaks, entities decoded."""
+        """The first of these texts, with its line breaks and with entities decoded."""
         value = next((self[key] for key in keys if isinstance(self.get(key), str)), "")
         return unescape(value).strip()
 
 
 def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
-    """Every object with all of these keys in a JSON value, in document order."""
+    """All objects within a JSON value that have all of these keys, in order."""
     stack, wanted = [value], set(keys)
     for _ in range(_MAX_NODES):
         if not stack:
@@ -292,6 +291,6 @@ def line(node: Tag | None) -> str:
 
 
 def attribute(node: Tag | None, name: str) -> str:
-    """An attribute's text; empty if there is none. Multiple classes are separated by spaces."""
+    """An attribute's text; empty if there is none. Several classes are separated by spaces."""
     value = (node.get(name) if node is not None else None) or ""
     return (value if isinstance(value, str) else " ".join(value)).strip()

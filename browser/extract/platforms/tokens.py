@@ -32,7 +32,7 @@ class PumpFun(DeclaredPlatform):
     ),)  # fmt: skip
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a coin or a list of coins, each with the share of its bonding curve that is sold."""
+        """Read a coin or a list of coins, each with the sold share of its bonding curve."""
         record = super().parse(page)
         return _with_progress(record) if record else None
 
