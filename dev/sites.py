@@ -1,8 +1,8 @@
-"""Write docs/sites.md: the search engines with their filters, and the sites that have a parser.
+"""Write docs/sites.md: the search engines with their filters, and the sites that have parsers.
 
     python dev/sites.py
 
-The tables are made from the code: a filter is one that changes an engine's request.
+The tables are generated from the code: an engine supports a filter if it changes the request.
 """
 
 # ruff: noqa: E501 - the page is written as it is read
@@ -34,34 +34,34 @@ Generated from the code by `python dev/sites.py`; a test checks it.
 
 ## Search engines
 
-In the default order. Engines marked *named* are used only if `--search` names them. Filters that an engine does not support are applied
-to its results: for example, results from other sites are removed. *Unverified layout* means that the parser was written from documentation or
-knowledge of the pages, without a saved response of the real engine to test on.
-To add an engine, write a class in `browser/search/json_engines.py` (some twenty lines), or in `browser/search/html_engines.py` with its name in
+Engines are listed in the default order. Those marked *named* are used only if `--search` names them. If an engine does not support a
+filter, the filter is applied to its results: for example, results from other sites are removed. *Unverified layout* means that the parser
+was written from documentation or knowledge of the pages, without a saved response from the real engine to test on. To add an engine, write
+a class in `browser/search/json_engines.py` (about twenty lines), or in `browser/search/html_engines.py` with its name in
 `browser/search/engines.py`.
 
 """
 SITES = """
-You can declare your own engine in one line, as a flag or in `config.toml`. Its API key is `MINE_API_KEY`. The part after `#` says where
-the response contains each field: in JSON `rows`, `url`, `title`, `snippet`, `published` (and a `header` to send); on a page `item`, the CSS
-selector of a result, with selectors inside it for `url`, `title` and `snippet`. A path in JSON has dots (`data.hits`, `authors.0.name`), and
-`doi || id` takes the first one present:
+You can declare your own engine in one line, as a flag or in `config.toml`. For an engine named `mine`, the API key is `MINE_API_KEY`. The
+part after `#` says where each field is in the response. For JSON, set `rows`, `url`, `title`, `snippet` and `published` (and a `header` to
+send). For an HTML page, `item` is the CSS selector of a result, and `url`, `title` and `snippet` are selectors inside it. JSON paths use
+dots (`data.hits`, `authors.0.name`), and `doi || id` takes the first field that is present:
 
 ```
 research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'
 research "…" --search mine --search-url 'mine=https://search.example/find?q={query}#item=li.hit&url=h3 a&snippet=p.said'
 ```
 
-Yahoo, Ecosia and Qwant are not built in: no saved result page of theirs was available, and Qwant's page is rendered by scripts. To
+Yahoo, Ecosia and Qwant are not built in: no saved result pages were available, and Qwant's page is rendered by scripts. To
 use one, declare it and check the results:
 `--search-url 'yahoo=https://search.yahoo.com/search?p={query}#item=div.algo&url=.compTitle a&title=h3&snippet=.compText'`.
 
 ## Sites with a parser
 
-Sites are matched by the host of the address; software that runs on any host is matched by what its pages declare. A page that no longer has
-the expected markup is read as a plain page, with a note that says so. *Saved pages* means that at least one of its page types was tested on a saved
-page; *unverified layout* means that no saved page of the real site was available. [Adding one](parsers.md) takes a file of some thirty
-lines, here or in a package. Sites marked `urchin-extras` need that package (`pip install urchin-extras`; `plugins/` in this
+Sites are matched by the host in the URL; software that runs on any host is matched by what its pages declare. A page that no longer has the
+expected markup is read as a plain page, with a note that says so. *Saved pages* means that at least one of the site's page types was tested
+on a saved page; *unverified layout* means that no saved page from the real site was available. [Adding a site](parsers.md) takes a file of
+about thirty lines, here or in a package. Sites marked `urchin-extras` need that package (`pip install urchin-extras`; `plugins/` in this
 repository).
 
 | site | hosts | what is read | tested on |
@@ -86,16 +86,16 @@ def _engine(name: str) -> str:
     marks = ["yes" if provider.request(query) != plain else "–" for query in FILTERS.values()]
     key = ", ".join(f"`{variable}`" for variable in engine.key_variables[:1])
     key += " (optional)" if key and not engine.needs_key else ""
-    asked = "JSON, Atom or XML" if provider.is_api else "HTTP page"
+    asked = "JSON, Atom or XML" if provider.is_api else "HTML page"
     asked += ", in the browser" if name in IN_BROWSER else ""
     when = name if name in GENERAL else f"{name} (named)"
     when = when if name in ENGINES else f"{name} (named; `urchin-extras`)"
-    tested = "saved answers" if provider.verified else "unverified layout"
+    tested = "saved responses" if provider.verified else "unverified layout"
     return f"| {when} | {key or '–'} | {asked} | {' | '.join(marks)} | {tested} |"
 
 
 def _site(platform: Platform) -> str:
-    hosts = ", ".join(platform.hosts) or "any, by its markup"
+    hosts = ", ".join(platform.hosts) or "any, recognised by markup"
     reads = " ".join((type(platform).__doc__ or "").split("\n")[0].split()).rstrip(".")
     tested = "saved pages" if platform.verified else "unverified layout"
     name = platform.name

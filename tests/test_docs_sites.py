@@ -24,7 +24,7 @@ def test_every_engine_and_site_is_listed_with_what_it_was_tested_on() -> None:
     assert set(ENGINES) <= names
     assert {platform.name for platform in all_platforms()} <= names
     tested = {row.rsplit("|", 2)[1].strip() for row in rows[1:]}
-    assert tested == {"saved answers", "saved pages", "unverified layout", "tested on"}
+    assert tested == {"saved responses", "saved pages", "unverified layout", "tested on"}
 
 
 def test_the_readme_leads_there() -> None:

@@ -1,4 +1,4 @@
-"""Exports a run to a file; the file's ending chooses the format."""
+"""Exports a run to a file; the file extension selects the format."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Format:
 
 _READING = "the report for reading; the HTML is self-contained and has no scripts"
 _SOURCES = (
-    "the sources of the answer: `@article` or `@inproceedings` with DOI, volume and pages if the"
-    " source names its journal or conference, otherwise `@misc`; quotes of a paged document have"
-    " their page"
+    "the answer's sources: `@article` or `@inproceedings` with DOI, volume and pages if the source"
+    " names its journal or conference, otherwise `@misc`; quotes from paged documents include the"
+    " page number"
 )
 FORMATS = {
     ".md": Format("report_markdown:render_markdown", Content.ANSWER, _READING),
@@ -54,7 +54,7 @@ FORMATS = {
     ".docx": Format(
         "report_docx:render_docx",
         Content.ANSWER,
-        "the report as a Word document; extra `docx`",
+        "the report as a Word document; requires the `docx` extra",
         "Word, LibreOffice",
     ),
     ".json": Format("run_record:render_report", Content.ANSWER, "the report"),
@@ -64,7 +64,7 @@ FORMATS = {
     ".csv": Format(
         "data_csv:render_csv",
         Content.DATA,
-        "the data of `--schema`, one row per item, with the cited addresses; no text can run as a"
+        "the data of `--schema`, one row per item, with the cited URLs; no cell can run as a"
         " formula",
         "spreadsheets",
     ),
@@ -83,7 +83,7 @@ FORMATS = {
     ".biblatex.bib": Format(
         "bibliography:render_biblatex",
         Content.SOURCES,
-        "the same, web pages as `@online`, with separate fields for dates and addresses",
+        "the same, with web pages as `@online` and separate fields for dates and URLs",
         "biblatex",
     ),
     ".xml": Format(
@@ -98,7 +98,7 @@ FORMATS = {
         "the pages as they were read: HTTP responses with status and headers (no cookies) as"
         " `response`, live pages and pictures as `resource`, texts as `conversion`, repeated"
         " content as `revisit`",
-        "web archives",
+        "web archive tools",
     ),
     ".zip": Format(
         "archive_writer:render_zip",

@@ -1,4 +1,4 @@
-"""Papers: arXiv's abstract pages, Google Scholar's pages of results."""
+"""Papers: arXiv's abstract pages, Google Scholar's result pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ABSTRACT = RecordPaths(
 
 
 class Arxiv(Platform):
-    """`citation_*` meta elements, and the table of comments, subjects and identifiers."""
+    """`citation_*` meta elements, and the table with comments, subjects and identifiers."""
 
     name = "arxiv"
     hosts = ("arxiv.org", "export.arxiv.org")
@@ -64,17 +64,17 @@ _SCHOLAR_PAPER = RecordPaths(
 
 
 class Scholar(Platform):
-    """`.gs_r` entries: title, the line of authors, venue and host, the excerpt, the links below."""
+    """`.gs_r` entries: title, line with authors, venue and host, excerpt, and the links below."""
 
     name = "google-scholar"
     hosts = ("scholar.google.com",)
 
     def owns(self, host: str) -> bool:
-        """Its country hosts, too: `scholar.google.` and a top-level domain."""
+        """Also its country hosts: `scholar.google.` and a top-level domain."""
         return re.fullmatch(r"scholar\.google(?:\.[a-z]{2,3}){1,2}", host) is not None
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a page of results; `items` are the papers."""
+        """Read a result page; `items` are the papers."""
         papers = (_scholar_paper(page, node) for node in page.soup.select(".gs_ri:has(.gs_rt)"))
         asked = page.text("title").rpartition("- Google Scholar")[0].strip()
         title = page.attr("input[name=q]", "value") or asked or None

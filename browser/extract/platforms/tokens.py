@@ -1,4 +1,4 @@
-"""Markets of tokens: pump.fun's coins and DexScreener's pairs, from their APIs and pages' state."""
+"""Token markets: pump.fun's coins and DexScreener's pairs, from their APIs and pages' state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPANS = ("m5", "h1", "h6", "h24")
 
 
 class PumpFun(DeclaredPlatform):
-    """`mint` objects with a bonding curve, of the API's `/coins` and in the state of pages."""
+    """`mint` objects with a bonding curve, in the API's `/coins` and in pages' embedded state."""
 
     name = "pump.fun"
     hosts = ("pump.fun",)
@@ -32,7 +32,7 @@ class PumpFun(DeclaredPlatform):
     ),)  # fmt: skip
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a coin, or a list of coins, each with how much of its bonding curve is sold."""
+        """Read a coin or a list of coins, each with the sold share of its bonding curve."""
         record = super().parse(page)
         return _with_progress(record) if record else None
 
@@ -48,7 +48,7 @@ def _with_progress(record: Record) -> Record:
 
 
 class DexScreener(DeclaredPlatform):
-    """`pairs` of the API, and of the state of pages."""
+    """`pairs` in API responses and in the state embedded in pages."""
 
     name = "dexscreener"
     hosts = ("dexscreener.com",)
