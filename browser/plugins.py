@@ -1,7 +1,7 @@
-"""Plug-ins of installed packages, found by their entry points in the group `urchin.KIND`.
+"""Plug-ins from installed packages, found through the entry-point group `urchin.KIND`.
 
-Entry points are only read when a name is used that is not built in; those of site parsers with the
-first page that is read.
+Entry points are read only when a name that is not built in is used; those of site parsers, when
+the first page is read.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ IN_EXTRAS: Final = {
 
 
 def extras_hint(kind: str) -> str:
-    """Say which plug-ins of a kind the package of extras adds, and how to install it."""
+    """List the plug-ins of a kind that the extras package adds, and how to install it."""
     package = "'urchin-extras[timestamps]'" if kind == "timestamps" else "urchin-extras"
     return f"`pip install {package}` adds {', '.join(IN_EXTRAS[kind])}."
 
 
 class PluginBroken(BrowserError):
-    """A plug-in of an installed package cannot be loaded."""
+    """A plug-in from an installed package cannot be loaded."""
 
     hint = "`research plugins` shows its package; update or uninstall that."
 
@@ -62,7 +62,7 @@ class Plugin:
     entry: EntryPoint
 
     def load(self) -> Any:
-        """Import it; any error of the package becomes PluginBroken."""
+        """Import the plug-in; any error in the package becomes PluginBroken."""
         try:
             return self.entry.load()
         # Importing a third-party package may raise anything.
@@ -72,7 +72,7 @@ class Plugin:
 
 
 def plugins(kind: str, name: str | None = None) -> list[Plugin]:
-    """List the plug-ins of a kind, or those of one name, sorted by name."""
+    """List the plug-ins of a kind, or only those with a given name, sorted by name."""
     found = []
     for entry in entry_points(group=f"urchin.{kind}"):
         if name in (None, entry.name):
@@ -83,6 +83,6 @@ def plugins(kind: str, name: str | None = None) -> list[Plugin]:
 
 
 def load_plugin(kind: str, name: str) -> Any:
-    """Load the plug-in of this name; None if there is none. Raises PluginBroken."""
+    """Load the plug-in with this name; None if there is none. Raises PluginBroken."""
     found = plugins(kind, name)
     return found[0].load() if found else None

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from browser.page.driver import PageDriver
     from browser.page.lines import PageLine
 
-SEEK_SECONDS = 12.0  # for scrolling long lists: some thousand rows each second
-SEEK_FURTHER_SECONDS = 4.0  # where a line has all the words already
-_TOO_LARGE = "(the page is too large to be searched to its end)"
-_LOADS_MORE = "(a list loads more as it is scrolled; this is not in what it loaded)"
+SEEK_SECONDS = 12.0  # for scrolling long lists: about a thousand rows per second
+SEEK_FURTHER_SECONDS = 4.0  # if a line already has all the words
+_TOO_LARGE = "(the page is too large to be searched completely)"
+_LOADS_MORE = "(a list loads more as it is scrolled; the text is not in what it has loaded)"
 _NOT_TO_ITS_END = (
     "(a long list was searched for {seconds:g} s, not to its end: FIND again goes on from there)"
 )
@@ -31,7 +31,7 @@ async def find(driver: PageDriver, text: str) -> FindResult:
     lines, complete = await _lines_with_text(driver, text)
     result, text_refs = find_lines(lines, text), await _refs_of_text(driver, text)
     notes = [] if complete else [_TOO_LARGE]
-    # `Ship 777` names one row; another may have both words, and be 777 tons.
+    # `Ship 777` is the name of one row; another may have both words, as in "a ship of 777 tons".
     named = result.by_words and any(map(str.isdigit, text))
     if (not result.found or named) and not text_refs:
         lines, note = await _scroll_lists_to(driver, text, literally=named)
@@ -47,9 +47,9 @@ async def find(driver: PageDriver, text: str) -> FindResult:
 
 
 async def _lines_with_text(driver: PageDriver, text: str) -> tuple[list[PageLine], bool]:
-    """The view's lines, and those with the text that it lacks as the page is too large for it.
+    """The view's lines, plus lines with the text that it lacks because the page is too large.
 
-    Also returns whether all of the page was searched.
+    Also returns whether the whole page was searched.
     """
     view = await driver.look()
     if not view.cut_below and not view.cut_above:
@@ -72,9 +72,9 @@ async def _refs_of_text(driver: PageDriver, text: str) -> list[tuple[str, str, s
 async def _scroll_lists_to(
     driver: PageDriver, text: str, *, literally: bool
 ) -> tuple[list[PageLine], str]:
-    """Scroll lists that render or load only what is in view, until a text or its words appear.
+    """Scroll lists that render or load only what is in view until a text or its words appear.
 
-    Returns the page's lines then, otherwise none; and a note for the reader of the result.
+    Returns the page's lines if they appear, otherwise none; and a note to add to the result.
     """
     seconds = SEEK_FURTHER_SECONDS if literally else SEEK_SECONDS
     until = time.monotonic() + seconds

@@ -330,7 +330,7 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
         and is_bare_page(html, document)
         and (mentions_captcha(document) or await tab.challenge() is not None)
     ):
-        blocked = BlockPage(Outcome.CAPTCHA, "the site asks to solve a captcha")
+        blocked = BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")
     return Page(
         requested_url=url, url=url, via="browser",
         outcome=blocked.outcome if blocked else _outcome(document), fetched_at=datetime.now(UTC),

@@ -181,7 +181,7 @@ const aim = ({ element: known, ref, at }) => {
     }
     above ??= hit;
   }
-  return above ? { why: `something covers it: ${tagLine(above)}`, wait: true } : { why: 'it is outside of what can be scrolled to' };
+  return above ? { why: `something covers it: ${tagLine(above)}`, wait: true } : { why: 'it is outside the scrollable area' };
 };
 
 // The middle of the nearest shown element around one that is hidden, such as its row, which may show it under the pointer.

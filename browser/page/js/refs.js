@@ -184,7 +184,7 @@ const SAME_ROW = 0.5;
 const resolve = (ref) => {
   const { element: weak, print } = registry.get(ref) ?? {};
   const gone = (why) => ({ why: `${ref} ${why}`, print });
-  if (!weak) return gone('is not a ref of this page');
+  if (!weak) return gone('is not a ref on this page');
   const element = weak.deref();
   if (!print) return element?.isConnected ? { element } : gone('left the page');
   if (element?.isConnected) {

@@ -355,7 +355,7 @@ async def test_a_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
     tab = await show("<form><label>File <input type=file></label><button>Send</button></form>")
     outcome = await tab.upload(ref(await tab.snapshot(), "file"), [tmp_path / "note.txt"])
     assert outcome.did.startswith("chose note.txt for")
-    assert outcome.did.endswith("not sent yet: the page's own button does that")
+    assert outcome.did.endswith("not sent yet: click the page's own button to send it")
     sends = (
         "<input type=file aria-label=File onchange=\"fetch('/', { method: 'POST', body: 'x' })\">"
     )
