@@ -183,7 +183,7 @@ class Tab:
         return await content.rendered_html(self.page)
 
     async def pdf(self) -> bytes | None:
-        """Return the PDF that the browser shows; None for a page, or if it cannot be fetched again."""
+        """Return the PDF that the browser shows; None for a page, or if a new fetch fails."""
         if self.driver.view is None or not self.driver.view.is_pdf:
             return None
         if self._pdf is None or self._pdf[0] != self.events.navigations:
