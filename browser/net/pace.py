@@ -50,7 +50,7 @@ class HostPace:
         self.delays: dict[str, float] = {}
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until `host` may be requested; DeadlineExceeded at once if that is after `until`."""
+        """Sleep until `host` may be requested; DeadlineExceeded at once if that is past `until`."""
         next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
         if next_at > until:

@@ -1,7 +1,7 @@
 """Engines that answer in markup: result pages by their CSS, arXiv by its Atom feed.
 
 A new one is a class here (name, url, `layouts`, `parameters`) with its name in `engines.py`. This
-module is loaded when the first of them is asked: it needs BeautifulSoup and lxml.
+module is loaded when the first of them is queried: it needs BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _EPOCH = date(1970, 1, 1)
 _BRAVE_WEB = "div[data-type=web], div.snippet[data-pos]:not([data-type])"
-# What Startpage's form calls the languages asked for most.
+# Startpage's form values for the most requested languages.
 _LANGUAGES = {
     "de": "deutsch", "en": "english", "es": "espanol", "fr": "francais", "it": "italiano",
     "nl": "nederlands", "pl": "polski", "pt": "portugues",
@@ -68,7 +68,7 @@ class DuckDuckGo(HtmlProvider):
     )
 
     def request(self, query: SearchQuery) -> SearchRequest:
-        """Send the form as the page does; it shows 10 results first, then 15 more a page."""
+        """Send the form as the page does; it shows 10 results first, then 15 more per page."""
         locale = f"{query.region.lower()}-{query.lang or 'en'}" if query.region else "wt-wt"
         form = {"q": with_site(query), "b": "", "kl": locale}
         if query.page > 1:
@@ -89,7 +89,7 @@ class DuckDuckGoLite(DuckDuckGo):
 class Brave(HtmlProvider):
     """`div.snippet` with `data-type="web"`, before and after the move to Svelte.
 
-    Left out: cards of videos, and groups of links into a result's own site, which have no excerpt.
+    Left out: video cards, and groups of links within a result's own site, which have no excerpt.
     """
 
     name = "brave"
@@ -107,7 +107,7 @@ class Brave(HtmlProvider):
     )
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for the page; `tf` is a range of days."""
+        """Request the page; `tf` is a range of days."""
         return {
             "q": with_site(query),
             "source": "web",
@@ -116,7 +116,7 @@ class Brave(HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Name the region as the page's settings do."""
+        """Specify the region as the page's settings do."""
         region = (
             {"Cookie": f"country={query.region.lower()}; useLocation=0"} if query.region else {}
         )
@@ -134,11 +134,11 @@ class Mojeek(HtmlProvider):
     layouts = (Layout("ul[class*=results] > li", "h2 > a[href], a.title[href]", snippet="p.s"),)
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for the page; Mojeek has parameters for site, date and language."""
+        """Request the page; Mojeek has parameters for site, date and language."""
         since = since_day(query.since)
         return {
             "q": query.text,
-            # to name the first page's place is what robots do
+            # only robots send the first page's position
             "s": (query.page - 1) * 10 + 1 if query.page > 1 else None,
             "site": query.site,
             "lb": query.lang,
@@ -180,7 +180,7 @@ class Startpage(HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Name the region as the page's settings do."""
+        """Specify the region as the page's settings do."""
         headers = super().headers(query)
         if query.region:
             place = f"{query.lang or 'en'}_{query.region.upper()}"
@@ -202,7 +202,7 @@ class Bing(HtmlProvider):
     layouts = (Layout("li.b_algo", "h2 a[href], a[href]:has(h2)", "h2", ".b_caption p"),)
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for the page; dates are days since 1970."""
+        """Request the page; dates are days since 1970."""
         since, today = since_day(query.since), datetime.now(UTC).date()
         days = f"{(since - _EPOCH).days}_{(today - _EPOCH).days}" if since else ""
         return {
@@ -221,7 +221,7 @@ class Google(HtmlProvider):
     name = "google"
     url = "https://www.google.com/search"
     verified = True
-    # With panels that answer by themselves: people also ask, the knowledge panel.
+    # Including panels that answer directly: "People also ask", the knowledge panel.
     ads = (
         "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
         " .related-question-pair, .uEierd"
@@ -270,7 +270,7 @@ class Yandex(HtmlProvider):
     )
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for the page; the first one is number 0."""
+        """Request the page; the first one is number 0."""
         return {"text": with_site(query), "lang": query.lang, "p": query.page - 1 or None}
 
 
@@ -287,16 +287,16 @@ class SearXNG(JsonProvider, HtmlProvider):
     layouts = (Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),)
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
-        """Put `/search` behind an instance's address, which may itself lie below a path."""
+        """Append `/search` to an instance's address, which may itself include a path."""
         base = (url or "").rstrip("/")
         super().__init__(url=f"{base.removesuffix('/search')}/search" if base else None, key=key)
 
     def unavailable(self) -> str:
-        """Report that an instance is needed."""
+        """Report that an instance address is needed."""
         return "" if self.endpoint else "no address; give --searxng-url"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Say a query in SearXNG's words; `since` becomes the nearest of its ranges."""
+        """Translate a query for SearXNG; `since` becomes its nearest time range."""
         region = f"-{query.region.upper()}" if query.lang and query.region else ""
         return {
             "q": with_site(query),
@@ -306,12 +306,12 @@ class SearXNG(JsonProvider, HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Its limiter lets browsers through only."""
+        """Send browser headers, as its limiter lets only browsers through."""
         del query
         return dict(PAGE_HEADERS)
 
     def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Ask for JSON, then for the page."""
+        """Request JSON, then the page."""
         page = self.request(query)
         yield replace(
             page,
@@ -321,7 +321,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         yield page
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read JSON or the page, whichever came; report engines that did not answer it."""
+        """Read JSON or the page, whichever was returned; report engines that did not answer it."""
         if not body.lstrip().startswith("{"):
             return HtmlProvider.parse(self, body, url)
         page = JsonProvider.parse(self, body, url)
@@ -337,7 +337,7 @@ class SearXNG(JsonProvider, HtmlProvider):
 
 
 def unresponsive_engines(body: str) -> list[tuple[str, str]]:
-    """The engines that did not answer a SearXNG instance, each with the reason that it gives."""
+    """The engines that did not answer a SearXNG instance, each with the reason it gives."""
     with suppress(ValueError, AttributeError):
         rows = json.loads(body).get("unresponsive_engines") or []
         pairs = [row for row in rows if isinstance(row, list) and len(row) > 1]
@@ -354,7 +354,7 @@ class ArxivSearch(SearchProvider):
     interval = 3.0
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for papers that have all the words."""
+        """Request papers that contain all the words."""
         words = " AND ".join(f"all:{word}" for word in keywords(query.text))
         since = since_day(query.since)
         if since is not None:
@@ -363,7 +363,7 @@ class ArxivSearch(SearchProvider):
         return {"search_query": words, "start": start, "max_results": query.limit}
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read the feed; an error comes as an entry titled `Error`."""
+        """Read the feed; an error arrives as an entry titled `Error`."""
         del url
         parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
         feed = etree.fromstring(body.encode(), parser) if "<feed" in body else None
@@ -391,7 +391,7 @@ class DeclaredPage(DeclaredProvider, HtmlProvider):
     ) -> None:
         super().__init__(declaration, url=url, key=key)
         at = declaration.fields
-        # Without selectors of its own a result is its first link and its longest text.
+        # Without its own selectors, a result is its first link and its longest text.
         link = "a[href]" if at.url == "url" else at.url
         title = "" if at.title == "title" else at.title
         snippet = "" if at.snippet == "snippet" else at.snippet

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 # An abstract is about 250 words.
 _SNIPPET_WORDS = 60
-_AUTHORS = 3  # that a snippet names, of hundreds at times
-# Tavily takes countries by their English names; results from there are put first.
+_AUTHORS = 3  # named in a snippet, out of sometimes hundreds
+# Tavily takes English country names; results from that country come first.
 _COUNTRIES = {
     "AR": "argentina", "AT": "austria", "AU": "australia", "BE": "belgium", "BR": "brazil",
     "CA": "canada", "CH": "switzerland", "CL": "chile", "CN": "china", "CO": "colombia",
@@ -52,10 +52,10 @@ class JsonProvider(SearchProvider):
     rows: str = "results"
     fields: Fields = Fields()
     empty_without_rows: ClassVar[tuple[str, ...]] = ()
-    """An answer that has all of these fields but no list is this API's "nothing found"."""
+    """An answer with all of these fields but no list means "nothing found" in this API."""
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Parse the rows; anything else is interpreted as an error message."""
+        """Parse the rows; anything else is treated as an error message."""
         try:
             data = json.loads(body)
         except ValueError:
@@ -70,7 +70,7 @@ class JsonProvider(SearchProvider):
         return SearchPage(Outcome.OK if rows else Outcome.EMPTY, results)
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Make a result of a row; `url` is the address of the answer."""
+        """Make a result from a row; `url` is the address of the answer."""
         address = text_at(row, self.fields.url)
         return SearchResult(
             url=urljoin(url, address) if address else "",
@@ -93,7 +93,7 @@ class Serper(JsonProvider):
     fields = Fields(url="link", published="date")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for web results."""
+        """Request web results."""
         within = nearest_range(query.since)
         return {
             "q": with_site(query),
@@ -105,7 +105,7 @@ class Serper(JsonProvider):
         }
 
     def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Try the endpoint; on another host given without a path, then also its `/serper`."""
+        """Try the endpoint; if it is another host without a path, also try its `/serper`."""
         request = self.request(query)
         yield request
         parts, own = urlsplit(self.endpoint), urlsplit(self.url)
@@ -125,7 +125,7 @@ class Tavily(JsonProvider):
     fields = Fields(snippet="content", published="published_date")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for results alone, 20 at most: no answer, no pictures, no page text."""
+        """Request only results, at most 20: no answer, no images, no page text."""
         since = since_day(query.since)
         return {
             "query": query.text,
@@ -150,7 +150,7 @@ class BraveApi(JsonProvider):
     empty_without_rows = ("query", "mixed")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for web results: 20 at most, from the tenth page at most."""
+        """Request web results: at most 20 per page, up to the tenth page."""
         return {
             "q": with_site(query),
             "count": min(query.limit, 20),
@@ -172,7 +172,7 @@ class WikipediaSearch(JsonProvider):
     rows = "query.search"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for articles; it knows no filters."""
+        """Request articles; it has no filters."""
         return {
             "action": "query",
             "list": "search",
@@ -185,14 +185,14 @@ class WikipediaSearch(JsonProvider):
         }
 
     def request(self, query: SearchQuery) -> SearchRequest:
-        """Search the Wikipedia of the query's language."""
+        """Search the Wikipedia in the query's language."""
         request = super().request(query)
         if not query.lang or self.endpoint != self.url:
             return request
         return replace(request, url=self.endpoint.replace("//en.", f"//{query.lang}."))
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Build the address of the article from its title; its timestamp is the last edit."""
+        """Build the article's address from its title; the timestamp is the last edit."""
         title = text_at(row, "title")
         path = quote(title.replace(" ", "_"), safe="/:,;@!$*()'~")
         return SearchResult(
@@ -230,7 +230,7 @@ class OpenAlex(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the publisher's page, otherwise the DOI; the abstract comes as an inverted index."""
+        """Use the publisher's page, otherwise the DOI; the abstract is an inverted index."""
         index = row.get("abstract_inverted_index")
         index = index if isinstance(index, dict) else {}
         placed = {position: word for word, positions in index.items() for position in positions}
@@ -248,7 +248,7 @@ class Crossref(JsonProvider):
     fields = Fields("URL || resource.primary.URL", "title.0", "abstract")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for works by relevance to a citation or to words."""
+        """Request works by relevance to a citation or to words."""
         since = since_day(query.since)
         return {
             "query.bibliographic": query.text,
@@ -258,11 +258,11 @@ class Crossref(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the DOI's address; without an abstract, authors and journal are the snippet."""
+        """Use the DOI's address; without an abstract, the authors and journal are the snippet."""
         found = super().result(row, url)
         names = [str(name) for name in values_at(row, "author.family")][:_AUTHORS]
         cited = ", ".join([*names, text_at(row, "container-title.0")])
-        date = values_at(row, "issued.date-parts.0")  # [2024, 5, 3], or fewer of them
+        date = values_at(row, "issued.date-parts.0")  # [2024, 5, 3], or fewer elements
         written = "-".join(f"{part:02}" for part in date if isinstance(part, int)) or None
         return replace(found, snippet=found.snippet or cited.strip(", "), published=written)
 
@@ -275,7 +275,7 @@ JSON_PROVIDERS = engines_in(JsonProvider, __name__, globals())
 
 
 def text_at(row: Mapping[str, object], paths: str) -> str:
-    """Return the first text or number at one of the paths (`a.b || c`), "" if there is none."""
+    """Return the first text or number at one of the paths (`a.b || c`); "" if there is none."""
     for path in alternatives(paths):
         for value in values_at(row, path)[:1]:
             if isinstance(value, str | int | float) and str(value):
