@@ -524,8 +524,7 @@ class Tab:
         """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
 
         With `ref`, that element or the scrollable one around it is scrolled. Elements without a
-        scroll
-        bar get the mouse wheel (maps, sliders).
+        scroll bar (maps, sliders) get mouse-wheel events.
         """
 
         async def to_text() -> None:

@@ -1,7 +1,7 @@
-"""Typed records from the pages of known platforms; each parser a class here, found by itself.
+"""Typed records from pages of known platforms; each parser is a class here, found automatically.
 
-What a parser needs is here: `RecordPaths` say where things are, a `DeclaredPlatform` needs no
-more than those; a `Platform` has code of its own and gets a `SitePage`.
+Everything a parser needs is here: `RecordPaths` say where things are, a `DeclaredPlatform` needs
+nothing else; a `Platform` has its own code and receives a `SitePage`.
 """
 
 from browser.extract.platforms.lookup import all_platforms, parse_platform

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _LABELS = {"Likes": "likes", "Replies": "replies", "Reposts": "reposts", "Quotes": "quotes"}
-# Threads are answered as a tree; what is nested deeper than anyone reads is left.
+# Threads are returned as a tree; replies nested too deeply for a reader are left out.
 _DEEPEST = 60
 _KEY = " -> [^/]+$"
 _API_POST = RecordPaths(
@@ -39,10 +39,10 @@ _API_PROFILE = RecordPaths(
 )  # fmt: skip
 _PROFILE = "a[href^='/profile/']:not([href*='/post/'])"
 _PICTURES = "img[src*='/feed_thumbnail/'], img[src*='/feed_fullsize/']"
-# The post in front has counts written out; its buttons' labels hold the exact ones.
+# The main post has its counts written out; its buttons' labels contain the exact numbers.
 _POST = RecordPaths(
     "post", text="[data-word-wrap], [data-testid=postText]", media=_PICTURES,
-    # The name shown: the first text in a link to the profile that is not a handle.
+    # The displayed name: the first text in a link to the profile that is not a handle.
     author=f"{_PROFILE} [dir=auto], {_PROFILE}:not(:has([dir=auto])) -> ^[^@].*",
     handle="@data-testid -> -by-(.+)",
     published="a[href*='/post/'][data-tooltip]@data-tooltip"
@@ -64,7 +64,7 @@ class Bluesky(Platform):
     hosts = ("bsky.app", "public.api.bsky.app", "api.bsky.app")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a post with what is embedded in it, an API thread, or a profile."""
+        """Read a post with its embeds, an API thread, or a profile."""
         if page.json is not None:
             return _from_api(page, page.json if isinstance(page.json, dict) else {})
         wanted = page.path[3] if page.path[2:3] == ("post",) and len(page.path) > 3 else ""
@@ -114,7 +114,7 @@ def _api_post(page: SitePage, post: dict[str, Any]) -> Record | None:
     if "text" not in value:
         return None
     embedded: dict[str, Any] = post.get("embed") or next(iter(post.get("embeds") or []), {})
-    # What is embedded: pictures, film or card, and the post that is quoted.
+    # The embedded content: pictures, video or card, and the quoted post.
     inner = embedded.get("record") or {}
     inner = inner.get("record", inner) if "author" not in inner else inner
     quoted = _api_post(page, inner) if "author" in inner else None
@@ -130,7 +130,7 @@ def _api_post(page: SitePage, post: dict[str, Any]) -> Record | None:
 
 
 def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
-    """The card, and links within the text, whose places are counted in bytes."""
+    """The card and the links within the text, whose positions are counted in bytes."""
     text = value["text"].encode()
     found = [Link(card["uri"], card.get("title", ""))] if card.get("uri") else []
     for facet in value.get("facets") or []:
@@ -141,11 +141,11 @@ def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
 
 
 def _declared_post(page: SitePage) -> Record | None:
-    """The post that the server wrote into the page; a client that went on leaves it standing."""
+    """The post that the server put into the page; it stays there when the client moves on."""
     types = ("DiscussionForumPosting", "SocialMediaPosting")
     if not page.linked_data(*types) and page.meta["og:type"] != "article":
         return None
-    # Its ShareAction counts reposts and quotes together; the card distinguishes them.
+    # Its ShareAction counts reposts and quotes together; the card separates them.
     labels = {_LABELS.get(page.meta[f"twitter:label{n}"]): n for n in range(1, 9)}
     return page.declared("bluesky", "post", *types).updated(
         counts={name: page.meta[f"twitter:value{n}"] for name, n in labels.items() if name}
@@ -153,7 +153,7 @@ def _declared_post(page: SitePage) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """A post that the client drew on the page."""
+    """A post rendered on the page by the client."""
     record = _POST.read(page, "bluesky", node)
     profile = f"/profile/{record.handle}"
     key = page.attr(f"a[href*='{profile}/post/']", "href", node).rpartition("/post/")[2]

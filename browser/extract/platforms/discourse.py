@@ -1,4 +1,4 @@
-"""Discourse: topics, posts, users and lists of any forum that runs it."""
+"""Discourse: topics, posts, users and lists on any forum that runs it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Discourse(Platform):
     marks = (b"Discourse ", b'"post_stream"')
 
     def claims(self, page: SitePage) -> bool:
-        """By the generator that its pages name, or by the shape of its JSON."""
+        """By the generator named on its pages, or the shape of its JSON."""
         if page.json is None:
             return page.meta["generator"].startswith("Discourse")
         data = page.json if isinstance(page.json, dict) else {}
@@ -107,7 +107,7 @@ class Discourse(Platform):
 
 
 def _read_page(page: SitePage) -> Record | None:
-    """Read a topic with the posts that are on the page; None for any other page."""
+    """Read a topic with the posts on the page; None for any other page."""
     posts = _CRAWLER_POST.records(page, "discourse") or _DRAWN_POST.records(page, "discourse")
     if not posts or page.path[:1] != ("t",):
         return None
@@ -123,7 +123,7 @@ def _read_page(page: SitePage) -> Record | None:
 
 
 def _topic(page: SitePage, topic: dict[str, Any]) -> Record:
-    """A topic, without who wrote it."""
+    """A topic without its author."""
     record = _API_TOPIC.read(page, "discourse", topic)
     return record.updated(
         text=unescape(record.text),
@@ -156,6 +156,6 @@ def _post(page: SitePage, post: dict[str, Any]) -> Record:
 
 
 def _hit(page: SitePage, post: dict[str, Any], topic: dict[str, Any]) -> Record:
-    """A result of a search: a post under the title of its topic."""
+    """A search result: a post under its topic's title."""
     record = _post(page, {**post, "topic_slug": topic.get("slug"), "cooked": ""})
     return replace(record, title=topic.get("title"), text=unescape(post.get("blurb") or ""))

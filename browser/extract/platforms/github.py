@@ -46,7 +46,7 @@ _REPOSITORY = RecordPaths(
         "release": "a[href*='/releases/tag/'] .text-bold",
     },
 )  # fmt: skip
-# The issue viewer's blocks, then the timeline's of pull requests and older issues.
+# The issue viewer's blocks, then the timeline blocks of pull requests and older issues.
 _COMMENTS = "[data-testid^=comment-viewer-outer-box], .js-comment, .timeline-comment"
 _ANCHOR = "[id^=issuecomment], [id^=discussion_r]"
 _FILE_BOX = "#repo-content-pjax-container, .file, [data-testid=blob-viewer]"
@@ -79,7 +79,7 @@ class GitHub(Platform):
     hosts = ("github.com",)
 
     def owns(self, host: str) -> bool:
-        """Only github.com itself: its documentation, gists and API have other forms."""
+        """Only github.com itself: its documentation, gists and API have other formats."""
         return host in {"github.com", "www.github.com"}
 
     def parse(self, page: SitePage) -> Record | None:
@@ -113,7 +113,7 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
     posts = [post for block in outer if (post := _comment(page, block))]
     if first is not None:
-        # Without the words of the first post, those of a reply are not the thread's.
+        # If the first post has no text, a reply's text must not stand in for it.
         head = _comment(page, first)
         posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]
@@ -144,7 +144,7 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
 
 
 def _file(page: SitePage) -> Record | None:
-    """Read a file from the page's state, or from its lines; its path is in the address."""
+    """Read a file from the page's state or from its lines; its path is in the address."""
     scripts = page.soup.select("script[data-target='react-app.embeddedData']")
     states = find_objects([parse_json(script.get_text()) for script in scripts], "blob")
     blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n["blob"], dict)), {})

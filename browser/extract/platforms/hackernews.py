@@ -26,7 +26,7 @@ _ITEM = "https://news.ycombinator.com/item?id="
 _AGE = r".age@title -> ^\S+"
 _TITLE = ".titleline > a, a.storylink"
 _COMMENTS = re.compile(r"(\d+)\s*comments?")
-# The site indents replies by a spacer picture of so many pixels a level.
+# The site indents replies with a spacer image this many pixels wide per level.
 _INDENT = 40
 _API_ITEM = RecordPaths(
     "story", id="id || objectID", url=_ITEM + "{id || objectID}", title="title",
@@ -67,7 +67,7 @@ class HackerNews(Platform):
 
 
 def _from_api(page: SitePage, data: dict[str, Any]) -> Record | None:
-    """Read an item with the replies that came with it, or a page of hits."""
+    """Read an item with the replies returned with it, or a page of hits."""
     if isinstance(data.get("hits"), list):
         hits = (_api_item(page, hit) for hit in data["hits"] if "objectID" in hit)
         return listing("hackernews", page.url, hits)
@@ -113,7 +113,7 @@ def _story(page: SitePage, row: Tag) -> Record:
 
 
 def _one_comment(page: SitePage, replies: tuple[Record, ...]) -> Record | None:
-    """A comment on a page of its own, with the story that it belongs to."""
+    """A comment on its own page, with the story that it belongs to."""
     row = page.soup.select_one(".fatitem tr.athing")
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""Finding the parser of a page, here or in a plugin, and completing a document from its record."""
+"""Finding a page's parser, here or in a plug-in, and completing a document from its record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from browser.extract.platforms.site_record import Record
     from browser.types import Document
 
-# If so many of the items' texts are in the page's own text, it contains them all.
+# If this many of the items' texts are in the page's own text, it contains them all.
 _MIN_SHOWN_SHARE = 0.8
 
 
@@ -30,25 +30,25 @@ def parse_platform(
 ) -> Record | None:
     """Read a page or API reply of a known platform into a typed record.
 
-    The parser is chosen by the URL's host as browsers parse it, or, for software that runs
-    anywhere, by what the page declares. None for other pages, and where the markup is unknown.
-    A page saved without its URL (an empty one) is taken for what its canonical link says.
+    The parser is chosen by the URL's host as browsers parse it or, for software that runs
+    anywhere, by what the page declares. None for other pages and for unknown markup. If a page was
+    saved without its URL (an empty one), its canonical link is used.
     """
     page = SitePage(url, html_or_json)
     if not url and page.json is None:
         page = SitePage(page.canonical, html_or_json)
     claiming = [platform for platform in all_platforms() if platform.claims(page)]
-    # Those that know the host come before those that know the markup.
+    # Parsers that know the host come before those that know the markup.
     platform = min(claiming, key=lambda one: not one.hosts, default=None)
     try:
         return platform.parse(page) if platform else None
     except (AttributeError, KeyError, TypeError, ValueError):
-        return None  # foreign data in another shape than this parser knows: an unknown layout
+        return None  # data in a shape unknown to this parser: an unknown layout
 
 
 @functools.cache
 def all_platforms() -> tuple[Platform, ...]:
-    """Every parser there is, by name; those of installed packages last.
+    """All parsers by name; those from installed packages come last.
 
     One that cannot be loaded is left out with a warning.
     """
@@ -69,13 +69,13 @@ def all_platforms() -> tuple[Platform, ...]:
 
 
 def platform_at(url: str) -> Platform | None:
-    """The platform whose site an address is on; None for software that runs anywhere."""
+    """The platform that an address belongs to; None for software that runs anywhere."""
     site = host(url)
     return next((platform for platform in all_platforms() if platform.owns(site)), None)
 
 
 def record_of(url: str, body: bytes) -> Record | None:
-    """The record of a page of a known site, or of known software on any site."""
+    """The record of a page on a known site, or of known software on any site."""
     marked = [platform for platform in all_platforms() if platform.marks]
     known = platform_at(url) is not None
     if not known and not any(mark in body for platform in marked for mark in platform.marks):
@@ -87,10 +87,10 @@ def record_of(url: str, body: bytes) -> Record | None:
 
 
 def with_platform(document: Document, body: bytes, url: str) -> Document:
-    """Complete a page of a known platform from its record, or say that it was read without one.
+    """Complete a known platform's page from its record, or note that it was read without one.
 
-    The text gets what the page's own lacks: replies with who wrote them and when, and a list of
-    the record's facts at its end, so that each can be cited.
+    Information missing from the page's own text is added: replies with author and date, and a list
+    of the record's facts at the end, so that each can be cited.
     """
     record, known = record_of(url, body), platform_at(url)
     if record is None and known is not None:
@@ -102,12 +102,12 @@ def with_platform(document: Document, body: bytes, url: str) -> Document:
 def _completed(document: Document, record: Record) -> Document:
     names = [name for item in record.items if (name := item.author or item.handle)]
     unnamed = sum(name not in document.text for name in names)
-    # A thread's page may have the posts, but not their authors.
+    # A thread's page may have the posts but not their authors.
     unsigned = _holds_items(record, document.text) and unnamed > (1 - _MIN_SHOWN_SHARE) * len(names)
     fuller = document.kind == "json" or len(record.text) > len(document.text) or unsigned
     text = record.text if fuller else document.text
     markdown = record.text if fuller else document.markdown
-    # The items of an article are its own sections.
+    # An article's items are its own sections.
     held = record.kind in ("article", "disambiguation") or _holds_items(record, text)
     items = () if held else item_blocks(record)
     more = "\n\n".join(filter(None, (*items, fact_lines(record))))
@@ -117,13 +117,13 @@ def _completed(document: Document, record: Record) -> Document:
         markdown=f"{markdown}\n\n{more}".strip(),
         title=record.title or document.title,
         author=record.author or document.author,
-        # A date of something else on the page would be cited as this one's: its own, or none.
+        # Another date on the page would be cited as this item's: use its own date, or none.
         published=record.published,
         modified=record.modified,
     )
 
 
 def _holds_items(record: Record, text: str) -> bool:
-    # The longest line: a quotation from another post is only in that one.
+    # The longest line, as shorter ones may be quotations found in other posts' text.
     held = [max(item.text.split("\n"), key=len) in text for item in record.items if item.text]
     return bool(held) and sum(held) >= _MIN_SHOWN_SHARE * len(held)

@@ -1,4 +1,4 @@
-"""Mastodon: posts, threads and accounts of any instance, from its API and its pages."""
+"""Mastodon: posts, threads and accounts on any instance, from its API and its pages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Mastodon(Platform):
     marks = (b'"mastodon"', b"'mastodon'", b"=mastodon", b"initial-state", b'"reblogs_count"')
 
     def claims(self, page: SitePage) -> bool:
-        """By the page's application element or state, by the API's path and entities."""
+        """By the page's application element or state, or the API's path and entities."""
         if page.json is not None:
             first = (_rows(page.json) or [page.json])[0]
             known = isinstance(first, dict) and not {"acct", "account"}.isdisjoint(first)
@@ -71,7 +71,7 @@ class Mastodon(Platform):
             return Record(self.name, "listing", page.url, items=items)
         main, meta = page.soup.select_one(".detailed-status"), page.meta
         if main is None:
-            # What the server writes into a page's head before its application runs.
+            # Data that the server puts into a page's head before its application runs.
             kind = {"profile": "profile", "article": "post"}.get(meta["og:type"])
             needed = meta["og:title" if kind == "profile" else "og:description"]
             return page.declared(self.name, kind) if kind and needed else None
@@ -85,7 +85,7 @@ class Mastodon(Platform):
 
 
 def _rows(data: Any) -> list[Any]:
-    """What a list, a thread (`ancestors`, `descendants`) or a search (`statuses`) holds."""
+    """The entries of a list, a thread (`ancestors`, `descendants`) or a search (`statuses`)."""
     if isinstance(data, list):
         return data
     if not isinstance(data, dict) or "account" in data or "acct" in data:
@@ -95,7 +95,7 @@ def _rows(data: Any) -> list[Any]:
 
 
 def _entity(page: SitePage, data: Any) -> Record | None:
-    """An account or a status: a boost is what it boosts, a quoted status its item."""
+    """An account or a status: a boost is read as the boosted status, a quoted status as an item."""
     if not isinstance(data, dict):
         return None
     if "acct" in data:

@@ -1,4 +1,4 @@
-"""Papers: arXiv's abstract pages, Google Scholar's pages of results."""
+"""Papers: arXiv's abstract pages, Google Scholar's result pages."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class Scholar(Platform):
     hosts = ("scholar.google.com",)
 
     def owns(self, host: str) -> bool:
-        """Its country hosts, too: `scholar.google.` and a top-level domain."""
+        """Also its country hosts: `scholar.google.` and a top-level domain."""
         return re.fullmatch(r"scholar\.google(?:\.[a-z]{2,3}){1,2}", host) is not None
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a page of results; `items` are the papers."""
+        """Read a result page; `items` are the papers."""
         papers = (_scholar_paper(page, node) for node in page.soup.select(".gs_ri:has(.gs_rt)"))
         asked = page.text("title").rpartition("- Google Scholar")[0].strip()
         title = page.attr("input[name=q]", "value") or asked or None

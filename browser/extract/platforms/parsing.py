@@ -1,4 +1,4 @@
-"""Counts, dates and durations, however pages and APIs write them."""
+"""Counts, dates and durations, in any form that pages and APIs use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from browser.extract.dates import date_within, iso_date
 
-# Suffixes of shortened numbers: English, German, Romance and Slavic languages, CJK.
+# Suffixes of abbreviated numbers: English, German, Romance and Slavic languages, CJK.
 _SCALES = {
     "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12,
     "thousand": 1e3, "million": 1e6, "millions": 1e6, "millones": 1e6, "millionen": 1e6,
@@ -21,12 +21,12 @@ _NUMBER = re.compile(
     rf"([-−]?\d[\d.,'’\u00a0\u202f\u2009 ]*)\s*(?:({_LONGEST_FIRST})\.?(?![^\W\d_]))?",
     re.IGNORECASE,
 )
-# A scale of CJK is followed by its counter word at once (`3.4万回`), so it needs no end of a word.
+# A CJK scale is directly followed by its counter word (`3.4万回`), so no word end is needed.
 _CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
 _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
-# Seconds since 1973 and until 2286 have nine or ten digits, milliseconds thirteen; what has fewer
-# is a year or a count.
+# Seconds between 1973 and 2286 have nine or ten digits, milliseconds thirteen; a shorter number is
+# a year or a count.
 _SECONDS = 100_000_000
 _MILLISECONDS = 10_000_000_000
 _MAX_DATE_DIGITS = len("20240612")
@@ -37,7 +37,7 @@ _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
 def number(value: object) -> int | None:
     """Read a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; None without one.
 
-    A separator before exactly three digits groups them, another one is the decimal point.
+    A separator before exactly three digits groups them; any other is the decimal point.
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -52,11 +52,11 @@ def number(value: object) -> int | None:
 
 
 def parse_decimal(text: str) -> float | None:
-    """A number written with any grouping and decimal sign; None where it is none."""
+    """A number written with any grouping and decimal sign; None if it is not a number."""
     plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
     sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
     digits = re.split(r" (?!\d{3}(?!\d))", digits)[0].rstrip(".,'’ ")
-    # The decimal sign is a separator that is there once, and groups nothing.
+    # The decimal sign is a separator that occurs once and does not group digits.
     found = None if _GROUPED.fullmatch(digits) else re.fullmatch(r"(.*?)([.,])(\d*)", digits)
     whole, part = (found[1], found[3]) if found and digits.count(found[2]) == 1 else (digits, "")
     try:
@@ -66,7 +66,7 @@ def parse_decimal(text: str) -> float | None:
 
 
 def parse_date(value: object) -> str | None:
-    """ISO 8601 of a date in words or digits, or of seconds or milliseconds since the epoch.
+    """Return the ISO 8601 form of a date, or of seconds or milliseconds since the epoch.
 
     None for anything else.
     """
@@ -80,12 +80,12 @@ def parse_date(value: object) -> str | None:
             return None
         seconds = moment / 1000 if moment > _MILLISECONDS else moment
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError):  # beyond the years of a calendar, or no number
+    except (ValueError, OverflowError):  # outside the calendar's years, or not a number
         return None
 
 
 def parse_duration(text: str) -> int | None:
-    """Seconds of `PT1H2M3S` or `1:02:03`; None for anything else."""
+    """Return `PT1H2M3S` or `1:02:03` in seconds; None for anything else."""
     match = _CLOCK.fullmatch(text.strip()) or _DURATION.fullmatch(text.strip())
     if match is None or not any(match.groups()):
         return None

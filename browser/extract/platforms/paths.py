@@ -1,4 +1,4 @@
-"""Parsers that need no code of their own: where a record's fields are, in CSS or in JSON."""
+"""Parsers without code: where a record's fields are, in CSS or in JSON."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ _ADDRESS = ("http", "/")
 
 @dataclass(frozen=True, slots=True)
 class RecordPaths:
-    """The fields of one kind of record on a page or in a reply; `at` finds them, one a record.
+    """The fields of one kind of record on a page or in a reply; `at` finds each record.
 
-    On a page each other field is a CSS selector within the element (`h2 a`), the attribute of what
-    it finds (`time@datetime`), or of the element itself (`@data-id`). In JSON it is a path of names
-    (`user.login`), each of a list's entries taken in turn. Behind ` -> ` stands a pattern where a
-    part is wanted (`a.user@href -> /users/(.+)`): its first group, or all of the match. Several
-    paths, parted by ` || `, are tried in turn; what is not found is left out. `:url` is the page's
-    address; what begins with `http` or `/` is an address with paths in braces, all of which must
-    be there.
+    On a page, each other field is a CSS selector within the element (`h2 a`), an attribute of the
+    element that it finds (`time@datetime`), or of the record's element itself (`@data-id`). In
+    JSON, it is a path of names (`user.login`), applied to each entry of a list. If only part of the
+    value is wanted, a pattern follows ` -> ` (`a.user@href -> /users/(.+)`): its first group is
+    used, or the whole match. Several paths, separated by ` || `, are tried in turn; fields that
+    are not found are left out. `:url` is the page's address; a path beginning with `http` or `/`
+    is an address with paths in braces, all of which must exist.
 
-    `url`, `links` and `media` are made absolute, `text` keeps paragraphs and lists (in JSON where
-    `markup` says that it is HTML), dates and counts are read however pages write them. A field
-    begins with `* ` where all that is found is wanted, joined by semicolons; `flags` are fields
-    that are `true` where something is found; `items` are the records within. In JSON `having` are
-    names that an object must have, and `at="**"` finds such objects anywhere, in the state that a
-    page carries too.
+    `url`, `links` and `media` are made absolute, `text` keeps paragraphs and lists (in JSON, if
+    `markup` says that it is HTML), and dates and counts are read in any notation. A field that
+    begins with `* ` joins all values found with semicolons; `flags` are fields that are `true` if
+    something is found; `items` are the records within. In JSON, `having` lists names that an
+    object must have, and `at="**"` finds such objects anywhere, including in a page's embedded
+    state.
     """
 
     kind: str
@@ -73,15 +73,15 @@ class RecordPaths:
     items: tuple[RecordPaths, ...] = ()
 
     def records(self, page: SitePage, platform: str) -> tuple[Record, ...]:
-        """Read all that `at` finds on a page; a record has a title or a text.
+        """Read all records that `at` finds on a page; a record has a title or a text.
 
-        In a reply an object with the names in `having` is one, whatever else it holds.
+        In a reply, an object with the names in `having` is a record, whatever else it contains.
         """
         if self.having:
             if self.at == _ANYWHERE:
                 objects = list(page.objects(*self.having.split()))
             else:
-                # The reply may be a list itself: it is looked at as an object's only value.
+                # The reply may itself be a list: it is treated as an object's only value.
                 where = replace(self, at=f".{self.at}" if self.at else "")
                 objects = _Values(page, {"": page.json}).parts(where)
             return tuple(self.read(page, platform, node) for node in objects)
@@ -112,9 +112,9 @@ class RecordPaths:
 
 
 class DeclaredPlatform(Platform):
-    """A site of which `page` is the one record of a page, and `rows` those of a list.
+    """A site where `page` is a page's single record, and `rows` are a list's records.
 
-    `entries` are the objects of its API or of the state in its pages, the first kind that is there.
+    `entries` are the objects in its API or its pages' state; the first kind that is found is used.
     """
 
     page: ClassVar[RecordPaths | None] = None
@@ -122,7 +122,7 @@ class DeclaredPlatform(Platform):
     entries: ClassVar[tuple[RecordPaths, ...]] = ()
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the page's record, otherwise its list; None where it has the markup of neither."""
+        """Read the page's record, otherwise its list; None if it has the markup of neither."""
         for shape in self.entries:
             found = {record.id: record for record in shape.records(page, self.name)}
             mine = next((found[part] for part in page.path if part in found), None)
@@ -147,9 +147,9 @@ class _Values:
     markup: bool = False
 
     def all(self, path: str, attribute: str = "") -> list[Any]:
-        """Every value that a path finds, in page order, each once.
+        """All values that a path finds, in page order, each once.
 
-        `attribute` is taken of elements where the path names none, in place of their text.
+        If the path names no attribute, `attribute` is used instead of an element's text.
         """
         for way in alternatives(path):
             if way.startswith(_ADDRESS):
@@ -165,7 +165,7 @@ class _Values:
         return []
 
     def _filled(self, template: str) -> list[str]:
-        """An address with the values of its paths; none where one of them is missing."""
+        """An address filled in with the values of its paths; none if one of them is missing."""
         parts = [self.text(path) for path in _BRACES.findall(template)]
         texts = iter(parts)
         return [_BRACES.sub(lambda _: str(next(texts)), template)] if all(parts) else []
@@ -183,7 +183,7 @@ class _Values:
         return [" ".join(text.split()) for text in texts]
 
     def first(self, path: str) -> Any:
-        """The first value that a path finds; None where there is none."""
+        """The first value that a path finds; None if there is none."""
         return next(iter(self.all(path)), None)
 
     def text(self, path: str) -> str | None:
@@ -192,12 +192,12 @@ class _Values:
         return None if value is None else str(value)
 
     def name(self, path: str) -> str | None:
-        """The first value as text, its entities undone where it is markup."""
+        """The first value as text, with entities decoded if it is markup."""
         value = self.text(path)
         return unescape(value) if value and self.markup else value
 
     def joined(self, path: str) -> Any:
-        """The first value, or all of them where the path asks for them or leads to a list."""
+        """The first value, or all values if the path requests them or leads to a list."""
         values = self.all(path.removeprefix(_ALL))
         if path.startswith(_ALL):
             return "; ".join(map(str, values))
@@ -205,7 +205,7 @@ class _Values:
         return ", ".join(map(str, values)) if several else next(iter(values), None)
 
     def holds(self, path: str) -> bool:
-        """Whether a selector finds something, or a path something that is not false."""
+        """Whether a selector finds something, or a path finds a value that is not false."""
         if isinstance(self.node, Tag) and "@" not in path:
             return self.node.select_one(path) is not None
         return bool(self.first(path))
@@ -219,14 +219,14 @@ class _Values:
         return self.page.body(text) if self.markup else text
 
     def addresses(self, path: str, attribute: str) -> list[str]:
-        """Every address that a path finds, absolute where that of the page is known."""
+        """All addresses that a path finds, made absolute if the page's address is known."""
         found = map(str, self.all(path, attribute))
-        # An API writes whole addresses as they are; those of a page are read as browsers read them.
+        # An API's full addresses are used as they are; a page's are resolved as browsers do.
         whole = () if isinstance(self.node, Tag) else _WEB
         return [v if v.startswith(whole) else join(self.page.url, v) or v for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
-        """The elements or objects of a kind of record within this one."""
+        """The elements or objects for a kind of record within this one."""
         if isinstance(self.node, Tag):
             return list(self.node.select(inner.at))
         keys = inner.having.split()

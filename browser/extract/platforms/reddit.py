@@ -25,7 +25,7 @@ _SITE = "https://www.reddit.com"
 _MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "archived": "archived",
           "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
           "distinguished": "distinguished"}  # fmt: skip
-# Who deleted a post or an account has no name any more.
+# The author of a deleted post or account has no name.
 _NAMED = r" -> ^(?!\[(?:deleted|removed)\]$).+"
 _POST = RecordPaths(
     "post", id="id", url=_SITE + "{permalink}", title="title", author=f"author{_NAMED}",
@@ -42,7 +42,7 @@ _COMMENT = RecordPaths(
     published="created_utc", modified="edited",
     parent="parent_id -> ^t1_(.+)", counts={"points": "score"}, fields={"community": "subreddit"},
 )  # fmt: skip
-# What is promoted is an advertisement.
+# Promoted posts are advertisements.
 _OLD_POST = RecordPaths(
     "post", ".thing.link:not(.promoted):not(.promotedlink)",
     id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}", title="a.title",
@@ -88,7 +88,7 @@ class Reddit(Platform):
         if isinstance(data, dict) and data.get("reason") and "error" in data:
             reason = {"reason": data["reason"], "status": data["error"]}
             return Record(self.name, "unavailable", page.url, fields=reason)
-        # Replies are within what they answer.
+        # Replies are nested in the comments that they answer.
         things = [n for n in find_objects(data, "kind", "data") if isinstance(n["data"], dict)]
         posts = [_post(page, thing["data"]) for thing in things if thing["kind"] == "t3"]
         comments = [_comment(page, thing["data"]) for thing in things if thing["kind"] == "t1"]
@@ -133,7 +133,7 @@ def _text(page: SitePage, data: dict[str, Any], key: str) -> str:
 
 
 def _media(data: dict[str, Any]) -> tuple[str, ...]:
-    """A gallery's pictures in its order, a film, or the picture that is the post."""
+    """A gallery's pictures in order, a video, or the picture that is the post."""
     parts = data.get("media_metadata") or {}
     order = [item.get("media_id") for item in (data.get("gallery_data") or {}).get("items") or []]
     shown = [(parts.get(name) or {}).get("s") or {} for name in order or parts]
@@ -144,7 +144,7 @@ def _media(data: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _read_page(page: SitePage) -> Record | None:
-    """Read a post's page by whichever layout it has, or a list of posts."""
+    """Read a post's page in either layout, or a list of posts."""
     old = [_marked(page, _OLD_POST, node, attribute(node, "class").split())
            for node in page.soup.select(_OLD_POST.at)]  # fmt: skip
     new = [_marked(page, _NEW_POST, node, list(node.attrs))
@@ -162,7 +162,7 @@ def _read_page(page: SitePage) -> Record | None:
 
 
 def _marked(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:
-    """A post of a page, with the marks among these names."""
+    """A post on a page, with those of these marks that it has."""
     marks = _marks(name for name in names if name in _MARKS)
     return paths.read(page, "reddit", node).updated(fields={"marks": marks})
 

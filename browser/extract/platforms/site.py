@@ -1,4 +1,4 @@
-"""What a platform parser is, and the page as it sees it: soup, JSON, JSON-LD, scripts' state."""
+"""The platform parser base class, and its view of a page: soup, JSON, JSON-LD, scripts' state."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# Marks the part of a page that is rendered, among what is around it.
+# Marks the part of a page to render within its surroundings.
 _PART = "data-part"
-# Next.js streams what its components need as strings: `self.__next_f.push([1,"…"])`.
+# Next.js streams its components' data as strings: `self.__next_f.push([1,"…"])`.
 _STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
-# Objects beyond these are a page's translations or its routes.
+# Further objects are a page's translations or routes.
 _MAX_NODES = 200_000
 _ACTIONS = {
     "LikeAction": "likes", "CommentAction": "replies", "ReplyAction": "replies",
@@ -45,10 +45,10 @@ _ACTIONS = {
 class Platform:
     """One site, or one kind of software that many sites run.
 
-    `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). Software
-    that runs on anyone's hosts overrides `claims` and looks at the page itself. `marks` are bytes
-    of which every page of such software has one: a page at any host without them is not parsed
-    when it is read. A parser that no saved page was tested on sets `verified` to false.
+    `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). A parser
+    for software that runs on any host overrides `claims` and examines the page itself. Every page
+    of such software contains one of the byte strings in `marks`; pages without one are not parsed.
+    A parser that has not been tested on a saved page sets `verified` to false.
     """
 
     name: ClassVar[str]
@@ -57,20 +57,20 @@ class Platform:
     verified: ClassVar[bool] = True
 
     def claims(self, page: SitePage) -> bool:
-        """Whether this parser is the one for a page; by its parsed host, unless overridden."""
+        """Whether this parser is responsible for a page, by its parsed host unless overridden."""
         return self.owns(page.host)
 
     def owns(self, host: str) -> bool:
-        """Whether a host is one of this platform's, whole or below one of them."""
+        """Whether a host is one of this platform's hosts or a subdomain of one."""
         return any(host == name or host.endswith(f".{name}") for name in self.hosts)
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the page; None where it lost the markup that this parser knows."""
+        """Read the page; None if it no longer has the markup that this parser knows."""
         raise NotImplementedError
 
 
 class SitePage:
-    """One page or API reply. Its soup and its JSON are read when first asked for."""
+    """One page or API reply. Its soup and JSON are parsed on first use."""
 
     def __init__(self, url: str, content: str | bytes | Mapping[str, Any] | list[Any]) -> None:
         self.url = url
@@ -81,12 +81,12 @@ class SitePage:
         self._content = content
 
     def parameter(self, name: str) -> str:
-        """The first value of a parameter of the address; empty where it has none of that name."""
+        """The first value of an address parameter; empty if there is none with that name."""
         return next(iter(parse_qs(self.query).get(name, [])), "")
 
     @functools.cached_property
     def json(self) -> Any:
-        """The content as JSON; None where it is none."""
+        """The content as JSON; None if it is not JSON."""
         if not isinstance(self._content, str | bytes):
             return self._content
         start = self._content[:1].strip() or self._content.lstrip()[:1]
@@ -99,7 +99,7 @@ class SitePage:
 
     @property
     def markup(self) -> str | bytes:
-        """The content as it came; empty where it came as data."""
+        """The content as received; empty if it was received as data."""
         return self._content if isinstance(self._content, str | bytes) else ""
 
     @functools.cached_property
@@ -110,28 +110,28 @@ class SitePage:
 
     @functools.cached_property
     def tree(self) -> etree._Element:
-        """The content as an lxml tree: quicker to make, for what every page is asked."""
+        """The content as an lxml tree, which is faster, for queries made on every page."""
         return parse_html(self.markup if self.markup.strip() else "<html></html>")
 
     @functools.cached_property
     def meta(self) -> defaultdict[str, str]:
-        """`meta` elements by lower-case name or property; empty where there is none."""
+        """`meta` elements by lower-case name or property; empty if there are none."""
         return defaultdict(str, read_meta(self.tree))
 
     @functools.cached_property
     def jsonld(self) -> list[dict[str, Any]]:
-        """JSON-LD nodes, laid out flat."""
+        """JSON-LD nodes, flattened."""
         return read_jsonld(self.tree)
 
     @functools.cached_property
     def canonical(self) -> str:
-        """The address that the page calls its own; otherwise the one it was read from."""
+        """The page's canonical address; otherwise the one it was read from."""
         links = (e.get("href") for e in self.tree.iter("link") if e.get("rel") == "canonical")
         href = next(links, None) or self.meta["og:url"]
         return (join(self.url, href) if self.url else href) if href else self.url
 
     def text(self, css: str, node: Tag | None = None) -> str:
-        """The text of the first element found, on one line; empty where there is none."""
+        """The text of the first element found, on one line; empty if there is none."""
         return line((node or self.soup).select_one(css))
 
     def attr(self, css: str, name: str, node: Tag | None = None) -> str:
@@ -144,11 +144,11 @@ class SitePage:
         return join(self.url, href) if href else ""
 
     def body(self, node: Tag | str | None) -> str:
-        """Rich text, from an element or a piece of HTML, as blocks; what is hidden is left out."""
+        """Rich text, from an element or piece of HTML, as blocks, without hidden text."""
         markup = str(node) if node is not None else ""
         if not markup.strip():
             return ""
-        # White words are hidden on a white ground only: the grounds around come along.
+        # White text is hidden only on a white background, so the surrounding backgrounds are kept.
         around = list(node.parents) if isinstance(node, Tag) else []
         styles = [escape(style) for above in around if (style := attribute(above, "style"))]
         grounds = "".join(f'<div style="{style}">' for style in reversed(styles))
@@ -158,7 +158,7 @@ class SitePage:
         return render_text(walk(part, self.url))
 
     def linked_data(self, *types: str) -> LinkedData:
-        """The first JSON-LD node of one of these types; an empty one where there is none."""
+        """The first JSON-LD node of one of these types; an empty node if there is none."""
         wanted = set(types)
         return LinkedData(next((n for n in self.jsonld if wanted & set(node_types(n))), {}))
 
@@ -180,7 +180,7 @@ class SitePage:
         )  # fmt: skip
 
     def script_variable(self, name: str) -> Any:
-        """The JSON value that a script assigns to a variable of this name; None without one."""
+        """The JSON value that a script assigns to this variable; None if there is none."""
         assigned = re.compile(
             rf"(?:^|[^\w.])(?:window\.|self\.)?{re.escape(name)}\"?\]?\s*=\s*(?=[{{\[])"
         )
@@ -191,12 +191,12 @@ class SitePage:
         return None
 
     def objects(self, *keys: str) -> Iterator[dict[str, Any]]:
-        """Every object that has all of these keys, in the JSON or in the page's Next.js state."""
+        """All objects that have all of these keys, in the JSON or the page's Next.js state."""
         state = [self.json] if self.json is not None else list(self._next_state())
         return find_objects(state, *keys)
 
     def _next_state(self) -> Iterator[Any]:
-        """What Next.js hands to a page, in both its forms."""
+        """The state that Next.js passes to a page, in both its forms."""
         yield self.script_variable("__SERVER_DATA")
         pieces: list[str] = []
         for script in self.tree.iter("script"):
@@ -208,8 +208,8 @@ class SitePage:
                 row = parse_json(text, match.end())
                 if isinstance(row, list) and len(row) > 1 and isinstance(row[1], str):
                     pieces.append(row[1])
-        # A row is `id:value` on a line of its own; what is not JSON (modules, texts) is passed
-        # over.
+        # A row is `id:value` on a separate line; values that are not JSON (modules, texts) are
+        # skipped.
         for chunk in "".join(pieces).split("\n"):
             value = chunk.partition(":")[2]
             if value[:1] in ("{", "["):
@@ -253,17 +253,17 @@ class LinkedData(dict[str, Any]):
         return found
 
     def date(self, *keys: str) -> str | None:
-        """The first of these dates that the node holds."""
+        """The first of these dates that the node contains."""
         return next((date for key in keys if (date := iso_date(text_of(self.get(key))))), None)
 
     def text(self, *keys: str) -> str:
-        """The first of these texts with its line breaks, entities undone."""
+        """The first of these texts, with its line breaks and with entities decoded."""
         value = next((self[key] for key in keys if isinstance(self.get(key), str)), "")
         return unescape(value).strip()
 
 
 def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
-    """Every object within a JSON value that has all of these keys, in their order."""
+    """All objects within a JSON value that have all of these keys, in order."""
     stack, wanted = [value], set(keys)
     for _ in range(_MAX_NODES):
         if not stack:
@@ -278,7 +278,7 @@ def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
 
 
 def parse_json(text: str, start: int = 0) -> Any:
-    """The JSON value that begins at a place of a text; None where there is none."""
+    """The JSON value that begins at a position in a text; None if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text.lstrip() if not start else text, start)[0]
     except (ValueError, RecursionError):
@@ -291,6 +291,6 @@ def line(node: Tag | None) -> str:
 
 
 def attribute(node: Tag | None, name: str) -> str:
-    """An attribute's text; empty where there is none. Several classes are parted by spaces."""
+    """An attribute's text; empty if there is none. Several classes are separated by spaces."""
     value = (node.get(name) if node is not None else None) or ""
     return (value if isinstance(value, str) else " ".join(value)).strip()

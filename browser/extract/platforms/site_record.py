@@ -1,4 +1,4 @@
-"""The typed record that a parser gives, and the lines in which a reader can cite it."""
+"""The typed record that a parser returns, and its text lines for citing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from browser.types import Link, Table
 
-# Of these the title and the text of an item say what it is.
+# For these kinds, an item's title and text say what it is.
 _PLAIN_KINDS = frozenset(("comment", "reply", "answer", "post", "section", "transcript"))
-# A reply's reply's reply is read as one thread; deeper is hostile or data.
+# Replies are read as one thread down to this depth; deeper nesting is hostile or data.
 _DEEPEST = 8
 
 
@@ -22,12 +22,12 @@ _DEEPEST = 8
 class Record:
     """One thing on a platform: a post, a repository, a video, a question, a paper, a listing.
 
-    `kind` says what it is; `author` is the name shown, `handle` the account; dates are ISO 8601.
-    `counts` holds numbers under plain names (`likes`, `replies`, `stars`, `points`, `views`);
-    `fields` what only this kind has, as text. Both may be given as a page writes them: `1.2k`
-    becomes 1200, and what is None, empty or no number is left out. `items` are the comments,
-    answers or entries in page order; a reply names what it answers in `parent`. A field that the
-    page does not hold is None or empty, never guessed.
+    `kind` says what it is; `author` is the displayed name, `handle` the account; dates are ISO
+    8601. `counts` holds numbers under plain names (`likes`, `replies`, `stars`, `points`,
+    `views`); `fields` holds values specific to this kind, as text. Both may be given as written on
+    the page: `1.2k` becomes 1200, and values that are None, empty or not a number are left out.
+    `items` are the comments, answers or entries in page order; a reply names the item it answers
+    in `parent`. A field that the page does not have is None or empty, never guessed.
     """
 
     platform: str
@@ -58,11 +58,11 @@ class Record:
             for name, value in self.fields.items()
             if value not in (None, "", [])
         }
-        object.__setattr__(self, "counts", counts)  # frozen for everybody else
+        object.__setattr__(self, "counts", counts)  # frozen for all other code
         object.__setattr__(self, "fields", fields)
 
     def updated(self, **changes: Any) -> Record:
-        """A copy with these values; `counts` and `fields` are added to those that it has."""
+        """A copy with these values; `counts` and `fields` are added to the existing ones."""
         added = Record("", "", counts=changes.get("counts", {}), fields=changes.get("fields", {}))
         changes["counts"] = {**self.counts, **added.counts}
         changes["fields"] = {**self.fields, **added.fields}
@@ -72,20 +72,20 @@ class Record:
 def listing(
     platform: str, url: str, items: Iterable[Record | None], title: str | None = None
 ) -> Record | None:
-    """A page that lists things, as a record whose items they are; None where it lists nothing."""
+    """A page that lists things, as a record with those items; None if it lists nothing."""
     found = tuple(item for item in items if item is not None)
     return Record(platform, "listing", url, title=title, items=found) if found else None
 
 
 def thread(posts: Iterable[Record], wanted: str | None = None) -> Record:
-    """The post of this id, otherwise the first one, with the others as items after its own."""
+    """The post with this id, otherwise the first, with the others as items after its own."""
     rest = list(posts)
     head = next((post for post in rest if post.id == wanted), rest[0])
     return replace(head, items=(*head.items, *(post for post in rest if post is not head)))
 
 
 def opened_by(topic: Record, posts: Iterable[Record]) -> Record:
-    """A topic that its first post opens: its text and author are that one's, the rest its items."""
+    """A topic with its first post's text and author, and the other posts as items."""
     first, *rest = posts
     published = topic.published or first.published
     return replace(topic, text=first.text, author=first.author, handle=first.handle,
@@ -93,7 +93,7 @@ def opened_by(topic: Record, posts: Iterable[Record]) -> Record:
 
 
 def nested(comments: Iterable[tuple[int, Record]]) -> tuple[Record, ...]:
-    """Comments with what each answers as `parent`: the last one above it that is less indented."""
+    """Comments, each with its `parent`: the last one above it that is less indented."""
     found: list[Record] = []
     above: list[str | None] = []
     for depth, comment in comments:
@@ -104,14 +104,14 @@ def nested(comments: Iterable[tuple[int, Record]]) -> tuple[Record, ...]:
 
 
 def byline(record: Record) -> str:
-    """Name and account, as `Ann (@ann)`; one of them where they are the same."""
+    """Name and account, as `Ann (@ann)`; only one of them if they are the same."""
     if record.handle and record.author and record.handle != record.author:
         return f"{record.author} (@{record.handle})"
     return record.author or record.handle or ""
 
 
 def facts(record: Record) -> dict[str, str]:
-    """What a record says beside its text, by plain names; what it does not say is left out."""
+    """A record's facts besides its text, by plain names; missing ones are left out."""
     named = {
         "kind": f"{record.platform} {record.kind}",
         "id": record.id,
@@ -127,12 +127,12 @@ def facts(record: Record) -> dict[str, str]:
 
 
 def fact_lines(record: Record) -> str:
-    """The facts as a list, a line each."""
+    """The facts as a list, one per line."""
     return "\n".join(f"- {name}: {' '.join(v.split())}" for name, v in facts(record).items())
 
 
 def item_blocks(record: Record, depth: int = _DEEPEST) -> Iterator[str]:
-    """A block for each item, with who said it and when; items of items after theirs."""
+    """A block for each item, with its author and date; nested items follow their parent."""
     for item in record.items if depth else ():
         kind = "" if item.kind in _PLAIN_KINDS else item.kind.replace("_", " ")
         counted = (f"{name} {amount}" for name, amount in item.counts.items())

@@ -1,4 +1,4 @@
-"""Stack Overflow and the other sites of Stack Exchange: questions with answers and comments."""
+"""Stack Overflow and the other Stack Exchange sites: questions with answers and comments."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _of_question(paths: str) -> str:
 class StackExchange(DeclaredPlatform):
     """`#question` and `.answer` blocks; `.s-post-summary` rows; `items` of the API.
 
-    Of several signatures under a post the last is its author's, those before it are editors'.
+    If a post has several signatures, the last is the author's; those before it are editors'.
     """
 
     name = "stackexchange"

@@ -1,4 +1,4 @@
-"""Substack: posts and notes, on its own hosts and on those of publications."""
+"""Substack: posts and notes, on its own hosts and on publications' hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from browser.extract.platforms import (
     find_objects,
 )
 
-# The page hands its state to its scripts as text within text.
+# The page passes its state to its scripts as JSON text inside a string.
 _PRELOADED = re.compile(r"_preloads\s*=\s*JSON\.parse\((\"(?:[^\"\\]|\\.)*\")\)")
 _NOTE = "[class*=feedPermalinkUnit]"
 _ENTRY = RecordPaths(
@@ -37,7 +37,7 @@ class Substack(Platform):
     hosts = ("substack.com",)
 
     def claims(self, page: SitePage) -> bool:
-        """Its own hosts; publications under names of their own by what they load."""
+        """By its own hosts; publications with their own domains, by what they load."""
         if super().claims(page):
             return True
         return page.json is None and any(
@@ -56,7 +56,7 @@ class Substack(Platform):
 
 
 def _entry(page: SitePage) -> dict[str, Any] | None:
-    """The post as the API gives it, and as its page carries it in its state."""
+    """The post as returned by the API or contained in its page's state."""
     data = page.json
     if data is None:
         scripts = (script.text or "" for script in page.tree.iter("script"))

@@ -1,4 +1,4 @@
-"""Markets of tokens: pump.fun's coins and DexScreener's pairs, from their APIs and pages' state."""
+"""Token markets: pump.fun's coins and DexScreener's pairs, from their APIs and pages' state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PumpFun(DeclaredPlatform):
     ),)  # fmt: skip
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a coin, or a list of coins, each with how much of its bonding curve is sold."""
+        """Read a coin or a list of coins, each with the sold share of its bonding curve."""
         record = super().parse(page)
         return _with_progress(record) if record else None
 

@@ -1,4 +1,4 @@
-"""MediaWiki: articles of Wikipedia and of any other wiki that runs it."""
+"""MediaWiki: articles on Wikipedia and any other wiki that runs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _INFOBOX = "table.infobox, table.vcard, table.infobox_v2, table.sinottico, .infobox_v3"
 _CONTENT = "#mw-content-text .mw-parser-output, #mw-content-text, .mw-parser-output"
-# What the software puts into the text around the article.
+# Elements that the software adds to the article's text.
 _APPARATUS = (
     ".toc, #toc, .mw-editsection, .navbox, .vertical-navbox, .sidebar, .metadata, .ambox, .reflist,"
     " .references, .hatnote, .noprint, .shortdescription, .mw-jump-link, .mw-empty-elt"
@@ -36,7 +36,7 @@ class Wikipedia(Platform):
     hosts = ("wikipedia.org", "wiktionary.org", "wikiquote.org", "wikivoyage.org", "wikibooks.org")
 
     def claims(self, page: SitePage) -> bool:
-        """Wikimedia's own sites by host, others by their generator."""
+        """Wikimedia's own sites by host, others by generator."""
         wiki = page.json is None and page.meta["generator"].startswith("MediaWiki")
         return super().claims(page) or wiki
 
@@ -77,7 +77,7 @@ class Wikipedia(Platform):
 
 
 def _infobox(infobox: Tag) -> Table | None:
-    """The rows of an infobox, without note marks."""
+    """An infobox's rows, without note marks."""
     for mark in infobox.select(".reference, style, script"):
         mark.decompose()
     for block in infobox.select("br, li, div, p"):
@@ -88,7 +88,7 @@ def _infobox(infobox: Tag) -> Table | None:
 
 
 def _cell(cell: etree._Element) -> str:
-    """A cell's lines and list items, parted by commas."""
+    """A cell's lines and list items, separated by commas."""
     text = "".join(map(str, cell.itertext()))
     lines = (" ".join(line.split()).strip(" ,") for line in text.split("\n"))
     return ", ".join(filter(None, lines))

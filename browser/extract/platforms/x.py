@@ -1,4 +1,4 @@
-"""X (Twitter): posts and their conversation, from the web client and from the pages of before."""
+"""X (Twitter): posts and their conversations, from the web client and from older pages."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _CARD = re.compile(r"(.{1,80}?)(?: \(@\w{1,15}\))? on (?:X|Twitter)(?::.*)?", re
 _ERROR = "[data-testid=error-detail]"
 _TIME = "a[href*='/status/'] > time"
 _ARTICLE = "[data-testid=twitterArticleRichTextView]"
-# A quoted post is a block within the post that can be clicked as a whole.
+# A quoted post is a block within the post that is clickable as a whole.
 _QUOTED = "div[role=link]:has([data-testid=User-Name])"
-# The label of the row of buttons has the exact counts, in English; the buttons' ids are the same in
+# The label of the button row has the exact counts, in English; the buttons' ids are the same in
 # every language, and their labels begin with the count.
 _LABEL = r"[role=group][aria-label]@aria-label -> ([\d.,]+)\s+"
 _COUNTS = {
@@ -50,7 +50,7 @@ _POST = RecordPaths(
     handle=f"[data-testid=User-Name] a[href^='/']@href -> [^/]+"
     rf" || {_LINK}(\w+)/status/ || :url -> (\w+)/status/",
     title="[data-testid=twitter-article-title]", published=f"{_TIME}@datetime || time@datetime",
-    # Whom a reply answers, where the client says so above its text.
+    # The account that a reply answers, if the client shows it above the text.
     parent=f"a[href^='/'][dir=ltr]{_ABOVE}, div[dir=ltr] > a[href^='/']{_ABOVE} -> ^@.+",
     counts=_COUNTS,
     fields={"context": "[data-testid=socialContext]", "note": "[data-testid=birdwatch-pivot]",
@@ -77,7 +77,7 @@ class X(Platform):
     hosts = ("x.com", "twitter.com")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the post that the address names, the rest of the page as items; or a timeline."""
+        """Read the post named in the address, with the rest of the page as items; or a timeline."""
         posts = [_post(page, node) for node in page.soup.select("article[data-testid=tweet]")]
         posts = posts or [
             _OLD_POST.read(page, "x", node).updated(links=_links(node.select_one(".tweet-text")))
@@ -94,7 +94,7 @@ class X(Platform):
 
 
 def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
-    """The post of a page without rendered posts: an article alone, or what its card says."""
+    """The post on a page without rendered posts: an article, or the data in its card."""
     body, text = page.soup.select_one(_ARTICLE), page.meta["og:description"]
     card = _CARD.fullmatch(page.meta["og:title"])
     if status is None or (body is None and not (card and text)):
@@ -110,7 +110,7 @@ def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """A post with its text, pictures, counts and buttons; the post that it quotes is its item."""
+    """A post with its text, pictures, counts and buttons; a quoted post is its item."""
     quoted = [block.extract() for block in node.select(_QUOTED) if block is not node][:1]
     article = node.select_one(_ARTICLE)
     body = article or node.select_one("[data-testid=tweetText]")
@@ -128,7 +128,7 @@ def _post(page: SitePage, node: Tag) -> Record:
 
 
 def _with_emoji(page: SitePage, body: Tag | None) -> str:
-    """Text with the emoji that the client shows as pictures."""
+    """Text including the emoji that the client shows as pictures."""
     for picture in body.select("img[alt][src*='/emoji/']") if body else ():
         picture.replace_with(attribute(picture, "alt"))
     return page.body(body)

@@ -1,4 +1,4 @@
-"""YouTube: a video with its transcript where given, a channel, a list of videos."""
+"""YouTube: a video with its transcript if available, a channel, a list of videos."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ class YouTube(Platform):
     hosts = ("youtube.com", "youtu.be", "youtube-nocookie.com")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read one video; its caption tracks are links of rel `captions`."""
+        """Read one video; its caption tracks are links with rel `captions`."""
         data = page.json
         state = data if data is not None else page.script_variable("ytInitialPlayerResponse")
         wanted = _video_of(page)
         if isinstance(state, dict) and "videoDetails" in state:
-            # A page that went on to another video by itself still holds the first one's state.
+            # A page that moved on to another video by itself still contains the first one's state.
             if not wanted or state["videoDetails"].get("videoId") == wanted:
                 return _from_state(page, state)
         elif isinstance(state, dict) and "playabilityStatus" in state:
@@ -103,7 +103,7 @@ class YouTube(Platform):
 
 
 def _video_of(page: SitePage) -> str:
-    """The video that the address names; '' where it names none."""
+    """The video named in the address; '' if there is none."""
     if page.host == "youtu.be" and page.path:
         return page.path[0]
     if page.path[:1] and page.path[0] in _PLACES and len(page.path) > 1:
@@ -135,7 +135,7 @@ def _from_state(page: SitePage, state: dict[str, Any]) -> Record:
 
 
 def _from_microdata(page: SitePage, wanted: str) -> Record | None:
-    """Read the `itemprop` elements of a video's page, unless they are another video's."""
+    """Read a video page's `itemprop` elements, unless they belong to another video."""
     record = _MICRODATA.read(page, "youtube", page.soup)
     if not record.id or not record.title or (wanted and record.id != wanted):
         return None
@@ -156,7 +156,7 @@ def _drawn(page: SitePage, wanted: str) -> Record | None:
 
 
 def _listed(page: SitePage) -> Record | None:
-    """Read a channel, a playlist or a page of results, by the page's data."""
+    """Read a channel, playlist or result page from the page's data."""
     data = page.script_variable("ytInitialData")
     found = {node["videoId"]: node for node in find_objects(data, "videoId", "title")}
     items = tuple(record for node in found.values() if (record := _entry(node)).title)
@@ -180,7 +180,7 @@ def _entry(node: dict[str, Any]) -> Record:
 
 
 def _transcript(page: SitePage) -> tuple[Record, ...]:
-    """The transcript: the panel of the page, its reply, or a caption track in JSON."""
+    """The transcript: from the page's panel, its API reply, or a JSON caption track."""
     if page.json is None:
         rows = [
             (page.text(".segment-text, [class*=segmentText], span[role=text]", node),
@@ -200,12 +200,12 @@ def _transcript(page: SitePage) -> tuple[Record, ...]:
 
 
 def _comments(page: SitePage) -> tuple[Record, ...]:
-    """The comments that are rendered on the page."""
+    """The comments rendered on the page."""
     return _COMMENT.records(page, "youtube") if page.json is None else ()
 
 
 def _text(value: Any) -> str:
-    """Text as YouTube writes it: `simpleText`, `runs`, or `content`."""
+    """Text in YouTube's forms: `simpleText`, `runs` or `content`."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) else ""
     runs = "".join(str(run.get("text", "")) for run in value.get("runs") or [])
