@@ -354,7 +354,7 @@ def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
             while end < len(lines) and lines[end].depth > line.depth:
                 end += 1
             return format_lines(lines[number:end])
-    raise RefError(f"{ref} is neither a fold nor an element in the last snapshot")
+    raise RefError(f"{ref} is neither a collapsed section nor an element in the last snapshot")
 
 
 def format_lines(lines: Sequence[PageLine]) -> str:

@@ -480,7 +480,7 @@ class Tab:
         if outcome.changes or not all(event.startswith(FLASHED) for event in outcome.events):
             return outcome
         draws = path or self.describe(ref).startswith("canvas")
-        caveat = "the drawing could not be checked" if draws else "but nothing on the page changed"
+        caveat = "the drawing was not read back" if draws else "but nothing on the page changed"
         return replace(outcome, did=f"{outcome.did}, {caveat}")
 
     async def drop(
