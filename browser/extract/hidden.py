@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from browser.extract.css import Cascade, names_of, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
-from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_chars, read_plainly
+from browser.extract.weighing import (
+    HIDDEN,
+    MAX_TEASER,
+    MIN_BODY,
+    MIN_WEIGHED_SHARE,
+    prose_chars,
+    read_plainly,
+)
 from browser.text.words import count_words
 
 if TYPE_CHECKING:
@@ -291,7 +298,7 @@ def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
     if sum(len(raw_text(part)) for part in parts) < MIN_BODY:
         return False
     chars = prose_chars(parts)
-    return chars >= MIN_BODY and chars > SOME * scale.prose
+    return chars >= MIN_BODY and chars > MIN_WEIGHED_SHARE * scale.prose
 
 
 def _settle(

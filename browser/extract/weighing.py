@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 MAJORITY = 0.5
 """A part with a larger share of the body contains it; reading a smaller share is too little."""
-SOME = 1 / 3
+MIN_WEIGHED_SHARE = 1 / 3
 """A part with a larger share of the page's prose is weighed before it is removed."""
-NEARLY_ALL = 0.9
+WHOLE_PAGE_SHARE = 0.9
 """A part with a larger share of the prose is the page itself."""
 MIN_BODY = 500
 """Characters; a shorter text is not a body to weigh by."""
@@ -88,8 +88,8 @@ class Scale:
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
         """Whether parts with this share of the page's prose contain most of its body."""
-        if not SOME < share <= NEARLY_ALL:
-            return share > SOME
+        if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
+            return share > MIN_WEIGHED_SHARE
         body = self._declared
         if not body and len(self.plain) >= MIN_BODY:
             body = frozenset(word_runs(word_list(self.plain)))

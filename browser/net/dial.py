@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # asyncio's default pool (CPU count + 4), so that a few dead names do not delay the others.
 _THREADS = 16
 # Seconds to cache an answer: one page needs the same few names dozens of times.
-_KEEP_S = 60.0
+_CACHE_S = 60.0
 _TIMEOUT_S = 10.0
 # RFC 8305: seconds before also trying the next address.
 _STAGGER_S = 0.25
@@ -51,7 +51,7 @@ class SystemResolver:
         now = asyncio.get_running_loop().time()
         started, answer = self._answers.get(host, (0.0, None))
         failed = answer and answer.done() and (answer.cancelled() or answer.exception())
-        if answer is None or failed or now - started > _KEEP_S:
+        if answer is None or failed or now - started > _CACHE_S:
             answer = asyncio.create_task(self._resolve(host))
             self._answers[host] = (now, answer)
         # Shielded: when one caller is cancelled, others may be waiting for the same answer.

@@ -71,11 +71,11 @@ PER_HOST, OVERALL = 6, 48
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
 # Bad gateway and unavailable: the statuses that load balancers send while a server restarts.
-_BUSY = frozenset({502, 503})
-_TOO_MANY = 429
-_KEEPING_METHOD = frozenset({307, 308})
+_UNAVAILABLE_STATUSES = frozenset({502, 503})
+_RATE_LIMIT_STATUS = 429
+_METHOD_PRESERVING_STATUSES = frozenset({307, 308})
 # Headers that may be forwarded to another origin.
-_SAFE_ELSEWHERE = frozenset(name.lower() for name in (*PAGE_HEADERS, "content-type"))
+_CROSS_ORIGIN_HEADERS = frozenset(name.lower() for name in (*PAGE_HEADERS, "content-type"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ class _Call:
         """
         headers = {k: v for k, v in self.headers.items() if k.lower() != "cookie"}
         if origin(url) != origin(self.url):
-            headers = {k: v for k, v in headers.items() if k.lower() in _SAFE_ELSEWHERE}
-        if status in _KEEPING_METHOD:
+            headers = {k: v for k, v in headers.items() if k.lower() in _CROSS_ORIGIN_HEADERS}
+        if status in _METHOD_PRESERVING_STATUSES:
             return replace(self, url=url, headers=headers)
         headers = {k: v for k, v in headers.items() if k.lower() != "content-type"}
         return replace(self, method="GET", url=url, headers=headers, content=None)
@@ -221,7 +221,9 @@ class HttpClient:
             except (ConnectFailed, NoAnswer) as error:
                 raise Temporary(error) from error
             after = retry_after(response.headers)
-            if response.status in _BUSY or (response.status == _TOO_MANY and after is not None):
+            if response.status in _UNAVAILABLE_STATUSES or (
+                response.status == _RATE_LIMIT_STATUS and after is not None
+            ):
                 raise Temporary(None, after, response)
             return response
 

@@ -29,9 +29,9 @@ _MAX_BYTES = 256 * 1024 * 1024
 _MAX_BODY_BYTES = 8 * 1024 * 1024
 _MAGIC = b"SQLite format 3\0"
 _SENT_HEADERS = "urchin.headers"
-_PERSONAL = frozenset(("cookie", "authorization"))
+_PERSONAL_HEADERS = frozenset(("cookie", "authorization"))
 _FRESHNESS = ("max-age", "s-maxage", "no-cache", "must-revalidate", "immutable", "public")
-_FORBIDDING = ("no-store", "private")
+_NO_STORE_DIRECTIVES = ("no-store", "private")
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
@@ -62,7 +62,11 @@ class CachingTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer from the cache, or send the request on."""
         key = request.extensions.get(KEY)
-        if key is None or request.method != "GET" or not _PERSONAL.isdisjoint(request.headers):
+        if (
+            key is None
+            or request.method != "GET"
+            or not _PERSONAL_HEADERS.isdisjoint(request.headers)
+        ):
             return await self._inner.handle_async_request(request)
         if self._fresh:
             await self.forget(key)
@@ -106,7 +110,7 @@ class _ExplicitCaching(httpx2.AsyncBaseTransport):
         may_store = response.status_code == 304 or (
             response.status_code == 200
             and "set-cookie" not in sent
-            and not any(word in control for word in _FORBIDDING)
+            and not any(word in control for word in _NO_STORE_DIRECTIVES)
             and (has_lifetime or "etag" in sent or "last-modified" in sent)
         )
         if not may_store:

@@ -28,7 +28,7 @@ _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
 # If the file could not be fetched, nothing else may be fetched until it is. A separate object,
 # as it is compared by identity.
-_UNREAD = Protego.parse("User-agent: *\nDisallow: /")
+_RULES_NOT_FETCHED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 def _nobody_named(_url: str) -> bool:
@@ -117,7 +117,7 @@ class Polite:
             raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
         if not rules.can_fetch(url, _AGENT):
             reason = f"robots.txt does not allow {url}"
-            if rules is _UNREAD:
+            if rules is _RULES_NOT_FETCHED:
                 reason = f"could not fetch the robots.txt for {url}"
             if not self._is_named(url):
                 hint = "Try another source; for your own site, use --ignore-robots."
@@ -141,11 +141,15 @@ class Polite:
             self._rules[parsed.origin] = task
             # If all callers were cancelled, nothing retrieves its error, and asyncio would warn.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        rules = _UNREAD
+        rules = _RULES_NOT_FETCHED
         try:
             rules = await asyncio.shield(task)
         finally:  # after a failure the next call fetches it again
-            if rules is _UNREAD and task.done() and self._rules.get(parsed.origin) is task:
+            if (
+                rules is _RULES_NOT_FETCHED
+                and task.done()
+                and self._rules.get(parsed.origin) is task
+            ):
                 del self._rules[parsed.origin]
         return rules
 
@@ -157,7 +161,7 @@ class Polite:
         except (ConnectFailed, NoAnswer):  # the page cannot be fetched either: this error says why
             raise
         except BrowserError:
-            return _UNREAD
+            return _RULES_NOT_FETCHED
         if answer.ok:
             return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
         return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL

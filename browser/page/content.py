@@ -57,7 +57,7 @@ async def rendered_html(page: Page) -> str:
 
 
 MAX_PDF_BYTES = 50_000_000  # for a PDF that the browser shows
-_FETCHED = """async (most) => {
+_FETCH_SCRIPT = """async (most) => {
   const answer = await fetch(location.href, { credentials: 'include' });
   const file = answer.ok ? await answer.blob() : null;
   if (!file || file.size > most) return '';
@@ -75,7 +75,7 @@ async def pdf_bytes(page: Page) -> bytes | None:
     None if it is too large, or if the site does not serve it a second time.
     """
     try:
-        text: str = await page.evaluate(_FETCHED, MAX_PDF_BYTES)
+        text: str = await page.evaluate(_FETCH_SCRIPT, MAX_PDF_BYTES)
     except PlaywrightError:  # the request failed
         return None
     body = base64.b64decode(text.partition(",")[2])

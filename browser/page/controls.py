@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 VALUE_SHOWN = 80  # characters of a control's actual text
 OPTIONS_SHOWN = 30  # of a list; its ref shows the others
-AROUND = 20  # letters before and after a replaced part of a text
+CONTEXT_LETTERS = 20  # letters before and after a replaced part of a text
 LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
-_CONFIRM = "and the dialog with the choices is still open: CLICK the button that confirms it"
-_UNSEEN = "but this field is not visible: the page may show another one in its place"
+_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
+_FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, so its value could not be checked"
 
 
@@ -59,7 +59,7 @@ async def check_typed(
         return _LEFT_PAGE
     wanted, actual = _normalize(text), _normalize(after["text"])
     if actual == wanted or (not replaced and wanted in actual):
-        return _UNSEEN if after["unseen"] else ""
+        return _FIELD_NOT_VISIBLE if after["unseen"] else ""
     arguments = {"element": target.element, "text": text}
     if await injected.call(target.frame, "isSpreadOver", arguments):
         return ""
@@ -118,7 +118,7 @@ async def _check_drawn(
     if instead:
         # Lines that scrolled out of view are not drawn: only the surrounding text is compared.
         head, _, tail = old.partition(_normalize(instead))
-        expected = head[-AROUND:] + _normalize(text) + tail[:AROUND]
+        expected = head[-CONTEXT_LETTERS:] + _normalize(text) + tail[:CONTEXT_LETTERS]
         return "" if expected in now else f"but {shows}"
     leftover = [
         line for line in map(_letters, before["drawn"].splitlines()) if line and line in rest
@@ -212,7 +212,7 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
             problem = await _check_chosen(driver, target, option, (value, options[found[0]]))
     with suppress(PlaywrightError):  # the choice may have led to another page
         # A multiple-choice list stays open.
-        if problem != _CONFIRM and (await control_state(target))["fold"] == "expanded":
+        if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
             await driver.page.keyboard.press("Escape")
             await driver.settle()
     if len(found) != 1:
@@ -268,7 +268,7 @@ async def _check_chosen(
         on, word = after["on"]
         if not on:
             return f"but it is not {word}"
-        return "" if after["role"] == "option" else _CONFIRM
+        return "" if after["role"] == "option" else _NOT_CONFIRMED
     after = await _read_back(driver, target)
     if after is None:
         return _LEFT_PAGE

@@ -55,7 +55,7 @@ _CONSENT_FRAMES = (
     "consent", "sp_message", "privacy-mgmt", "trustarc", "cmp.", "/cmp", "onetrust", "cookielaw",
 )  # fmt: skip
 
-_END_NOT_SEEN = (BrowserGone, DeadlineExceeded, PageCrashed)
+_UNKNOWN_OUTCOME_ERRORS = (BrowserGone, DeadlineExceeded, PageCrashed)
 
 AddressCheck = Callable[[str], Awaitable[None]]
 """Raises Refused for an address that must not be reached."""
@@ -341,7 +341,7 @@ class PageDriver:
                 self.events.add("the tab closed")
                 return ActionOutcome(did, "", before.url, self.events.drain())
             after = await self.look()
-        except _END_NOT_SEEN as error:
+        except _UNKNOWN_OUTCOME_ERRORS as error:
             # Before the action, a lost page is only that; afterwards a timeout may be its effect.
             if isinstance(error, DeadlineExceeded) or perform is None:
                 raise OutcomeUnknown(did, str(error)) from error

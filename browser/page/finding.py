@@ -21,7 +21,7 @@ SEEK_SECONDS = 12.0  # for scrolling long lists: about a thousand rows per secon
 SEEK_FURTHER_SECONDS = 4.0  # if a line already has all the words
 _TOO_LARGE = "(the page is too large to be searched completely)"
 _LOADS_MORE = "(a list loads more as it is scrolled; the text is not in what it has loaded)"
-_NOT_TO_ITS_END = (
+_SEARCH_INCOMPLETE = (
     "(a long list was searched for {seconds:g} s, not to its end: FIND again goes on from there)"
 )
 
@@ -94,7 +94,7 @@ async def _scroll_lists_to(
                 }
                 state: dict[str, Any] = await injected.call(frame, "seek", options)
                 if state.get("late"):
-                    return [], _NOT_TO_ITS_END.format(seconds=seconds)
+                    return [], _SEARCH_INCOMPLETE.format(seconds=seconds)
                 if state.get("grew"):
                     note = _LOADS_MORE
                     continue  # with the next list

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
-_OF_REF = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
+_REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
 OPTIONS_SHOWN = 12  # a select's options; further ones get lines of their own
 OPTIONS_A_LINE = 40  # options on one line of an expanded list
 OPTION_SHOWN = 40  # characters
@@ -40,14 +40,14 @@ _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)
 TABLE_KINDS = frozenset({"row", "th", "board"})
 _NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is not a row
 _BRACKET_LOST = 800  # a bracket still open after this belongs to the text, not to a control
-_UNSEEN = frozenset({"invisible", "off-screen", "turned away"})
+_NOT_VISIBLE_STATES = frozenset({"invisible", "off-screen", "turned away"})
 # The text inside these is their label; inside a custom field or list it is the value.
 _CAPTIONED_ROLES = ("", "button", "link", "menuitem", "tab")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
 _UNNAMED_ROLES = frozenset({"link", "clickable", "hoverable"})
-_TICKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"})
+_CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"})
 LABEL_ONLY = " (label only)"  # after the name of a landmark whose name is not visible
-_PASSING = frozenset({"focused", "label only"})  # says nothing about the page's content
+_NON_CONTENT_STATES = frozenset({"focused", "label only"})  # say nothing about the page itself
 # Stands for a space in a field's value while runs of spaces are collapsed; clean text has no NUL.
 _KEPT_SPACE = "\0"
 # Security: page text that looks like one of our refs could pass for a control.
@@ -118,7 +118,9 @@ class PageLine:
     def rename(self, refs: dict[str, str]) -> None:
         """Replace the refs of the line's elements."""
         if self.kind in ("options", "value"):  # `options of e12: …`
-            self.text = _OF_REF.sub(lambda found: refs.get(found[0], found[0]), self.text, count=1)
+            self.text = _REF_AFTER_OF_RE.sub(
+                lambda found: refs.get(found[0], found[0]), self.text, count=1
+            )
         if not refs.keys() & self.refs.keys():
             return
         self.text = REF.sub(lambda found: f"[{refs.get(found[1], found[1])}", self.text)
@@ -136,8 +138,8 @@ class PageLine:
 
 
 _CONTROL = re.compile(r"\[(?:f\d+)?e\d+ [^\[\]]*\]|\[(?:f\d+)?e\d+:")  # for a link, only its mark
-_SAYS = re.compile(r"\w")
-_BEGIN = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
+_WORD_CHARACTER_RE = re.compile(r"\w")
+_FIRST_WORDS_RE = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
 _NUMBER = re.compile(r"\d+")
 CONTEXT_LINES = 3  # before a line with no words of its own
 COMPARED_LINES = 4_000
@@ -183,20 +185,23 @@ class _Compared:
     def context(self, at: int) -> str:
         """The text of the nearest previous line that has any words."""
         near = (self.said[n] for n in range(at - 1, max(-1, at - 1 - CONTEXT_LINES), -1))
-        return next((said for said in near if _SAYS.search(said)), "")
+        return next((said for said in near if _WORD_CHARACTER_RE.search(said)), "")
 
 
 def _say_the_same(before: _Compared, after: _Compared, i: int, j: int) -> bool:
     """Whether two aligned lines are about the same thing: numbers in them may have changed."""
     old, new = before.said[i], after.said[j]
-    if _SAYS.search(old) or _SAYS.search(new):
-        begins = [found and found[0] for found in (_BEGIN.search(old), _BEGIN.search(new))]
+    if _WORD_CHARACTER_RE.search(old) or _WORD_CHARACTER_RE.search(new):
+        begins = [
+            found and found[0]
+            for found in (_FIRST_WORDS_RE.search(old), _FIRST_WORDS_RE.search(new))
+        ]
         if begins[0] != begins[1] or _NUMBER.sub("", old) != _NUMBER.sub("", new):
             return False
         if begins[0] is None and old != new:
             return False
     is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
-    if is_unique and (_SAYS.search(old) or before.named[i]):
+    if is_unique and (_WORD_CHARACTER_RE.search(old) or before.named[i]):
         return True
     # Controls without words, such as the days of a month, relate to the text before them.
     context = before.context(i)
@@ -356,7 +361,7 @@ class _LineText:
             if piece["x"] == "covered":
                 self._line.covered.append((marked, bare))
                 return marked, bare
-            if piece["x"] in _UNSEEN:
+            if piece["x"] in _NOT_VISIBLE_STATES:
                 self._line.unseen_text.append(marked)
             return marked, marked
         if "i" in piece:
@@ -403,7 +408,7 @@ class _LineText:
         line, ref, role = self._line, piece["r"], piece["k"] or "clickable"
         line.refs[ref] = f"{role} {name[0]}".strip().replace(_KEPT_SPACE, " ")
         hidden = piece.get("x")
-        if hidden in _UNSEEN:
+        if hidden in _NOT_VISIBLE_STATES:
             line.unseen_refs.add(ref)
         elif hidden:
             line.covered += ((f", {hidden}", ""), (f": {hidden}]", "]"))
@@ -456,8 +461,8 @@ def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
 
     A link becomes its name, since it is part of a sentence.
     """
-    facts = [state for state in states if state not in _PASSING]
-    if role in _TICKED and "checked" not in facts and "mixed" not in facts:
+    facts = [state for state in states if state not in _NON_CONTENT_STATES]
+    if role in _CHECKABLE_ROLES and "checked" not in facts and "mixed" not in facts:
         facts.insert(0, "not checked")
     if not value and role not in _UNNAMED_ROLES:
         facts.insert(0, role)

@@ -43,7 +43,7 @@ _POLL_SECONDS = 0.02  # between checks of the page's state while requests are op
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
 _SENDING = frozenset({"POST", "PUT", "PATCH"})
 _REFUSED_KEPT = 200
-_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
 _MESSAGE_CHARS = 200  # of a dialog
 _LINE_CHARS = 280
@@ -270,7 +270,7 @@ class PageEvents:
     def _on_request(self, request: Request) -> None:
         if request.resource_type in _RELEVANT:
             self._requests[request] = time.monotonic()
-            if request.method not in _READING and same_site(request.url, self._page.url):
+            if request.method not in _READ_METHODS and same_site(request.url, self._page.url):
                 self._unanswered[request] = self._requests[request]
         self.sent += request.method in _SENDING
         if request.is_navigation_request() and request.frame == self._page.main_frame:

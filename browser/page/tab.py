@@ -45,7 +45,7 @@ DOWNLOAD_SECONDS = 50.0  # of the one minute that a call may take
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
 LOOK_AGAIN_SECONDS = 0.2  # while waiting for a text; a look takes a quarter of that
 # Pixels past the middle of a drop target: the side decides where a sortable list inserts.
-ASIDE = 2
+DROP_OFFSET = 2
 MAX_RESULT = 4_000  # characters of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
 """Types of fields that sites use for one-time codes, besides passwords."""
@@ -427,7 +427,7 @@ class Tab:
             focus = await injected.call(frame or self.page.main_frame, "focusOf", element)
             if focus["off"] and _PRESSING_KEYS & set(key_names):
                 what = "it was not pressed" if target else f"{focus['line']} was not pressed"
-                raise ActionError(f"{what}: {focus['off']}", hint=user_input.OFF_HINT)
+                raise ActionError(f"{what}: {focus['off']}", hint=user_input.DISABLED_HINT)
             await user_input.press(self.page, key_names)
             if target and not focus["right"]:
                 return f"but the focus is on {focus['line'] or 'nothing'}"
@@ -469,7 +469,7 @@ class Tab:
                 stops = [(box["x"] + across, box["y"] + down) for across, down in points]
             elif to is not None:
                 end = await user_input.hit_point(await self.driver.frames.find(to), covered=True)
-                stops = [end, (end[0] + ASIDE, end[1] + ASIDE)]
+                stops = [end, (end[0] + DROP_OFFSET, end[1] + DROP_OFFSET)]
             else:
                 stops = [(x + by[0], y + by[1])]
             await user_input.drag(self.page, start, stops, seconds)

@@ -50,19 +50,19 @@ STEPPERS = frozenset({"slider", "spinbutton"})
 BY_WHEEL = "by the wheel"
 FAR = 1_000_000  # pixels to the end of any list
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
-_BAD_FORM = (
+_WRONG_FORMAT = (
     "the value does not have the format that this field requires (2026-03-31, 13:45, #ff0000, 42)"
 )
-OFF_HINT = "Check what the page requires first."
-_FORM_HINT = "Give it in that format."
+DISABLED_HINT = "Check what the page requires first."
+_FORMAT_HINT = "Give it in that format."
 # A phrase in Playwright's message, with our reason and hint.
 _REASONS = (
-    ("element is not enabled", "it is disabled", OFF_HINT),
+    ("element is not enabled", "it is disabled", DISABLED_HINT),
     ("element is not editable", "it is readonly", "CLICK it, and choose from what it opens."),
     ("element is not visible", "it is not visible", "First CLICK the control that shows it."),
     ("outside of the viewport", "it is outside the scrollable area", None),
     ("is not an <input>", "it is not a field to type into", "CLICK the field and look again."),
-    ("Malformed value", _BAD_FORM, _FORM_HINT),
+    ("Malformed value", _WRONG_FORMAT, _FORMAT_HINT),
     ("Timeout ", "the browser did not reach it in time", "SNAPSHOT, and try again."),
 )
 
@@ -157,7 +157,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
             await target.page.mouse.move(hit["over"]["x"], hit["over"]["y"])
             continue
         if not hit.get("wait") or time.monotonic() > until:
-            hint = OFF_HINT if hit.get("off") else None
+            hint = DISABLED_HINT if hit.get("off") else None
             if hit.get("over"):
                 hint = "HOVER the element beside it first, then SNAPSHOT."
             if "covers" in reason:
@@ -275,7 +275,7 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
         # Such a field is empty after a value that the browser cannot parse.
         has_format = kind in _FILLED_AT_ONCE or kind == "number"
         if has_format and text and not await element.input_value():
-            raise ActionError(_BAD_FORM, hint=_FORM_HINT)
+            raise ActionError(_WRONG_FORMAT, hint=_FORMAT_HINT)
     except PlaywrightError as error:
         raise _action_error(error) from error
 

@@ -27,10 +27,10 @@ _LIFETIME = timedelta(days=30)
 # Keeps the file small: the sites read longest ago are dropped first.
 _MAX_SITES = 2_000
 
-# After this many timeouts in a row, a site gets `_MORE` times the usual seconds. After as many
-# more without an answer it gets `_LESS`: waiting longer did not help and costs each run time.
-_SLOW_AFTER, _HOPELESS_AFTER = 2, 5
-_MORE, _LESS = 2.0, 0.5
+# After this many timeouts in a row, a site gets `_LONGER` times the usual seconds. After as many
+# more without an answer it gets `_SHORTER`: waiting longer did not help and costs each run time.
+_SLOW_AFTER, _UNRESPONSIVE_AFTER = 2, 5
+_LONGER, _SHORTER = 2.0, 0.5
 # A slow site gets this many times its slowest read's duration.
 _MARGIN = 1.5
 FAILURES = frozenset(
@@ -78,8 +78,8 @@ class Habit:
         if not self.is_recent:
             return usual
         if self.failed == Outcome.TIMEOUT and self.times >= _SLOW_AFTER:
-            return usual * (_MORE if self.times < _HOPELESS_AFTER else _LESS)
-        return min(max(usual, _MARGIN * self.seconds), _MORE * usual)
+            return usual * (_LONGER if self.times < _UNRESPONSIVE_AFTER else _SHORTER)
+        return min(max(usual, _MARGIN * self.seconds), _LONGER * usual)
 
 
 class Habits:

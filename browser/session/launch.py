@@ -63,10 +63,10 @@ MAX_RUNS_OF_A_PROCESS = 200
 """Runs until a browser process is replaced: it retains some memory after each."""
 MAX_IDLE_SECONDS = 60.0
 """How long a kept browser waits for the next run; an idle one takes 150 MB."""
-NOWHERE = "http://127.0.0.1:9"
+DUMMY_PROXY = "http://127.0.0.1:9"
 """A dummy proxy: nothing listens on the discard port."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
-ARRIVING = "arriving"
+INCOMING_FOLDER = "arriving"
 """The folder, in the scratch folder, for downloads until they are saved or their context closes."""
 QUIET_FLAGS = (
     # No requests to Google: no updates, models, lists, statistics or sign-in.
@@ -307,11 +307,11 @@ async def _start(kind: tuple[bool, bool]) -> Process:
         try:
             browser = await playwright.chromium.launch(
                 executable_path=executable,
-                downloads_path=folder / ARRIVING,
+                downloads_path=folder / INCOMING_FOLDER,
                 headless=headless,
                 args=launch_flags(),
                 # Each context has its own proxy. Requests outside any context go nowhere.
-                proxy=proxy_settings(NOWHERE if proxied else None),
+                proxy=proxy_settings(DUMMY_PROXY if proxied else None),
                 chromium_sandbox=sandboxed(),
                 timeout=START_SECONDS * 1000,
                 handle_sigint=False,  # Ctrl-C is the run's to handle

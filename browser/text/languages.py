@@ -41,7 +41,7 @@ _SMALL_WORDS = {
     "sv": "och att det som är på för inte har med av till den var om kan sig",
 }
 SMALL_WORDS: Final = frozenset(" ".join(_SMALL_WORDS.values()).split())
-_OWNERS = {
+_LANGUAGES_OF_WORD = {
     word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
     for word in SMALL_WORDS
 }
@@ -71,7 +71,7 @@ def language_of(text: str) -> str | None:
             ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # Russian lacks these
             return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
     tokens = [word.casefold() for word in _LETTERS.findall(sample)]
-    found = Counter(language for word in tokens for language in _OWNERS.get(word, ()))
+    found = Counter(language for word in tokens for language in _LANGUAGES_OF_WORD.get(word, ()))
     (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
     fewest = max(_MIN_SMALL_SHARE * len(tokens), 1.5 * second)
     return first if len(tokens) >= _MIN_WORDS and most >= fewest else None

@@ -15,9 +15,9 @@ _ABBREVIATIONS = frozenset(
     rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
 )
 # … after these only before a number (unlike `voted no. Hanna …`) …
-_NUMBERED = frozenset(("no", "nos"))
+_BEFORE_NUMBER = frozenset(("no", "nos"))
 # … but after these, it does if the next word is one of the _OPENERS.
-_MAY_CLOSE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
+_MAY_END_SENTENCE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
 _OPENERS = frozenset(
     """a although an as at but during for he her his however i if in it its many most on one
     several she since some that the their there these they this those though to we when while
@@ -75,9 +75,9 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     word = last.casefold()
     if word.isdigit() and _word_at(text, match.end()) in _GERMAN_MONTHS:
         return False
-    if word in _NUMBERED:
+    if word in _BEFORE_NUMBER:
         return not following.isdigit()
-    if word in _MAY_CLOSE:
+    if word in _MAY_END_SENTENCE:
         return _is_opener(text, match.end())
     if len(last) == 1 and (last.isupper() or text[at - 1 : at] in {"(", "["}):  # `(b. 1960)`
         is_degree = text[:at].rstrip().endswith("°")  # `46 °C`
@@ -111,7 +111,7 @@ _NARROWEST = 60
 # joined (75-88 % without it), and 7.4 % of the lines in 778 pieces of code are wrongly joined
 # (7.1 % without it).
 _LATE_SHARE = 0.8
-_ITEMS = frozenset("-*+•")
+_LIST_MARKERS = frozenset("-*+•")
 
 
 def text_blocks(text: str, *, unwrapped: bool = False) -> str:
@@ -158,7 +158,7 @@ def _continues_sentence(before: str, word: str) -> bool:
 def _text_margin(line: str) -> int:
     """The indentation of a line's text, after the list marker if there is one."""
     sign, _, rest = line.lstrip().partition(" ")
-    return len(line) - len(rest.lstrip()) if rest and sign in _ITEMS else _margin(line)
+    return len(line) - len(rest.lstrip()) if rest and sign in _LIST_MARKERS else _margin(line)
 
 
 def _margin(line: str) -> int:
