@@ -36,7 +36,7 @@ IN_EXTRAS: Final = {
     "timestamps": ("opentimestamps", "rfc3161"),
     "solvers": ("2captcha",),
 }
-"""The plug-ins of our own second package, by kind; it need not be installed."""
+"""The plug-ins in our second package, by kind; it need not be installed."""
 
 
 def extras_hint(kind: str) -> str:

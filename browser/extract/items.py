@@ -74,7 +74,7 @@ def read_items(blocks: Sequence[Block]) -> list[Block] | None:
 
 
 def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
-    """Elements of the same name that together hold most of the page's text, outer ones first."""
+    """Elements of the same name that together contain most of the page's text, outer ones first."""
     owners: dict[tuple[object, ...], dict[etree._Element, list[Block]]] = defaultdict(dict)
     for block in blocks:
         seen = set()

@@ -37,7 +37,7 @@ CHROMIUM_FLAGS = (
     # WebRTC only through the proxy, i.e. not at all, as the proxy cannot carry UDP.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    # The browser sends no DNS requests of its own.
+    # The browser sends no DNS requests itself.
     "--dns-prefetch-disable",
     "--disable-background-networking",
 )

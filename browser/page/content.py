@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 READ_SECONDS = 5.0  # a page that does not answer by then is stuck in one of its scripts
 FOREIGN_FRAME_SECONDS = 1.0  # for a frame from another site to answer
 FOREIGN_FRAMES = 8  # further ones are advertisements
-FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames hold nothing to read
+FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames contain nothing to read
 
 
 async def rendered_html(page: Page) -> str:

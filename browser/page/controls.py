@@ -1,4 +1,4 @@
-"""Choosing options in lists, and checking what a control holds after an action.
+"""Choosing options in lists, and checking a control's value after an action.
 
 A list is a native select, or one that the page draws: a combobox, a listbox, a framework's select.
 Each check returns a note for the action's outcome; "" if the control has the expected value.
@@ -77,7 +77,7 @@ async def check_typed(
 
 
 async def _check_stepped(driver: PageDriver, target: Target, text: str) -> str:
-    """Check that a slider, or a part of a date, holds a value."""
+    """Check that a slider or a date part has a value."""
     after = await _read_back(driver, target)
     if after is None:
         return _LEFT_PAGE

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
-OPTIONS_SHOWN = 12  # a select's options; further ones get lines of their own
+OPTIONS_SHOWN = 12  # a select's options; further ones go on separate lines
 OPTIONS_A_LINE = 40  # options on one line of an expanded list
 OPTION_SHOWN = 40  # characters
 NAME_SHOWN = 160  # characters of a control's name
@@ -219,7 +219,7 @@ def frame_line(entry: dict[str, Any]) -> PageLine:
 def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
     """Make the lines for one entry of the walk; a long one is split.
 
-    Options and values that do not fit follow in lines of their own.
+    Options and values that do not fit follow on separate lines.
     """
     line = PageLine("", entry["k"], entry["d"], front=entry.get("m", 0))
     if entry.get("g"):

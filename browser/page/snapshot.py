@@ -182,7 +182,7 @@ def _runs_out_of_sight(lines: Sequence[PageLine], shown: Sequence[int]) -> set[i
 def _pick_lines(
     lines: Sequence[PageLine], rendered: Sequence[str], limit: int, query: str | None
 ) -> set[int]:
-    """Pick lines greedily, for `limit` characters in all, folds included.
+    """Pick lines greedily, for `limit` characters in total, including folds.
 
     A line's score is the number of words that no picked line shows, per character. Its relevance
     to the query is not divided by its length: 58 of 60 expected items are then shown within 700

@@ -112,7 +112,7 @@ async def keep_rendering(page: Page) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        with suppress(PlaywrightError):  # the tab closed meanwhile
+        with suppress(PlaywrightError):  # the tab was closed in the meantime
             await session.detach()
 
 

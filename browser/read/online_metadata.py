@@ -149,7 +149,7 @@ def _completed(document: Document, entry: _Entry, name: str) -> Document:
     """Fill in missing fields; the registry's authors are used if its first author matches."""
     notes = list(document.notes)
     title, authors = document.title, ", ".join(entry.authors)
-    title = "" if title.lower().endswith(".pdf") else title  # the name of the file
+    title = "" if title.lower().endswith(".pdf") else title  # it is the file name
     if entry.title and not _agree(title, entry.title):
         if title:
             notes.append(f"{name} has a different title: {entry.title}")

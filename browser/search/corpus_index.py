@@ -42,7 +42,7 @@ _MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters per passage: long enough to contain a question's words, short enough for one topic.
 _MIN_CHARS, _MAX_CHARS = 500, 1500
 
-PASSAGE_BITS = 20  # of a passage id below its file's number: a million each
+PASSAGE_BITS = 20  # low bits of a passage id, for its number in the file: a million per file
 _MAX_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this soon before it was indexed may have changed again with the same timestamp,
 # within one tick of its file system's clock (2 s on FAT), so its content is compared.

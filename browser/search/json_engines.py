@@ -218,7 +218,7 @@ class OpenAlex(JsonProvider):
     )
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for works by relevance."""
+        """Request works by relevance."""
         since = since_day(query.since)
         filters = [f"from_publication_date:{since.isoformat()}"] if since else []
         filters += [f"language:{query.lang}"] if query.lang else []

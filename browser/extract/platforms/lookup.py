@@ -87,7 +87,7 @@ def record_of(url: str, body: bytes) -> Record | None:
 
 
 def with_platform(document: Document, body: bytes, url: str) -> Document:
-    """Complete a known platform's page from its record, or note that it was read without one.
+    """Complete a known platform's page from its record, or note that there was no record.
 
     Information missing from the page's own text is added: replies with author and date, and a list
     of the record's facts at the end, so that each can be cited.
