@@ -13,17 +13,17 @@ from typing import Any, Final
 from browser.errors import BrowserError
 
 KINDS: Final = {
-    "search": "a search provider: a class over `browser.search.provider.SearchProvider`",
-    "platforms": "a site parser: a class over `browser.extract.platforms.Platform`",
-    "documents": "a reader of documents by kind: called with bytes, address and file name",
-    "solvers": "a solver of captchas: made with `browser.solvers.Settings`",
-    "models": "a language model: made with the name behind `NAME/`",
-    "judges": "a judge of claims: called with a claim and passages, gives a Verdict or None",
-    "embedders": "texts into vectors: `name` and `embed(texts)`",
+    "search": "a search provider: a subclass of `browser.search.provider.SearchProvider`",
+    "platforms": "a site parser: a subclass of `browser.extract.platforms.Platform`",
+    "documents": "a document reader for one kind: called with bytes, address and file name",
+    "solvers": "a captcha solver: created with `browser.solvers.Settings`",
+    "models": "a language model: created with the name after `NAME/`",
+    "judges": "a judge of claims: called with a claim and passages, returns a Verdict or None",
+    "embedders": "an embedder, which turns texts into vectors: `name` and `embed(texts)`",
     "tools": "a tool, `agent.tools.registry.Tool`, or several",
-    "channels": "a way in by a messenger: a class over `agent.channels.channel.Channel`",
-    "timestamps": "who vouches for a time: a module with `stamp` and `check`, `agent.sealing`",
-    "exports": "a form of export: the folder of a run in, bytes out",
+    "channels": "a messenger channel: a subclass of `agent.channels.channel.Channel`",
+    "timestamps": "a timestamp authority: a module with `stamp` and `check`, see `agent.sealing`",
+    "exports": "an export format: takes a run's folder, returns bytes",
 }
 """The kinds of plug-ins; docs/plugins.md has an example of each."""
 

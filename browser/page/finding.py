@@ -102,6 +102,6 @@ async def _scroll_lists_to(
                     break
                 view = await driver.look()
                 if find_lines(view.lines, text).found:
-                    place = "where a row says all its words" if state.get("byWords") else "it"
+                    place = "a row with all its words" if state.get("byWords") else "it"
                     return view.lines, f"(a list was scrolled to {place})"
     return [], note
