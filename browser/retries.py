@@ -1,13 +1,12 @@
 """The retry rules: what is repeated, how often, and how long the waits are (uses tenacity).
 
-| who (rule)                      | repeats                                            | attempts  |
+| user (rule)                     | repeats                                            | attempts  |
 |---------------------------------|----------------------------------------------------|-----------|
 | pages, `browser.net.http` (WEB) | a GET: no connection, no answer, 502, 503, 429 *   | 3         |
 | models, `agent.models` (MODEL)  | an outage, a rate limit, an empty or broken reply  | 4         |
-| notices, channels' calls, mail  | what was not processed: no connection, 429, 503,   | 5         |
-|   (SERVICE)                     | a 4xx of a mail server; otherwise what may be repeated  |
-   |
-| channels (CHANNEL)              | a lost connection, an answer that was not sent     | unbounded |
+| notices, channel calls, mail    | unprocessed requests: no connection, 429, 503,     | 5         |
+|   (SERVICE)                     | a mail server's 4xx; otherwise anything repeatable |           |
+| channels (CHANNEL)              | a lost connection, an unsent answer                | unbounded |
 | jobs (`delay`)                  | a failed run, as often as the job's `--retry`      | its own   |
 | `write_atomic`, on Windows      | replacing a file that another process has open     | 7         |
 

@@ -93,7 +93,7 @@ class SearchAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of a page: absolute URL, visible text, and `rel` tokens such as `next`."""
+    """A link on a page: absolute URL, visible text, and `rel` tokens such as `next`."""
 
     url: str
     text: str

@@ -66,7 +66,7 @@ class LocalFiles:
         parts = urlsplit(url)
         is_local = parts.scheme == "file" and parts.netloc in {"", "localhost"}
         if is_local and "\x00" not in unquote(parts.path):
-            # Resolved before it is compared: `..` and links must not lead out of what is allowed.
+            # Resolved before it is compared: `..` and links must not leave the allowed paths.
             found = [path.resolve() for path in self._candidates(parts.path)]
             allowed = [
                 path

@@ -1,4 +1,4 @@
-"""Reading a page: its rendered HTML, what a user sees of it, screenshots, its storage."""
+"""Reading a page: its rendered HTML, its visible content, screenshots, its storage."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:
 
 
 async def _visible_refs(driver: PageDriver) -> dict[str, str]:
-    """Role and name of what a user can see and act on, by ref."""
+    """Role and name of the elements that a user can see and act on, by ref."""
     visible: dict[str, str] = {}
     for line in (await driver.look()).lines:
         visible |= {ref: what for ref, what in line.refs.items() if ref not in line.unseen_refs}
@@ -298,7 +298,7 @@ async def _visible_refs(driver: PageDriver) -> dict[str, str]:
 
 
 def _option_names(visible: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
-    """Names, by ref, of the options among what is visible.
+    """Names, by ref, of the visible options.
 
     Those that are not `known` from before the list opened are preferred. Options are recognised by
     their role; in a list without roles, everything new is an option.

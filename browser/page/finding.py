@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SEEK_SECONDS = 12.0  # for scrolling long lists: about a thousand rows per second
 SEEK_FURTHER_SECONDS = 4.0  # if a line already has all the words
 _TOO_LARGE = "(the page is too large to be searched completely)"
-_LOADS_MORE = "(a list loads more as it is scrolled; the text is not in what it has loaded)"
+_LOADS_MORE = "(a list loads more as it is scrolled; the text is not in the loaded part)"
 _SEARCH_INCOMPLETE = (
     "(a long list was searched for {seconds:g} s, not to its end: FIND again goes on from there)"
 )

@@ -86,7 +86,7 @@ def same_words(text: str, words: Sequence[str]) -> bool:
 
 
 def count_words(text: str) -> int:
-    """The length of a text in words, estimated for scripts without spaces."""
+    """A text's length in words, estimated for scripts without spaces."""
     found = len(text.split())
     if text.isascii():
         return found
@@ -111,7 +111,7 @@ def stem(word: str) -> str:
 def stem_in(language: str, word: str) -> str:
     """Stem a word in a language (ISO 639-1), then in English, as all languages borrow its words.
 
-    Without a stemmer for the language, only by English.
+    Without a stemmer for the language, only in English.
     """
     if language != "en" and language in _SNOWBALL and not word.isdigit():
         with _STEMMING:
@@ -164,19 +164,19 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Put a text on one line of at most `length` characters, `…` for what is cut off."""
+    """Put a text on one line of at most `length` characters; `…` marks the cut."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
 def escaped(text: str) -> str:
-    r"""Escape what `clean` would remove, as JSON does (`\u202e`): a JSON text keeps its value."""
+    r"""Escape characters that `clean` would remove (`\u202e`): a JSON text keeps its value."""
     return _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 @functools.cache
 def synonym_groups() -> tuple[tuple[str, ...], ...]:
-    """Return the groups of synonyms in `synonyms.txt`: one per line, lines with # are comments."""
+    """Return the synonym groups in `synonyms.txt`: one per line; lines with # are comments."""
     text = resources.files("browser.text").joinpath("synonyms.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return tuple(tuple(line.split()) for line in lines)
@@ -210,7 +210,7 @@ class BM25:
         return math.log(1 + (len(self) - found + 0.5) / (found + 0.5))
 
     def scores(self, query: Iterable[str]) -> list[float]:
-        """The score of each document, in their order; 0 if nothing matches."""
+        """The score of each document, in order; 0 if nothing matches."""
         result = [0.0] * len(self)
         for token in set(query):
             weight = self.idf(token) * (K1 + 1)
