@@ -143,7 +143,7 @@ _FIRST_WORDS_RE = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and 
 _NUMBER = re.compile(r"\d+")
 CONTEXT_LINES = 3  # before a line with no words of its own
 COMPARED_LINES = 4_000
-"""Total lines of two views; comparing more takes too long."""
+"""Maximum total lines of two views; comparing more takes too long."""
 
 
 def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
@@ -374,7 +374,7 @@ class _LineText:
         return self._format_control(piece, (name, name))
 
     def _close_control(self, ref: str) -> None:
-        """Make the text since the control was opened its name."""
+        """Use the text collected since the control was opened as its name."""
         if not self._open or self._open[-1][1]["r"] != ref:
             return
         at, piece = self._open.pop()

@@ -110,7 +110,7 @@ def _read_beside(archive: Archive, part: str, composer: Composer) -> None:
 
 
 def read_xls(body: bytes, url: str, name: str) -> Document:
-    """Read an .xls file (Excel 5 to 2003) as `read_xlsx` does newer ones.
+    """Read an .xls file (Excel 5 to 2003), as `read_xlsx` does for newer files.
 
     Raises ExtractError for a broken or encrypted file, or without the extra `office`.
     """
