@@ -237,14 +237,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class FindResult:
-    """Lines of a live page, with refs; `found` is false if they are only the nearest matches.
-
-    `by_words` says that some lines contain all words of the text, but none the text itself.
-    """
+    """Lines of a live page, with refs; `found` is false if they are only the nearest matches."""
 
     text: str
     found: bool
-    by_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)

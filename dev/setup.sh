@@ -24,32 +24,11 @@ apt_install() {
 
 suits() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] or sys.version_info.releaselevel != "final")' 2>/dev/null; }
 
-# A Python compiled without profiles (pyenv's, unless told otherwise) takes a quarter more time for
-# the tests. Distributions compile theirs with them and do not say so.
-is_quick() {
-  "$1" -c 'import ensurepip, sys, sysconfig, venv
-optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
-sys.exit(not (optimised or sys.base_prefix == "/usr"))' 2>/dev/null
-}
-
-# Every Python in PATH, the newest first.
-pythons() {
-  for name in python3.14 python3.13 python3.12 python3.11 python3 python; do
-    (IFS=:; for folder in $PATH; do if [ -x "$folder/$name" ]; then echo "$folder/$name"; fi; done)
-  done
-}
-
 find_python() {
-  if [ -n "${PYTHON:-}" ]; then suits "$PYTHON" && echo "$PYTHON"; return; fi
-  pythons | {
-    first=
-    while read -r python; do
-      suits "$python" || continue
-      first=${first:-$python}
-      if is_quick "$python"; then echo "$python"; exit; fi
-    done
-    [ -n "$first" ] && echo "$first"
-  }
+  for name in ${PYTHON:-python3.14 python3.13 python3.12 python3.11 python3 python}; do
+    if suits "$name"; then echo "$name"; return; fi
+  done
+  return 1
 }
 
 make_venv() {

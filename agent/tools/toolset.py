@@ -40,7 +40,10 @@ TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED,
     "PYTHON"
 }
 """Names that are recognised as calls in the tags of other protocols too."""
-_BUILT_IN: Final = TOOL_NAMES.union(tool.name for tool in SCRIPTING_TOOLS)
+BUILT_IN: Final = TOOL_NAMES.union(
+    tool.name for tool in (*SCRIPTING_TOOLS, *SOLVING_TOOLS, *WIKI_TOOLS, read_skill)
+)
+"""Tools whose results are not the words of a server or function that the user added."""
 _RULE_OPTIONS: Final = (
     *("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny"),
     *("memory_tool_allow", "memory_tool_deny"),
@@ -230,7 +233,7 @@ def record_provenance(
         requested = ""
     prefix, _, rest = observation.tool.partition("__")
     server = SERVER + rest.partition("__")[0] if prefix == "mcp" and rest else ""
-    if not server and observation.tool not in _BUILT_IN:
+    if not server and observation.tool not in BUILT_IN:
         server = FUNCTION + observation.tool
     url = server or observation.url or requested
     new: list[str] = []
@@ -255,7 +258,7 @@ def _provenance_kind(
     if tool == "read_skill":
         return Kind.MEMORY if observation.get("owner") == "user" else Kind.FILE
     # A computed text may spell out private words that were read.
-    if tool not in _BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH)):
+    if tool not in BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from browser.page.lines import PageLine
 
 SEEK_SECONDS = 12.0  # for scrolling long lists: about a thousand rows per second
-SEEK_FURTHER_SECONDS = 4.0  # if a line already has all the words
 _TOO_LARGE = "(the page is too large to be searched completely)"
 _LOADS_MORE = "(a list loads more as it is scrolled; the text is not in the loaded part)"
 _SEARCH_INCOMPLETE = (
-    "(a long list was searched for {seconds:g} s, not to its end: FIND again goes on from there)"
+    f"(a long list was searched for {SEEK_SECONDS:g} s, not to its end: FIND again goes on from"
+    " there)"
 )
 
 
@@ -31,10 +31,8 @@ async def find(driver: PageDriver, text: str) -> FindResult:
     lines, complete = await _lines_with_text(driver, text)
     result, text_refs = find_lines(lines, text), await _refs_of_text(driver, text)
     notes = [] if complete else [_TOO_LARGE]
-    # `Ship 777` is the name of one row; another may have both words, as in "a ship of 777 tons".
-    named = result.by_words and any(map(str.isdigit, text))
-    if (not result.found or named) and not text_refs:
-        lines, note = await _scroll_lists_to(driver, text, literally=named)
+    if not result.found and not text_refs:
+        lines, note = await _scroll_lists_to(driver, text)
         if lines:
             result = find_lines(lines, text)
         if note:
@@ -69,32 +67,24 @@ async def _refs_of_text(driver: PageDriver, text: str) -> list[tuple[str, str, s
         return list(await injected.call(driver.page.main_frame, "refsOfText", text))
 
 
-async def _scroll_lists_to(
-    driver: PageDriver, text: str, *, literally: bool
-) -> tuple[list[PageLine], str]:
-    """Scroll lists that render or load only what is in view until a text or its words appear.
+async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine], str]:
+    """Scroll lists that render or load only what is in view until a text appears.
 
-    Returns the page's lines if they appear, otherwise none; and a note to add to the result.
+    Returns the page's lines if it appears, otherwise none; and a note to add to the result.
     """
-    seconds = SEEK_FURTHER_SECONDS if literally else SEEK_SECONDS
-    until = time.monotonic() + seconds
+    until = time.monotonic() + SEEK_SECONDS
     note = ""
     async with (
-        within(seconds + LOOK_SECONDS, f"look for {text!r}"),
+        within(SEEK_SECONDS + LOOK_SECONDS, f"look for {text!r}"),
         keep_rendering(driver.page),
     ):
         for frame in await driver.frames.visible():
             for attempt in itertools.count():
                 remaining = max(0, int((until - time.monotonic()) * 1000))
-                options = {
-                    "text": text,
-                    "ms": remaining,
-                    "more": attempt > 0,
-                    "literally": literally,
-                }
+                options = {"text": text, "ms": remaining, "more": attempt > 0}
                 state: dict[str, Any] = await injected.call(frame, "seek", options)
                 if state.get("late"):
-                    return [], _SEARCH_INCOMPLETE.format(seconds=seconds)
+                    return [], _SEARCH_INCOMPLETE
                 if state.get("grew"):
                     note = _LOADS_MORE
                     continue  # with the next list

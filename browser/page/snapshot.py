@@ -282,7 +282,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     )
     formatted = _format_by_region(lines, hits)
     if exact or by_role or by_words:
-        return FindResult(formatted, found=True, by_words=not exact and not by_role)
+        return FindResult(formatted, found=True)
     return FindResult(f"nothing here says {text!r}; nearest:\n{formatted}", found=False)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Markup that APIs leave in texts; anything else in angle brackets (`Vec<T>`) is text.
 _MARKUP = re.compile(
-    r"</?(?:a|b|br|div|em|i|mark|p|small|span|strong|sub|sup|u)(?:\s[^<>]{0,300})?/?>",
+    r"</?(?:a|b|br|div|em|i|mark|p|small|span|strong|sub|sup|u|jats:[a-z-]+)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
 # `www.`, `m.`, `mobile.`, `amp.` in front, or `en.m.wikipedia.org` in the middle.

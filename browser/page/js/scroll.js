@@ -165,8 +165,8 @@ const untilRendered = async (list, before, ms) => {
 };
 
 // How a row of the list (an element around a word, no longer than a row) contains a text: literally, by all its words, or
-// '' for not at all; with `literally`, matches by words do not count.
-const rowContains = (list, { text, words, literally }) => {
+// '' for not at all.
+const rowContains = (list, { text, words }) => {
   let found = '';
   for (const node of allTextNodes(list)) {
     if (!node.data.toLowerCase().includes(words[0])) continue;
@@ -174,7 +174,7 @@ const rowContains = (list, { text, words, literally }) => {
       const said = squash(renderedText(at)).toLowerCase();
       if (said.length > ROW_AT_MOST) break;
       if (standsIn(said, text) || standsIn(squash(at.textContent).toLowerCase(), text)) return 'exact';
-      if (!literally && words.every((word) => standsIn(said, word))) found = 'words';
+      if (words.every((word) => standsIn(said, word))) found = 'words';
     }
   }
   return found;
@@ -260,9 +260,9 @@ const scrollLists = async function* (wanted, element) {
 
 // Returns { found } each time a row of a list (any list, or the one around an element) contains the text, { late } when the
 // time is up, { grew } at the end of a list that loaded more; {} at the end.
-const seek = async ({ text, ms, more, element, literally }) => {
+const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();
   seekLimit.until = performance.now() + ms;
-  if (!more || !seeking) seeking = scrollLists({ text: asked, words: asked.split(' ').sort((a, b) => b.length - a.length), literally }, element);
+  if (!more || !seeking) seeking = scrollLists({ text: asked, words: asked.split(' ').sort((a, b) => b.length - a.length) }, element);
   return (await seeking.next()).value ?? {};
 };

@@ -103,7 +103,7 @@ def test_a_record_written_anew_is_not_the_one_that_a_calendar_took_down(run, anc
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
     done = run("verify", "last")
     assert done.returncode == 8
-    assert "head.ots: the timestamp does not hold" in done.stdout
+    assert "head.ots: the timestamp is not valid" in done.stdout
 
 
 def test_calendars_that_are_down_leave_the_run_and_its_proof_as_they_are(run, anchored, calendars):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.evidence import Evidence, assess_answer, check_answer
-from agent.evidence.confidence import ANSWER_BY_RULES_FROM
+from agent.evidence.confidence import MIN_EXTRACTIVE_CONFIDENCE
 from agent.types import Fit
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def test_a_quoted_sentence_is_trusted_by_what_it_covers_states_and_leads_by(
         confidence(has_value=None),
         confidence(has_value=False),
     ]
-    assert best >= ANSWER_BY_RULES_FROM
+    assert best >= MIN_EXTRACTIVE_CONFIDENCE
     assert best > max(weaker)
     assert confidence(has_value=False) < confidence(has_value=None)
     assert confidence(covered=0.0, margin=0.0, stated=0) < 0.4  # a part of it is not answered

@@ -64,8 +64,8 @@ async def test_an_earlier_run_is_handed_on_and_one_that_is_not_there_refused(des
         [done] = await desk.ended(first)
         other = desk.add("Whose is it?", after=[done.id, done.id])
         [after] = await desk.ended(other)
-    given = RunRecord.read(Runs(desk.jobs.data_dir).find(after.run)).started["options"]
-    [path] = given["file"]
+    folder = Runs(desk.jobs.data_dir).find(after.run)
+    [path] = folder.settings_with_paths(RunRecord.read(folder).started["options"])["file"]
     told = await asyncio.to_thread(
         Path(path).read_text, encoding="utf-8"
     )  # without memory the answer is a file

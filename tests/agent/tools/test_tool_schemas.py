@@ -97,4 +97,5 @@ def test_every_tool_is_listed_where_runs_look_for_it():
         listed = {tool.name for family in families.values() for tool in family}
         defined = {value.name for value in own.values() if isinstance(value, Tool)}
         assert defined <= listed | singles, f"list it at the end of {info.name}"
+        assert listed <= toolset.BUILT_IN, "its words would count as a foreign tool's"
         assert families.keys() <= used.keys() | {"COMPUTING_TOOLS"}, "add it to agent.tools.toolset"
