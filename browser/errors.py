@@ -6,7 +6,7 @@ BrowserError
  ├── FetchError         the page could not be fetched over HTTP
  │    ├── ConnectFailed     nothing was sent: anything may be repeated
  │    │    └── NameUnknown      there is no such host: repeating does not help
- │    ├── NoAnswer          sent, and cut off before the whole response: only a GET may be repeated
+ │    ├── NoAnswer          sent, but no complete response arrived: only a GET may be repeated
  │    ├── TooLarge          more bytes than the limit, before or after decompression
  │    └── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
  ├── SearchError        a provider cannot be queried at all (unreadable corpus, no such engine)
@@ -17,17 +17,17 @@ BrowserError
       ├── AttachFailed      no Chrome answers at the CDP address
       ├── BrowserGone       killed, frozen, or its socket dropped
       ├── PageCrashed       the renderer of this page died
-      ├── RefError          the ref has no element any more; `candidates` may be meant
-      └── ActionError       the element is there, the action did not succeed
+      ├── RefError          the ref no longer has an element; `candidates` are likely matches
+      └── ActionError       the element is there, but the action did not succeed
            ├── ElementLeft      the element was re-rendered before the action reached it
-           └── OutcomeUnknown   the action was started, and its end was not seen
+           └── OutcomeUnknown   the action was started, but its end was not observed
 """
 
 from __future__ import annotations
 
 
 class BrowserError(Exception):
-    """Base of all errors here. `hint` is one sentence for the user or the model."""
+    """Base class for all errors here. `hint` is one sentence for the user or the model."""
 
     hint = ""
 
@@ -64,7 +64,7 @@ class NameUnknown(ConnectFailed):
 
 
 class NoAnswer(FetchError):
-    """The request was sent and no whole response came: it may have had its effect anyway."""
+    """The request was sent but no complete response arrived: it may still have taken effect."""
 
 
 class TooLarge(FetchError):
@@ -86,7 +86,7 @@ class ExtractError(BrowserError):
 
 
 class SessionError(BrowserError):
-    """Base of the errors of the real browser."""
+    """Base class for errors of the real browser."""
 
 
 class BrowserMissing(SessionError):
@@ -116,7 +116,7 @@ class PageCrashed(SessionError):
 
 
 class RefError(SessionError):
-    """The ref has no element any more. `candidates` are lines with refs that may be meant."""
+    """The ref no longer has an element. `candidates` are lines with likely refs."""
 
     hint = "Take a new SNAPSHOT."
 
@@ -139,7 +139,7 @@ class ElementLeft(ActionError):
 
 
 class OutcomeUnknown(ActionError):
-    """The action was started, and its end was not seen: it may have taken effect.
+    """The action was started, but its end was not observed: it may have taken effect.
 
     `did` says what was started.
     """

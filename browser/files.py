@@ -14,13 +14,13 @@ _IN_USE: Final = (5, 32)
 violation."""
 MAX_REPEATS: Final = 6
 """Maximum number of further attempts, the first immediately, then after .05 to .8 s: readers and
-virus scanners close a file soon."""
+virus scanners soon close the file."""
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
     """Write a file atomically, synced to disk; if `OSError` is raised, the file is unchanged.
 
-    A `private` file is readable by its owner alone, and replaces a symbolic link; otherwise the
+    A `private` file is readable only by its owner and replaces a symbolic link; otherwise the
     target of the link is written. Pipes and terminals are written directly.
     """
     target = path if private else path.resolve()
@@ -42,7 +42,7 @@ def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
 
 
 def _replace(draft: Path, target: Path) -> None:
-    """Replace a file; on Windows repeat that until no other process has it open."""
+    """Replace a file; on Windows, retry until no other process has it open."""
     try:
         draft.replace(target)
     except PermissionError as error:

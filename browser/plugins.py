@@ -1,7 +1,7 @@
-"""Plug-ins of installed packages, found by their entry points in the group `urchin.KIND`.
+"""Plug-ins from installed packages, found through the entry-point group `urchin.KIND`.
 
-Entry points are only read when a name is used that is not built in; those of site parsers with the
-first page that is read.
+Entry points are read only when a name that is not built in is used; those of site parsers, when
+the first page is read.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, Final
 from browser.errors import BrowserError
 
 KINDS: Final = {
-    "search": "a search provider: a class over `browser.search.provider.SearchProvider`",
-    "platforms": "a site parser: a class over `browser.extract.platforms.Platform`",
-    "documents": "a reader of documents by kind: called with bytes, address and file name",
-    "solvers": "a solver of captchas: made with `browser.solvers.Settings`",
-    "models": "a language model: made with the name behind `NAME/`",
-    "judges": "a judge of claims: called with a claim and passages, gives a Verdict or None",
-    "embedders": "texts into vectors: `name` and `embed(texts)`",
+    "search": "a search provider: a subclass of `browser.search.provider.SearchProvider`",
+    "platforms": "a site parser: a subclass of `browser.extract.platforms.Platform`",
+    "documents": "a document reader for one kind: called with bytes, address and file name",
+    "solvers": "a captcha solver: created with `browser.solvers.Settings`",
+    "models": "a language model: created with the name after `NAME/`",
+    "judges": "a judge of claims: called with a claim and passages, returns a Verdict or None",
+    "embedders": "an embedder, which turns texts into vectors: `name` and `embed(texts)`",
     "tools": "a tool, `agent.tools.registry.Tool`, or several",
-    "channels": "a way in by a messenger: a class over `agent.channels.channel.Channel`",
-    "timestamps": "who vouches for a time: a module with `stamp` and `check`, `agent.sealing`",
-    "exports": "a form of export: the folder of a run in, bytes out",
+    "channels": "a messenger channel: a subclass of `agent.channels.channel.Channel`",
+    "timestamps": "a timestamp authority: a module with `stamp` and `check`, see `agent.sealing`",
+    "exports": "an export format: takes a run's folder, returns bytes",
 }
 """The kinds of plug-ins; docs/plugins.md has an example of each."""
 
@@ -36,17 +36,17 @@ IN_EXTRAS: Final = {
     "timestamps": ("opentimestamps", "rfc3161"),
     "solvers": ("2captcha",),
 }
-"""The plug-ins of our own second package, by kind; it need not be installed."""
+"""The plug-ins in our second package, by kind; it need not be installed."""
 
 
 def extras_hint(kind: str) -> str:
-    """Say which plug-ins of a kind the package of extras adds, and how to install it."""
+    """List the plug-ins of a kind that the extras package adds, and how to install it."""
     package = "'urchin-extras[timestamps]'" if kind == "timestamps" else "urchin-extras"
     return f"`pip install {package}` adds {', '.join(IN_EXTRAS[kind])}."
 
 
 class PluginBroken(BrowserError):
-    """A plug-in of an installed package cannot be loaded."""
+    """A plug-in from an installed package cannot be loaded."""
 
     hint = "`research plugins` shows its package; update or uninstall that."
 
@@ -62,7 +62,7 @@ class Plugin:
     entry: EntryPoint
 
     def load(self) -> Any:
-        """Import it; any error of the package becomes PluginBroken."""
+        """Import the plug-in; any error in the package becomes PluginBroken."""
         try:
             return self.entry.load()
         # Importing a third-party package may raise anything.
@@ -72,7 +72,7 @@ class Plugin:
 
 
 def plugins(kind: str, name: str | None = None) -> list[Plugin]:
-    """List the plug-ins of a kind, or those of one name, sorted by name."""
+    """List the plug-ins of a kind, or only those with a given name, sorted by name."""
     found = []
     for entry in entry_points(group=f"urchin.{kind}"):
         if name in (None, entry.name):
@@ -83,6 +83,6 @@ def plugins(kind: str, name: str | None = None) -> list[Plugin]:
 
 
 def load_plugin(kind: str, name: str) -> Any:
-    """Load the plug-in of this name; None if there is none. Raises PluginBroken."""
+    """Load the plug-in with this name; None if there is none. Raises PluginBroken."""
     found = plugins(kind, name)
     return found[0].load() if found else None

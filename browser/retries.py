@@ -1,19 +1,18 @@
-"""Who repeats what, how often, and how long it waits in between (over tenacity).
+"""The retry rules: what is repeated, how often, and how long the waits are (uses tenacity).
 
-| who (rule)                      | repeats                                            | attempts  |
+| user (rule)                     | repeats                                            | attempts  |
 |---------------------------------|----------------------------------------------------|-----------|
 | pages, `browser.net.http` (WEB) | a GET: no connection, no answer, 502, 503, 429 *   | 3         |
 | models, `agent.models` (MODEL)  | an outage, a rate limit, an empty or broken reply  | 4         |
-| notices, channels' calls, mail  | what was not processed: no connection, 429, 503,   | 5         |
-|   (SERVICE)                     | a 4xx of a mail server; otherwise what may be repeated  |
-   |
-| channels (CHANNEL)              | a lost connection, an answer that was not sent     | unbounded |
+| notices, channel calls, mail    | unprocessed requests: no connection, 429, 503,     | 5         |
+|   (SERVICE)                     | a mail server's 4xx; otherwise anything repeatable |           |
+| channels (CHANNEL)              | a lost connection, an unsent answer                | unbounded |
 | jobs (`delay`)                  | a failed run, as often as the job's `--retry`      | its own   |
 | `write_atomic`, on Windows      | replacing a file that another process has open     | 7         |
 
 * only with a Retry-After. Each wait is random up to a bound that doubles (full jitter), so that
-many clients do not come back together, and at least as long as the other side asks (Retry-After).
-If it asks for more than the rule's `patience`, there is no further attempt.
+many clients do not retry at the same moment, and at least as long as the server asks (Retry-After).
+If the server asks for more than the rule's `patience`, there is no further attempt.
 """
 
 from __future__ import annotations
@@ -43,16 +42,16 @@ class RetryRule:
 
 WEB = RetryRule(3, 0.3, 2.0, patience=3.0)
 MODEL = RetryRule(4, 0.5, 4.0, patience=60.0)
-"""An overload is over within half a minute, or not soon."""
+"""An overload either ends within half a minute or lasts."""
 SERVICE = RetryRule(5, 0.5, 30.0, patience=120.0)
 CHANNEL = RetryRule(0, 0.5, 30.0, least=0.25)
 
 
 class Temporary(Exception):
-    """A failed attempt that is worth another one.
+    """A failed attempt that is worth repeating.
 
-    Without one, `error` is raised, or `value` is returned where there is no error. `after` are the
-    seconds that the other side asks to wait.
+    If there is no further attempt, `error` is raised or, if there is no error, `value` is
+    returned. `after` is the number of seconds that the server asks to wait.
     """
 
     def __init__(
@@ -87,8 +86,8 @@ class _Attempt:
 
 
 async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
-    """Make attempts by a rule until one does not raise `Temporary`."""
-    # Imported at the first call: nearly every command imports this module, and few ask anything.
+    """Repeat attempts according to a rule until one does not raise `Temporary`."""
+    # Imported at the first call: nearly every command imports this module, but few make requests.
     from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415
 
     def gives_up(state: RetryCallState) -> bool:
@@ -98,7 +97,7 @@ async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
     def wait(state: RetryCallState) -> float:
         return max(_failure(state).after or 0.0, delay(rule, state.attempt_number))
 
-    async def once() -> T:  # tenacity awaits coroutine functions alone, and no lambda of one
+    async def once() -> T:  # tenacity awaits coroutine functions, not lambdas that return one
         return await attempt()
 
     retrying = AsyncRetrying(

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Via = Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
-"""How a page was obtained: by HTTP, the real browser, a local file, a search engine's snippet, an
-MCP tool of another program, a tool of a caller or plug-in; or computed from others."""
+"""How a page was obtained: over HTTP, from the real browser, a local file, a search engine's
+snippet, another program's MCP tool, a caller's or plug-in's tool; or computed from other pages."""
 
 PDF = "application/pdf"
 
@@ -20,9 +20,9 @@ PDF = "application/pdf"
 class Outcome(StrEnum):
     """How a search or a read ended. One enum for search engines, pages and limits.
 
-    A search provider ends in one of the first ten or `refused`, a page in any of them. Blocked is
-    not empty: `empty` is a real "nothing found", `blocked` means that the site rejected us.
-    `unreachable` is an `error` before any response: an unknown name, or no connection.
+    A search ends with one of the first ten or with `refused`; a page read may end with any of
+    them. `empty` is a real "nothing found"; `blocked` means that the site rejected us.
+    `unreachable` is an `error` before any response: an unknown name or no connection.
     """
 
     OK = "ok"
@@ -71,7 +71,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """The answer of one provider. `retry_after` is in seconds, None if the provider named none."""
+    """One provider's answer. `retry_after` is in seconds; None if the provider gave none."""
 
     outcome: Outcome
     results: tuple[SearchResult, ...] = ()
@@ -93,7 +93,7 @@ class SearchAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of a page: absolute URL, visible text, and `rel` tokens such as `next`."""
+    """A link on a page: absolute URL, visible text, and `rel` tokens such as `next`."""
 
     url: str
     text: str
@@ -111,7 +111,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Where a work was published, for references; what is not known is empty.
+    """Where a work was published, for references; unknown fields are empty.
 
     `venue` is the journal, or with `in_proceedings` the conference or book; `doi` and `arxiv` are
     identifiers without an address.
@@ -128,20 +128,20 @@ class Publication:
 
 
 UNKNOWN = Publication()
-"""Of a page that does not say where it was published."""
+"""For a page that does not say where it was published."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page's content as a reader sees it.
+    """A page's content as the user sees it.
 
     `text` is the saved text that evidence offsets point into: blocks separated by a blank line,
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
-    whitespace differs from the page. `markdown` adds emphasis and links. `pages` has the offset in
-    `text` at which each page of a paged document begins; of a live page, `shown_from` the offset at
-    which begins what only a snapshot shows. `controls` lists the form controls of the content, as
-    `searchbox Search the collection`. `needs_scripts` says why a browser, which runs a page's
-    scripts, may show more. Dates are ISO 8601 strings.
+    whitespace differs from the page. `markdown` adds emphasis and links. `pages` holds the
+    offset in `text` at which each page of a paged document begins. For a live page, `shown_from` is
+    the offset where the text that only the snapshot shows begins. `controls` lists the content's
+    form controls, such as `searchbox Search the collection`. `needs_scripts` says why a browser,
+    which runs the page's scripts, may show more. Dates are ISO 8601 strings.
     """
 
     url: str
@@ -168,12 +168,12 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was read: where, when, how, the outcome and the content.
+    """A page that was read: where, when and how, the outcome and the content.
 
     `url` is the final URL, `body` the bytes as fetched (by the browser: the DOM serialised as UTF-8
-    HTML), `headers` those of the HTTP response that are about the document, `reason` one line for
-    people: why it was read in this way, or what went wrong. `document` is None if nothing could be
-    read. `shown` is what a snapshot of a live page shows, as Markdown without refs.
+    HTML), `headers` the HTTP response headers about the document, `reason` one line for the user:
+    why the page was read in this way, or what went wrong. `document` is None if nothing could be
+    read. `shown` is the text of a live page's snapshot, as Markdown without refs.
     """
 
     requested_url: str
@@ -192,7 +192,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What the user sees: the visible tab of an attached browser, or our own page."""
+    """What the user sees: the visible tab of an attached browser, or a page of ours."""
 
     url: str
     title: str = ""
@@ -217,10 +217,10 @@ class TabInfo:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a model sees of a live page: text with refs, within a budget.
+    """A live page as the model sees it: text with refs, within a budget.
 
     `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element; `truncated` says
-    that lines were left out, which FIND can still reach.
+    that lines were left out; FIND can still reach them.
     """
 
     url: str
@@ -245,9 +245,9 @@ class FindResult:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A captcha as a solver needs it: its kind, its key for this site, and the page's address.
+    """A captcha, as passed to a solver: its kind, its site key and the page's address.
 
-    `data` is what some sites pass to the widget besides the key (`data-s`, `cdata`).
+    `data` holds what some sites pass to the widget besides the key (`data-s`, `cdata`).
     """
 
     kind: Literal["recaptcha", "hcaptcha", "turnstile"]
@@ -261,12 +261,12 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """The outcome of an action: one line on what it `did`, and what changed on the page.
+    """The outcome of an action: one line saying what it `did`, and what changed on the page.
 
     `changes` is a diff with refs, or the new snapshot if that is shorter; `events` are navigation,
     dialogs, downloads, new tabs and console errors, one line each. `new` are the lines, without
-    refs, that the page did not show before. `unanswered` names a request by which the action sent
-    something, and which the site has not answered: whether it took effect is not known.
+    refs, that the page did not show before. `unanswered` names a request that sent something for
+    the action and has no response yet: whether it took effect is unknown.
     """
 
     did: str
@@ -279,7 +279,7 @@ class ActionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """A finished download: its file, or in `why` the reason that there is none."""
+    """A finished download: its file, or the reason in `why` if there is none."""
 
     name: str
     path: Path | None = None

@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 __all__ = ["extract", "extract_body", "extract_for_index"]
 
-# The same limit as for a body over HTTP.
+# The same limit as for an HTTP body.
 _MAX_UNPACKED = 24 * 1024 * 1024
 
 
 def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """Read HTML, PDF, office documents, books, mail, text, data, feeds, or an archive of these.
+    """Read HTML, PDF, office documents, e-books, mail, text, data, feeds, or an archive of these.
 
-    `content_type` is the HTTP header; the bytes decide if they contradict it. `Document.kind` says
-    what it was. Raises ExtractError for images, locked and broken documents, TooLarge for those
-    that unpack to more than the limit.
+    `content_type` is the HTTP header; if the bytes contradict it, the bytes decide. `Document.kind`
+    gives the detected kind. Raises ExtractError for images and for locked or broken documents,
+    TooLarge for documents that unpack to more than the limit.
     """
     document = _read(body, content_type, url)
     if "\ufffd" in document.text and "\ufffd".encode() not in body:
-        note = "characters that are damaged or in an unknown encoding are shown as \ufffd"
+        note = "damaged characters and those in an unknown encoding are shown as \ufffd"
         return replace(document, notes=(*document.notes, note))
     if document.kind != "html" and not (document.text.strip() or document.notes):
-        return replace(document, notes=("no text in it",))
+        return replace(document, notes=("it contains no text",))
     return document
 
 
 def extract_for_index(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """Read a body as `extract_body` does, but PDFs without layout, which is five times as fast."""
+    """Read a body as `extract_body` does, but PDFs without layout, which is five times faster."""
     if sniff(body, content_type, url) != "pdf":
         return extract_body(body, content_type, url)
     from browser.extract.documents.pdf import extract_pdf  # noqa: PLC0415 - loads pypdfium2
@@ -55,7 +55,7 @@ def _file_name(url: str) -> str:
 
 
 def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> Document:
-    """Read a body; `packed` says that it is a file of an archive."""
+    """Read a body; `packed` says that it is a file from an archive."""
     kind, name = sniff(body, content_type, url), _file_name(url)
     match kind:
         case "html":
@@ -79,7 +79,7 @@ def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> 
             return extract(page[0], page[1] or url) if page else read_mail(body, url, name)
     if kind == BINARY:
         message = f"{content_type or 'the body'} is not a readable document"
-        raise ExtractError(message, hint="Images, audio and programs are not read.")
+        raise ExtractError(message, hint="Images, audio and programs cannot be read.")
     document = read_text(kind, decode(body, content_type), url, name)
     return add_platform_record(document, body, url) if kind == "json" else document
 
@@ -89,9 +89,9 @@ def _read_member(body: bytes, name: str) -> Document:
 
 
 def _gunzip(body: bytes) -> tuple[bytes, str]:
-    """Decompress gzip once, all members, as for `sitemap.xml.gz`; also returns a note if it is cut.
+    """Decompress gzip once, all members, as for `sitemap.xml.gz`; also returns a note if truncated.
 
-    Nested gzip is rejected as a bomb.
+    Nested gzip is rejected as a zip bomb.
     """
     content, note = b"", ""
     while body.startswith(b"\x1f\x8b"):
@@ -101,20 +101,20 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
         except zlib.error as error:
             if not content:
                 raise ExtractError(f"not readable as gzip: {error}") from error
-            note = f"only its beginning could be unpacked: {error}"
+            note = f"only the beginning could be unpacked: {error}"
             break
         if unpacker.unconsumed_tail:
-            raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
+            raise TooLarge("unpacked, it exceeds the size limit", hint="Try another source.")
         if not unpacker.eof:
             note = "the file is truncated: only the beginning was read"
         body = unpacker.unused_data
     if content.startswith(b"\x1f\x8b"):
-        raise ExtractError("compressed more than once", hint="Try another source.")
+        raise ExtractError("it is compressed more than once", hint="Try another source.")
     return content, note
 
 
 def may_be_platform(url: str) -> bool:
-    """Whether a URL can be of a known platform: none is at an IP address or a name without dots."""
+    """Whether a URL may be a known platform's: none uses an IP address or a name without dots."""
     name = host(url)
     return "." in name and ":" not in name and not name.rpartition(".")[2].isdigit()
 

@@ -53,13 +53,13 @@ _KINDS = {
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
 )
-# Elements that may be a formula; the characters of an exponent, unlike a reference or an ordinal.
+# Elements that may be a formula; characters in an exponent, as opposed to a reference or ordinal.
 _FORMULA_TAGS = frozenset(("math", "mjx-container", "img", "span"))
 _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
-# Elements that style may set in a row; shorter siblings are letters of one word.
+# Elements that CSS may place in a row; shorter siblings are letters of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
 _MIN_SIBLING_CHARS = 3
-# The name of an icon, which a font draws: `home_icon`.
+# An icon's name, which a font draws as an icon: `home_icon`.
 _ICON = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_ANCHOR_DEPTH = 4
 _FOLDS = frozenset(("details", "summary"))
@@ -74,9 +74,9 @@ class Block:
     """One paragraph, heading, list item, code block or table.
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table, or
-    unquoted: an image or struck-out text, which only `markdown` has. `level` is the heading's;
-    `words` is the text's length; `link_chars` counts the characters in links; `folded` marks what
-    a user has to open; `frame` is the outermost element around the block that is not
+    unquoted: an image or struck-out text, which only `markdown` has. `level` is the heading level;
+    `words` is the text's length; `link_chars` counts the characters in links; `folded` marks
+    text that a user has to open; `frame` is the outermost element around the block that is not
     part of the page's content, such as a footer.
     """
 
@@ -92,35 +92,35 @@ class Block:
     words: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Count the words once; each step asks for them."""
+        """Count the words once, as each step needs the count."""
         self.words = count_words(self.text)
 
     @property
     def link_density(self) -> float:
-        """The share of the text in links, 0 to 1."""
+        """The share of the text that is in links, 0 to 1."""
         return self.link_chars / max(1, len(self.text))
 
     @property
     def is_linky(self) -> bool:
-        """Whether it is navigation rather than prose, by its links."""
+        """Whether its links mark it as navigation rather than prose."""
         return self.link_density > _NAVIGATION_SHARE
 
     @property
     def is_prose(self) -> bool:
-        """Whether it is as long as prose, with few links."""
+        """Whether it is long enough to be prose and has few links."""
         return self.words >= _PROSE_WORDS and not self.is_linky
 
 
 def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:
     """Split a page into blocks; scripts, form controls and reference marks are left out.
 
-    With a `scale`, no part of the page that holds its body is taken for a frame, and text
-    that is not quotable is included: images with alt text, and struck text.
+    With a `scale`, no part that contains the page's body is treated as a frame, and text that
+    cannot be quoted is included: images with alt text, and struck-out text.
     """
     return _Walker(base, scale).run(root)
 
 
-# In the collected text `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` stands for a link to the
+# In the collected text, `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` is a link to the
 # address with index 3. Pages cannot contain NUL: the parser drops it.
 _MARK = re.compile("\0([+-])([^\0]*)\0")
 _BREAK = "\u2028"
@@ -128,14 +128,14 @@ _EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
     **dict.fromkeys(("del", "s", "strike"), "~~"),
 }  # fmt: skip
-# Struck text is no longer valid: a price, a mistake.
+# Struck-out text is no longer valid: an old price, a mistake.
 _STRUCK = re.compile("\0\\+~~\0.*?\0-~~\0", re.DOTALL)
-# Further links keep their relative address: nobody reads such an index as Markdown.
+# Further links keep their relative addresses: such an index is not read as Markdown.
 _MAX_LINKS = 10_000
 
 
 class _Piece(NamedTuple):
-    """A paragraph: as plain text, as Markdown, and how many of its characters are links."""
+    """A paragraph as plain text and as Markdown, with the number of characters in links."""
 
     text: str
     markdown: str
@@ -188,14 +188,14 @@ class _Inline:
             self._parts.append(f"\0-{mark}\0")
 
     def drop_blanks(self) -> None:
-        """Forget collected blanks: the space between two blocks."""
+        """Discard collected whitespace, which separates two blocks."""
         if self._parts:
             self._parts = [f"\0+{mark}\0" for mark in self._open if mark]
 
     def take(self, *, verbatim: bool = False) -> list[_Piece]:
         """Return the paragraphs collected so far. `verbatim` keeps whitespace, as <pre> does."""
         self.has_text = False
-        # An element that spans several blocks is closed at the end of each and opened again.
+        # An element that spans several blocks is closed at the end of each and reopened.
         spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
         plain = _MARK.sub("", _STRUCK.sub("", raw)) if "\0" in raw else raw
@@ -211,14 +211,14 @@ class _Inline:
         markdowns = _paragraphs(self._with_marks(raw)) if len(plain) < len(raw) else texts
         if len(texts) != len(markdowns):  # a mark was around characters that `clean` drops
             markdowns = texts
-        # Links are counted for all paragraphs together; each gets its part by length.
+        # Links are counted for all paragraphs together; each gets its share by length.
         share = links / max(1, sum(map(len, texts)))
         return [_Piece(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)]
 
     def _with_marks(self, raw: str) -> str:
         """Write the marks as Markdown.
 
-        Blanks go outside of marks, empty marks are dropped, and adjacent equal ones are joined.
+        Spaces go outside marks, empty marks are dropped, and adjacent identical ones are joined.
         """
         out: list[str] = []
         opened: list[str] = []  # still empty
@@ -331,7 +331,7 @@ class _Walker:
             self._kinds.append((_KINDS[tag], node))
         if tag == "details":
             self._folds.append(node.get("open") is None or self._folds[-1])
-        elif tag == "summary":  # is visible if the element around its <details> is
+        elif tag == "summary":  # it is visible if the element around its <details> is
             self._folds.append(self._folds[-2:][0])
         elif node.get(FOLDED_MARK) is not None:
             self._folds.append(True)
@@ -377,13 +377,13 @@ class _Walker:
         self._blocks.append((block, self._regions.current))
 
     def _cell_text(self, cell: etree._Element) -> str:
-        if len(cell) == 0:  # fast path: most cells of large tables hold only text
+        if len(cell) == 0:  # fast path: most cells in large tables contain only text
             return one_line(cell.text or "")
         return " ".join(" ".join(block.text.split()) for block in walk(cell, self._base))
 
 
 def _is_exponent(node: etree._Element) -> bool:
-    """Whether a superscript is an exponent, which text would run together with its base."""
+    """Whether a superscript is an exponent, which plain text would merge with its base."""
     before, parent = node.getprevious(), node.getparent()
     base = before.tail if before is not None else parent.text if parent is not None else ""
     text = raw_text(node).strip()
@@ -391,7 +391,7 @@ def _is_exponent(node: etree._Element) -> bool:
 
 
 def _is_separate_sibling(node: etree._Element) -> bool:
-    """Whether an inline element is one of a row of siblings, separated by style, not by spaces."""
+    """Whether an inline element is in a row of siblings separated by CSS instead of spaces."""
     previous, parent = node.getprevious(), node.getparent()
     if previous is None or parent is None or parent.tag not in _ROW_TAGS:
         return False
@@ -411,7 +411,7 @@ def _is_open(node: etree._Element) -> bool:
 
 
 def _is_own_anchor(node: etree._Element, href: str) -> bool:
-    """Whether a link is that of a heading to itself: it is not navigation."""
+    """Whether a link is a heading's link to itself, which is not navigation."""
     if not href.startswith("#"):
         return False
     around = (above.tag for above in itertools.islice(node.iterancestors(), _MAX_ANCHOR_DEPTH))
@@ -419,7 +419,7 @@ def _is_own_anchor(node: etree._Element, href: str) -> bool:
 
 
 def image_markdown(image: etree._Element, base: str) -> str:
-    """`![alt](address "caption")` of an image; the caption is that of the figure around it."""
+    """`![alt](address "caption")` for an image; the caption comes from the figure around it."""
     sources = (image.get(name) or "" for name in ("src", "data-src", "data-original"))
     source = next((s.strip() for s in sources if s and not s.startswith("data:")), "")
     figure = next(image.iterancestors("figure"), None)
@@ -431,7 +431,7 @@ def image_markdown(image: etree._Element, base: str) -> str:
 
 
 def _is_mark(node: etree._Element) -> bool:
-    """Reference numbers, edit links, permalink signs, skip links, icons: no words of the text."""
+    """Whether it is a mark, not text: reference number, edit link, permalink, skip link, icon."""
     names = (node.get("class") or "").split()
     if node.tag in {"i", "span"} and node.get("aria-hidden") == "true":
         named = any(word in name for name in names for word in ("icon", "symbol"))
@@ -451,14 +451,14 @@ def _is_mark(node: etree._Element) -> bool:
     return "reference" in names or (link is not None and "#" in (link.get("href") or ""))
 
 
-# Blocks of these kinds are on the next line below one of the other kinds.
+# A block of one of these kinds goes directly below one of the kinds it is listed with.
 _CLOSE = {
     "item": ("item", "item-rest"), "item-rest": ("item", "item-rest"), "detail": ("term", "detail"),
 }  # fmt: skip
 
 
 def render_text(blocks: Sequence[Block]) -> str:
-    """Join blocks by blank lines; the items of a list, and a term and its details, by newlines."""
+    """Join blocks with blank lines; list items, and a term and its details, with newlines."""
     quoted = [block for block in blocks if block.kind != "unquoted"]
     return _join(quoted, (_with_prefix(block, block.text) for block in quoted))
 

@@ -1,7 +1,7 @@
 """A small CSS engine for a page's own style sheets: selectors, rules, media queries, cascade.
 
 Selectors are made of tags, classes, ids and attributes; combinators are descendant, child and
-adjacent. tinycss2 with cssselect2 takes 45 ms per page, this 8 ms.
+adjacent. tinycss2 with cssselect2 takes 45 ms per page; this takes 8 ms.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Compound(NamedTuple):
 class Selector:
     """A subject and, from right to left, its context: each compound with the combinator after it.
 
-    `key` is the rarest name of the subject, for the index of rules; `above` are the names that
-    ancestors of the subject must have.
+    `key` is the subject's rarest name, for the rule index; `above` are the names that the
+    subject's ancestors must have.
     """
 
     subject: Compound
@@ -113,7 +113,7 @@ def _has_attributes(element: etree._Element, compound: Compound) -> bool:
 
 Declarations = dict[str, str]
 
-# The properties that can make text invisible, or visible again; all others are dropped.
+# The properties that can make text invisible or visible again; all others are dropped.
 _RELEVANT = frozenset(
     """display visibility opacity font-size font color background background-color text-indent
     position left right top bottom margin-left margin-top transform clip clip-path overflow
@@ -132,14 +132,14 @@ _VIEWPORT = 1280.0
 _EM = 16.0
 # Larger style elements are generated; the rest of their rules is ignored.
 _MAX_SHEET = 600_000
-# Rules tried on all elements together: a large page takes 100,000, a hostile one has no limit.
+# Rules tried on all elements together: a large page needs 100,000; a hostile one has no limit.
 _MAX_MATCHES = 2_000_000
 
 
 class Rule(NamedTuple):
-    """One selector of a rule with the relevant declarations; `order` is its place in the sheets.
+    """One selector of a rule, with the relevant declarations; `order` is its place in the sheets.
 
-    Selectors of one `block` of declarations have its number, the place of the first.
+    Selectors of the same declaration `block` have its number, which is the first one's position.
     """
 
     selector: Selector
@@ -165,7 +165,7 @@ def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
 
 
 def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
-    """Parse the rules for a desktop screen whose classes and ids are among the page's `names`.
+    """Parse the desktop-screen rules whose classes and ids are among the page's `names`.
 
     Unsupported rules are skipped.
     """
@@ -216,7 +216,7 @@ def _media_holds(query: str) -> bool:
 
 
 class _Index:
-    """Rules by the rarest name of their subject, and by the names of elements once asked for."""
+    """Rules by their subject's rarest name; results for sets of element names are cached."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._by_key: dict[str, list[Rule]] = {}
@@ -235,7 +235,7 @@ class _Index:
 
 
 def names_of(element: etree._Element) -> frozenset[str]:
-    """The names of an element in simple selectors: its tag, `.class` for each class, `#id`."""
+    """An element's names in simple selectors: its tag, `.class` for each class, `#id`."""
     return _names(element.tag, element.get("class") or "", element.get("id") or "")
 
 
@@ -248,8 +248,8 @@ def _names(tag: str, classes: str, identifier: str) -> frozenset[str]:
 class Cascade:
     """Computes an element's declarations from the page's own style sheets and its attributes.
 
-    `names` are those of all elements (`names_of`); `hiding` are the rules that may hide what they
-    match.
+    `names` are the names of all elements (`names_of`); `hiding` are the rules that may hide the
+    elements that they match.
     """
 
     def __init__(
@@ -268,8 +268,8 @@ class Cascade:
         self._matches_left = _MAX_MATCHES
 
     def may_hide(self, element: etree._Element) -> bool:
-        """Whether a rule matches that may hide an element."""
-        if not self._hiding.rules_for(self._names[element]):  # of most elements
+        """Whether a rule that may hide an element matches it."""
+        if not self._hiding.rules_for(self._names[element]):  # true for most elements
             return False
         return next(self._matching(element, self._hiding), None) is not None
 
@@ -283,7 +283,7 @@ class Cascade:
                 yield rule
 
     def declared(self, element: etree._Element) -> Declarations:
-        """The declarations of an element: for each property the one that wins."""
+        """An element's declarations: for each property, the one that wins."""
         known = self._known.get(element)
         if known is None:
             known = self._known[element] = self._merge(element)
@@ -321,7 +321,7 @@ class Cascade:
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
         if selector.above and not selector.above <= self._names_above(element):
             return False
-        # Sets of candidates, not backtracking: a page could make that exponentially slow.
+        # Sets of candidates instead of backtracking, which a page could make exponentially slow.
         found = [element] if _has_attributes(element, selector.subject) else []
         for combinator, compound in selector.context:
             if combinator == " ":

@@ -31,7 +31,7 @@ _MONTHS = {
     )
     for name in names.split()
 }
-# A date within text, by the first of these forms that matches: `May 3, 2024`, `3. Mai 2024`,
+# A date within text, in the first of these forms that matches: `May 3, 2024`, `3. Mai 2024`,
 # `03.05.2024`, `2024/05/03`. `3/4/2026` is ambiguous and not accepted.
 _FORMS = tuple(
     re.compile(form)
@@ -46,7 +46,7 @@ _DASHED = re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")
 
 
 def iso_date(value: str) -> str | None:
-    """Parse a date into `2026-11-21` or `2026-11-21T05:45:12+00:00`; None if it is none.
+    """Parse a date into `2026-11-21` or `2026-11-21T05:45:12+00:00`; None if it is not a date.
 
     Month names may be English, German, French or Spanish. `3/4/2026` is ambiguous: None.
     """

@@ -1,7 +1,7 @@
-"""Formulas as TeX, or as one line of plain text, from MathML, KaTeX, MathJax and images of them.
+"""Formulas as TeX or as one line of plain text, from MathML, KaTeX, MathJax and images.
 
-The TeX beside a formula is invisible, so it is only used if it agrees with what a user sees: its
-letters and digits must be those of the formula on the page.
+The TeX that accompanies a formula is invisible, so it is used only if it matches what a user sees:
+its letters and digits must be those of the formula on the page.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _ONE_LINE = {
     ("msup", 2): "{}^{}", ("msub", 2): "{}_{}", ("mover", 2): "{}^{}", ("munder", 2): "{}_{}",
     ("mfrac", 2): "{}/{}", ("msubsup", 3): "{}_{}^{}", ("munderover", 3): "{}_{}^{}",
 }  # fmt: skip
-# This share of the TeX's letters need not be drawn: names of environments, spacing.
+# This share of the TeX's letters need not be drawn: environment names, spacing.
 _INVISIBLE_SHARE = 0.2
 _MAX_FORMULA_CHARS = 4_000
 _DEEPEST = 60
 
 
 def formula_of(node: etree._Element) -> str | None:
-    """The formula that an element is or wraps, with spaces around; None if it is not a formula."""
+    """The formula that an element is or wraps, surrounded by spaces; None if there is none."""
     classes = (node.get("class") or "").split()
     if node.tag == "img":
         alt = node.get("alt") or ""
@@ -55,7 +55,7 @@ def formula_of(node: etree._Element) -> str | None:
 
 
 def is_formula_source(hidden: etree._Element) -> bool:
-    """Whether a hidden element is the MathML of the formula that its siblings draw."""
+    """Whether a hidden element is the MathML for the formula that its siblings draw."""
     parent = hidden.getparent()
     math = next(hidden.iter("math"), None)
     if parent is None or math is None:

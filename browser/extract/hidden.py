@@ -1,4 +1,4 @@
-"""Removes invisible text from a page: hidden by markup, by style or by colour."""
+"""Removes invisible text from a page: text hidden by markup, style or colour."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from browser.extract.css import Cascade, names_of, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
-from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_chars, read_plainly
+from browser.extract.weighing import (
+    HIDDEN,
+    MAX_TEASER,
+    MIN_BODY,
+    MIN_WEIGHED_SHARE,
+    prose_chars,
+    read_plainly,
+)
 from browser.text.words import count_words
 
 if TYPE_CHECKING:
@@ -45,9 +52,9 @@ _HEX = re.compile(r"#([0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{3,4})\b")
 _FUNCTION = re.compile(
     r"(rgb|hsl)a?\(\s*([\d.]+)(?:deg)?[\s,]+([\d.]+)%?[\s,]+([\d.]+)%?(?:[\s,/]+([\d.]+%?))?\s*\)"
 )
-# Colours whose channels differ by no more than this look the same.
+# Colours whose channels differ by at most this much look the same.
 _INDISTINCT = 12
-# An opacity up to this is invisible.
+# Opacity up to this value is invisible.
 _FAINT = 0.05
 
 
@@ -71,7 +78,7 @@ def parse_color(value: str) -> Color | None:
 
 
 def _number(value: str) -> float:
-    """A number, or a percentage as a share of one."""
+    """A number, or a percentage as a fraction."""
     return float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
 
 
@@ -89,7 +96,7 @@ _FLATTENED = re.compile(
 )
 _FLAT_SCALE = re.compile(r"0?\.?0\d*%?(?:\s|$)")
 _FILTER = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)|blur\(\s*(?:[5-9]|\d\d+)(?:\.\d+)?px")
-# Inset by half from both sides, an empty circle, a polygon whose points coincide.
+# Inset by half from both sides, an empty circle, a polygon with coinciding points.
 _CLIPPED_AWAY = re.compile(
     r"inset\(\s*(?:5\d|[6-9]\d|100)(?:\.\d+)?%|circle\(\s*0|ellipse\(\s*0|polygon\((?:\s*0(?:px|%)?\s*,?)+\)"
     r"|path\(\s*[\"']m\s*0[\s,]+0\s*z?\s*[\"']\)|rect\((?:\s*0(?:px|%)?){4}\s*\)"
@@ -97,11 +104,11 @@ _CLIPPED_AWAY = re.compile(
 _MASKED = re.compile(r"linear-gradient\(\s*transparent\s*,\s*transparent\s*\)")
 _FONT_SIZE = re.compile(r"(?:^|\s)(\d*\.?\d+(?:px|pt|em|rem|%)?)(?:/|\s)")
 # Text smaller than this many pixels, or up to this share of its parent's size, cannot be read; a
-# box up to a speck shows nothing.
+# box no larger than a speck shows nothing.
 _UNREADABLE = 2.0
 _UNREADABLE_SHARE = 0.1
 _SPECK = 1.0
-# Offsets to the left or top, in pixels and per cent, and to the right, that are outside any window.
+# Offsets to the left or top, in pixels and per cent, and to the right, that leave any window.
 _FAR = 500.0
 _FAR_PERCENT = 100.0
 _FAR_RIGHT = 5_000.0
@@ -122,7 +129,7 @@ def _is_far(value: str) -> bool:
 
 
 def _hides(declared: Declarations) -> bool:
-    """Whether an element with these declarations is invisible, with everything in it."""
+    """Whether an element with these declarations, and everything in it, is invisible."""
     opacity = declared.get("opacity", "")
     return (
         declared.get("display") == "none"
@@ -186,7 +193,7 @@ def _hides_own_text(declared: Declarations) -> bool:
 
 
 def _resets(own: Declarations, hidden: Declarations) -> bool:
-    """Whether a descendant's declarations make its text visible in spite of its ancestor's."""
+    """Whether a descendant's declarations make its text visible despite its ancestor's."""
     if hidden.get("visibility") in {"hidden", "collapse"}:
         return own.get("visibility") == "visible"
     if _is_unreadable(_font_size(hidden)):
@@ -209,18 +216,18 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _UNREADABLE
 
 
-# As `names_of` has them.
+# In the form that `names_of` returns.
 _HIDING_CLASSES = frozenset(
     """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
     .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
     .vh .screenreader-only .hidden-visually""".split()
 )
-# Elements without words of their own to hide.
+# Elements without text of their own to hide.
 _TEXTLESS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
-# Elements that an attribute may hide, and elements that open others.
+# Elements that an attribute may hide, and elements that open other elements.
 _marked = finder(
     *(f"//@{name}/.." for name in ("style", "hidden", "popover", "bgcolor")),
     "//dialog",
@@ -230,7 +237,7 @@ _openers = finder("//@aria-controls/..")
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY = "data-heavy"
-# With these a reading may take an element for hidden, or for a paywall.
+# With these attributes, an element may be taken for hidden or for a paywall.
 _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY)
 
 
@@ -239,8 +246,8 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
 
     Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, by
     attributes and style elements, display, visibility, opacity, size, colour, position and
-    clipping. External style sheets are not fetched. With a `scale`, elements that hold the page's
-    body are kept and returned: a script would show them.
+    clipping. External style sheets are not fetched. With a `scale`, elements with the page's
+    body are kept and returned, as a script would show them.
     """
     names = {element: names_of(element) for element in root.iter()}
     rules = _own_rules(root, frozenset().union(*set(names.values())))
@@ -268,14 +275,14 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
 
 
 def _opens_content(element: etree._Element) -> bool:
-    """Whether an opener is a heading's button or a tab, which open a panel of the content."""
+    """Whether an opener is a heading's button or a tab, which open a panel of content."""
     parent = element.getparent()
     named = parent is not None and parent.tag in _HEADING_TAGS
     return named or element.get("role") == "tab"
 
 
 def _fold(panel: etree._Element) -> None:
-    """Show a panel as what a user can open."""
+    """Show a panel, marked as one that a user can open."""
     _show(panel)
     panel.set(FOLDED_MARK, "")
 
@@ -286,21 +293,21 @@ def _show(element: etree._Element) -> None:
 
 
 def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
-    """Whether elements that are hidden in one way have a large part of the page's prose."""
+    """Whether elements hidden in the same way contain a large part of the page's prose."""
     parts = [found.element for found in group]
     if sum(len(raw_text(part)) for part in parts) < MIN_BODY:
         return False
     chars = prose_chars(parts)
-    return chars >= MIN_BODY and chars > SOME * scale.prose
+    return chars >= MIN_BODY and chars > MIN_WEIGHED_SHARE * scale.prose
 
 
 def _settle(
     root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
 ) -> list[etree._Element]:
-    """Keep those heavy groups that hold the page's body, remove the others."""
+    """Keep the heavy groups that contain the page's body; remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
     may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
-    for found in itertools.chain(*heavy):  # as a script would: the plain reading is to see them
+    for found in itertools.chain(*heavy):  # as a script would, so that the plain reading sees them
         _show(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):
@@ -315,9 +322,9 @@ def _settle(
 
 
 def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int) -> bool:
-    """Whether a page, with `shown` characters of visible prose, has an article without the heavy.
+    """Whether a page with `shown` characters of visible prose has an article without `heavy`.
 
-    What it hides may be further articles, which a script adds as a reader scrolls.
+    The hidden parts may be further articles, which a script adds as a user scrolls.
     """
     if shown <= MAX_TEASER:
         return False
@@ -338,7 +345,7 @@ def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
 
 
 def _hiding_rules(rules: list[Rule]) -> list[Rule]:
-    """Rules that hide, or whose text colour is another rule's background, or vice versa."""
+    """Rules that hide, or whose text colour is another rule's background colour, or vice versa."""
     blocks = {rule.block: {**rule.normal, **rule.important} for rule in rules}
     texts = {n: parse_color(own.get("color", "")) for n, own in blocks.items()}
     grounds = {n: parse_color(_background_value(own)) for n, own in blocks.items()}
@@ -392,7 +399,7 @@ class _Finder:
             self._defaults = None, None  # external sheets, which are not fetched, may set them
 
     def find(self, element: etree._Element) -> _Hidden | None:
-        """How an element is invisible; None if it is visible, or the whole page."""
+        """How an element is hidden; None if it is visible or is the whole page."""
         if element.tag in {"html", "body"}:
             return None
         declared = self._cascade.declared(element)
@@ -419,7 +426,7 @@ class _Finder:
                 self._blank(child, hidden)
 
     def _is_camouflaged(self, element: etree._Element, declared: Declarations) -> bool:
-        """Whether the text has the colour of its background."""
+        """Whether the text has the same colour as its background."""
         if declared.keys().isdisjoint(("color", *_BACKGROUNDS)):
             return False
         text, ground = self._colors(element)
@@ -430,7 +437,7 @@ class _Finder:
         )
 
     def _colors(self, element: etree._Element) -> tuple[Color | None, Color | None]:
-        """The colours of an element's text and background, its own or those around it."""
+        """The colours of an element's text and background, either its own or inherited."""
         missing = []
         text, ground = self._defaults
         for node in itertools.chain((element,), element.iterancestors()):

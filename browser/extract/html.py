@@ -1,15 +1,15 @@
 """Turns an HTML page into a Document: its metadata, and the blocks that are its content.
 
-The content of an article is what trafilatura finds: its text is looked up among the page's own
-blocks, so that headings, lists, tables, links and code stay as the page has them. The few steps
-after that go by the shape of blocks alone, in any language. Each step that leaves something out
-weighs it first (`weighing`).
+An article's content is what trafilatura finds: its text is looked up among the page's own blocks,
+so that headings, lists, tables, links and code stay as they are on the page. The few steps after
+that use only the shape of blocks, in any language. Each step that leaves something out weighs it
+first (`weighing`).
 
 The steps were chosen by nested five-fold cross-validation over 274 pages of three sets
-(`bench/article_steps.py`). F1 on the held-out folds, by each set's own measure: .9692 / .974
+(`bench/article_steps.py`). F1 on the held-out folds, using each set's own measure: .9692 / .974
 / .9441; trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 / .908. The
-figure at a constant or step is what F1 over all pages loses without it; the steps for listings and
-gaps cost there, and stay for pages that the sets do not have.
+figure beside a constant or step is the loss in F1 over all pages without it; the steps for listings
+and gaps lower F1 on these sets, and are kept for kinds of pages that the sets lack.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ if TYPE_CHECKING:
     from browser.extract.metadata import Metadata
     from browser.types import Document
 
-# A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 tie).
+# A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 are equal).
 _MATCH_SHARE = 0.5
-# A page that does not declare an article is none if the body has less than this share of its words.
+# A page that declares no article is not one if the body has less than this share of its words.
 _ARTICLE_SHARE = 0.4
-# No article has fewer words, and none has more blocks or deeper nesting: trafilatura takes seconds
-# for an index, and a minute for 1,000 nested links or tables. Of 339 saved pages the costliest
-# counts 149,079; at this limit it takes a second.
+# Limits for articles: fewest words, most blocks, deepest nesting. trafilatura takes seconds for an
+# index and a minute for 1,000 nested links or tables. Of 339 saved pages, the costliest counts
+# 149,079; at this limit it takes a second.
 _MIN_BODY_WORDS = 25
 _MAX_BLOCKS = 5_000
 _MAX_COST = 400_000
-# Blocks between two kept ones are kept, up to this share of the kept words: more is a box of
-# teasers. Costs .0005, and keeps lists within a text.
+# Blocks between two kept ones are kept, up to this share of the kept words: anything longer is a
+# box of teasers. Costs .0005, but keeps lists within a text.
 _GAP_SHARE = 0.3
-# A summary between headline and body has at most so many paragraphs, and the introduction of a page
-# that is not a declared article at most so many lines (.0058).
+# Maximum number of paragraphs in a summary between headline and body, and of lines in the
+# introduction of a page that is not a declared article (.0058).
 _MAX_SUMMARY_PARAGRAPHS = 3
 _MAX_INTRODUCTION_LINES = 30
 # A line with a larger share of its characters in links is navigation (.0010).
 _LINK_SHARE = 0.8
-# Words of a line with author and date (.0014), and of a label.
+# Maximum words in a line with author and date (.0014), and in a label.
 _MAX_BYLINE_WORDS = 25
 _MAX_LABEL_WORDS = 2
-# A listing has more headings than these.
+# A listing has more than this many headings.
 _MIN_ENTRIES = 3
 _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
@@ -77,13 +77,13 @@ _WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "li
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     """Extract a page's content as a user sees it, and its metadata.
 
-    `html` as bytes is decoded as browsers do it (`content_type` is the header). Hidden text,
-    navigation, cookie bars and footers are left out; of an article, only the body is kept. What
-    could not be read is listed in `Document.notes`. Raises ExtractError if the input has no
+    If `html` is bytes, it is decoded as browsers do (`content_type` is the header). Hidden text,
+    navigation, cookie bars and footers are left out; for an article, only the body is kept.
+    `Document.notes` lists what could not be read. Raises ExtractError if the input has no
     element.
     """
     root, notes = parse_page(html, content_type)
-    # Keeps lxml's proxy objects alive: it would create them again at each access, which is slow.
+    # Keeps lxml's proxy objects alive: recreating them on each access is slow.
     elements = list(root.iter())
     nodes = read_jsonld(root)
     scale = Scale(root, declared_body(nodes))
@@ -95,13 +95,13 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     if pdf := embedded_pdf(root, base):
         notes += (f"it shows a PDF, which was not read: {pdf}",)
     all_blocks = walk(root, base, scale)
-    if not all_blocks:  # nothing is visible, not even a navigation: scripts fade the page in
+    if not all_blocks:  # nothing is visible, not even navigation: scripts fade the page in
         root = parse_page(html, content_type)[0]
         all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
     quoted = [block for block in all_blocks if block.kind != "unquoted"]
     blocks = content_blocks(quoted, root, meta, scale)
     if late := _late_blocks(blocks, shown_late) if shown_late else []:
-        late[0].folded = True  # marks where it begins
+        late[0].folded = True  # marks where they begin
         scale.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
     scale.finish(text)
@@ -120,7 +120,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
 
 
 def _with_unquoted(kept: list[Block], blocks: list[Block]) -> list[Block]:
-    """The kept blocks, with the images and struck texts right above or among them."""
+    """The kept blocks, with the images and struck-out text directly above or among them."""
     chosen, homes = {id(block) for block in kept}, {_container(block) for block in kept}
     above: defaultdict[int, list[Block]] = defaultdict(list)
     below, is_near = 0, False
@@ -143,7 +143,7 @@ def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block
 
 
 def _language(declared: str | None, text: str) -> str | None:
-    """The declared language; the text's own if none is declared, or English by a template."""
+    """The declared language; the text's own if none or a template's English is declared."""
     if declared and not declared.lower().startswith("en"):
         return declared
     detected = language_of(text)
@@ -160,16 +160,14 @@ def content_blocks(
 ) -> list[Block]:
     """Select the content blocks of a page, in page order.
 
-    Of an article that is the body without headline, byline and navigation; of any other page, and
-    of a declared discussion, all blocks outside frames (navigation, footers and the like). Removes
-    frames and scripts from the tree.
+    For an article, that is the body without headline, byline and navigation; for any other page,
+    and for a declared discussion, all blocks outside frames (navigation, footers and the like).
+    Removes frames and scripts from the tree.
     """
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
-    scale.leave_out(
-        "navigation, comments or the like", _prose_words(blocks) - _prose_words(content)
-    )
+    scale.leave_out("navigation, comments or similar", _prose_words(blocks) - _prose_words(content))
     if meta.is_thread or len(content) > _MAX_BLOCKS:
         return (meta.is_thread and read_items(content)) or content
     if not meta.is_article and (items := read_items(content)):
@@ -194,7 +192,7 @@ def _prose_words(blocks: Iterable[Block]) -> int:
 
 
 def _parsing_cost(root: etree._Element) -> int:
-    """Estimate trafilatura's cost: how often it visits an element of the tree.
+    """Estimate trafilatura's cost: how often it visits elements of the tree.
 
     That is the sum of all depths; a link counts once for each element inside it, since its text is
     read each time.
@@ -214,7 +212,7 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
     """Whether a page is a listing of entries (a catalogue, changelog or overview).
 
     It has more headings than paragraphs, and more text than links. Costs .0037 on one set of
-    articles, and keeps half the words of papers' abstract pages and of repositories.
+    articles, but keeps half the words on abstract pages of papers and on repository pages.
     """
     headings = sum(block.kind == "heading" for block in blocks)
     prose = sum(block.is_prose and block.kind in _TEXT_KINDS for block in blocks)
@@ -224,7 +222,7 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
 
 
 class _Body:
-    """Selects the body of an article; `kept` says for each block of the page if it is in it."""
+    """Selects the body of an article; `kept` says for each block whether it is in the body."""
 
     def __init__(self, blocks: Sequence[Block], meta: Metadata, scale: Scale) -> None:
         self._blocks = blocks
@@ -240,8 +238,8 @@ class _Body:
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection.
 
-        Where its fast reading finds little of the page, the slower ones are asked: on 14 of 204
-        pages. F1 is the same on both halves of four sets, to .0001.
+        If its fast reading finds little of the page, the slower ones are used: on 14 of 204
+        pages. F1 is the same to .0001 on both halves of four sets.
         """
         kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
         if self._share(kept) < MAJORITY:
@@ -271,14 +269,14 @@ class _Body:
         return kept
 
     def _share(self, kept: Sequence[bool]) -> float:
-        """The share of the page's prose that is kept, 0 to 1."""
+        """The share of the page's prose that is kept, from 0 to 1."""
         rows = zip(self._words, self._prose, kept, strict=True)
         prose = [(count, keep) for count, is_prose, keep in rows if is_prose]
         total = sum(count for count, _ in prose)
         return sum(count for count, keep in prose if keep) / total if total else 1.0
 
     def _keep_gaps(self, kept: list[bool]) -> None:
-        """Keep the blocks between two kept ones, if their container holds kept ones."""
+        """Keep the blocks between two kept ones if their container has kept ones."""
         places = [n for n, keep in enumerate(kept) if keep]
         parents = {_container(self._blocks[n]) for n in places}
         most = _GAP_SHARE * sum(self._words[n] for n in places)
@@ -291,8 +289,8 @@ class _Body:
     def _keep_opening(self, kept: list[bool]) -> None:
         """Keep the blocks between headline and body.
 
-        Of a declared article these are a few paragraphs of summary, of any other page all lines:
-        time and place of an event, the figures of a product.
+        For a declared article, these are a few paragraphs of summary; for any other page, all
+        lines: an event's time and place, a product's figures.
         """
         first = next((n for n, keep in enumerate(kept) if keep and self._prose[n]), 0)
         heads = [n for n, b in enumerate(self._blocks[:first]) if b.level == 1 or self._is_title(b)]
@@ -304,7 +302,7 @@ class _Body:
                 kept[n] = not self._blocks[n].is_linky
 
     def _trim(self, kept: list[bool]) -> None:
-        """Drop blocks that are not part of the body; keep short lines right beside it."""
+        """Drop blocks that are not part of the body; keep short lines directly beside it."""
         places = [n for n, keep in enumerate(kept) if keep]
         first = next((n for n in places if self._prose[n]), len(kept))
         last = max((n for n in places if self._is_content(n)), default=len(kept))
@@ -314,9 +312,9 @@ class _Body:
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
-        """Keep what is right beside the first and the last paragraph, in the same element.
+        """Keep blocks directly beside the first and last paragraphs, in the same element.
 
-        These are short lines, formulas, addresses and facts, which a plain reading takes for none.
+        These are short lines, formulas, addresses and facts, which a plain reading misses.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose}
@@ -373,11 +371,11 @@ class _Body:
         return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
-        """Whether a line names writer or day and is not a sentence; the Document says both."""
+        """Whether a line names the author or date and is not a sentence; the Document has both."""
         block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False
-        # A date right below a label is that of an event.
+        # A date directly below a label is an event's date.
         labelled = (
             self._blocks[before].kind == "paragraph" and self._words[before] <= _MAX_LABEL_WORDS
         )
@@ -392,7 +390,7 @@ class _Body:
 
 
 def _is_caption(block: Block) -> bool:
-    """Whether a line is the caption or credit of a picture, by its element or class (.0014)."""
+    """Whether a line is a picture's caption or credit, by its element or class (.0014)."""
     if block.kind == "caption" or block.node.tag == "figure":
         return True
     boxes = (block.node, block.node.getparent())
@@ -411,7 +409,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _container(block: Block) -> etree._Element | None:
-    """The element around a block; for the entries of a list, the one around the list."""
+    """The element around a block; for list entries, the element around the list."""
     for node in block.node.iterancestors():
         if node.tag not in _LISTS:
             return node

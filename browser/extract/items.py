@@ -1,8 +1,8 @@
-"""Finds the items that a page repeats: posts of a thread, entries of a listing, goods of a shop.
+"""Finds a page's repeated items: posts in a thread, entries in a listing, products in a shop.
 
-They are recognised by structure alone, whatever the software: elements of one name that hold most
-of the page. If each has an author, and most have prose, they are posts, and each is given whole
-under its author and date; if each has a link as its title, they are entries.
+They are recognised by structure alone, whatever the software: elements with the same name that
+contain most of the page. If each has an author and most have prose, they are posts, and each is
+shown whole under its author and date; if each has a link as its title, they are entries.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 _MIN_POSTS = 2
 _MIN_UNDATED_POSTS = 3
 _MIN_ENTRIES = 5
-# This share of the items must have what makes them posts or entries; the rest are notices and ads.
+# This share of the items must look like posts or entries; the rest are notices and ads.
 _TYPICAL = 0.8
-# A text that so large a share of the items repeats is a button or a label.
+# A text that this share of the items repeats is a button or a label.
 _REPEATED = 1 / 3
-# Groups of elements that are looked at, those with most text first.
+# Maximum number of element groups to examine, those with the most text first.
 _MAX_GROUPS = 12
 # An entry's title is among its first lines.
 _TITLE_LINES = 3
@@ -42,7 +42,7 @@ _LINES = frozenset("paragraph heading item item-rest term detail caption".split(
 _DIGITS = re.compile(r"\d+")
 _AUTHOR_NAMES = re.compile(r"author|user|poster|byline|member|nick|^fn$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
-_MIN_NAME = 2  # characters: a single one is drawn in place of a picture
+_MIN_NAME = 2  # characters: a single one stands in for a picture
 _BEFORE_NAMES = frozenset(("by", "von", "par", "por", "posted by", "written by"))
 _NUMERIC_DAY = re.compile(r"\b(\d{1,2})([-/])(\d{1,2})\2((?:19|20)\d\d)\b")
 _MONTHS = 12
@@ -51,7 +51,7 @@ _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 
 @dataclass(slots=True)
 class _Item:
-    """An element with its own blocks, without those of items within it."""
+    """An element with its own blocks, without those of items inside it."""
 
     element: etree._Element
     blocks: list[Block]
@@ -64,7 +64,7 @@ class _Item:
 
 
 def read_items(blocks: Sequence[Block]) -> list[Block] | None:
-    """The blocks of a page that is a thread or a listing, item by item; None for another page."""
+    """The blocks of a thread or listing, item by item; None for any other page."""
     groups = _groups(blocks)
     threads = [group for group in groups if _is_thread(group)]
     if threads:  # the outermost elements that are posts
@@ -74,13 +74,13 @@ def read_items(blocks: Sequence[Block]) -> list[Block] | None:
 
 
 def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
-    """The elements of one name that together hold most of the page's text, outer ones first."""
+    """Elements of the same name that together contain most of the page's text, outer ones first."""
     owners: dict[tuple[object, ...], dict[etree._Element, list[Block]]] = defaultdict(dict)
     for block in blocks:
         seen = set()
         for element in (block.node, *block.node.iterancestors()):
             for name in _names(element):
-                if name not in seen:  # the innermost of a name owns the block
+                if name not in seen:  # the innermost element of a name owns the block
                     seen.add(name)
                     owners[name].setdefault(element, []).append(block)
     total = sum(len(block.text) for block in blocks)
@@ -95,7 +95,7 @@ def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
 
 
 def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
-    """What items of one kind share: the id without its number, the first class, or the parent."""
+    """What items of one kind share: the id without its number, the first class or the parent."""
     identifier, classes = element.get("id") or "", (element.get("class") or "").split()
     if _DIGITS.search(identifier):
         yield ("#", _DIGITS.sub("", identifier))
@@ -114,7 +114,7 @@ def _is_thread(group: list[_Item]) -> bool:
     dated = sum(bool(item.date) for item in signed)
     least = _MIN_POSTS if dated >= _TYPICAL * len(group) else _MIN_UNDATED_POSTS
     enough = len(signed) >= max(least, _TYPICAL * len(group))
-    # One author of everything is that of a page with sections.
+    # A single author for everything means a page with sections.
     return enough and spoken >= MAJORITY * len(group) and len({item.author for item in signed}) > 1
 
 
@@ -123,7 +123,7 @@ def _author(element: etree._Element) -> str:
         marks = f"{node.get('rel') or ''} {node.get('itemprop') or ''} {node.get('class') or ''}"
         named = any(_AUTHOR_NAMES.search(mark) for mark in marks.split())
         if named or (node.tag == "a" and _PERSON.search(node.get("href") or "")):
-            # Rank, counts and picture are in the same box, the name before most of them.
+            # Rank, counts and picture are in the same box; the name comes before most of them.
             for text in map(one_line, map(str, node.itertext())):
                 name = text.strip(" :·-–—»").removeprefix("@")
                 if _MIN_NAME <= len(name) <= _MAX_NAME and _may_be_name(name):
@@ -137,7 +137,7 @@ def _may_be_name(text: str) -> bool:
 
 
 def _date(item: _Item) -> str:
-    """When a post was written; the latest day in its lines: a profile's is that of joining."""
+    """When a post was written: its latest date, as an earlier one may be when the author joined."""
     for node in item.element.iter("time", "abbr", "span", "a", "meta"):
         value = node.get("datetime") or node.get("title") or ""
         if node.get("itemprop") == "datePublished":
@@ -146,18 +146,18 @@ def _date(item: _Item) -> str:
             return day
     lines = (block.text for block in item.blocks if block.words <= _MAX_META_WORDS)
     days = [day for text in lines for line in text.split("\n") if (day := date_within(line))]
-    if not days:  # the day is in the box of what was said
+    if not days:  # the date is in the box with the post's text
         days = [day for block in item.blocks if (day := date_within(block.text[:_MAX_NAME]))]
     above = item.element.getprevious()
     if not days and above is not None and len(line := text_content(above)) <= _MAX_NAME:
-        days = [date_within(line) or ""]  # a line of its own above each post
+        days = [date_within(line) or ""]  # a separate line above each post
     return max(days, default="")
 
 
 def _read_numeric_days(group: list[_Item]) -> None:
-    """Date posts by days such as `02-13-2021`: the days of all posts show which part is the month.
+    """Parse dates such as `02-13-2021`: all posts' dates together show which part is the month.
 
-    If they do not, the day stands as the page writes it.
+    If they do not, the date stays as the page writes it.
     """
     found = []
     are_dated = sum(bool(item.date) for item in group) > MAJORITY * len(group)
@@ -171,7 +171,7 @@ def _read_numeric_days(group: list[_Item]) -> None:
         item.date = match[0]
         if month_first != day_first:
             month, day = (1, 3) if month_first else (3, 1)
-            with suppress(ValueError):  # no day of the calendar
+            with suppress(ValueError):  # not a calendar date
                 item.date = date(int(match[4]), int(match[month]), int(match[day])).isoformat()
 
 
@@ -202,7 +202,7 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
 
 
 def _box_name(posts: list[_Item]) -> tuple[object, ...]:
-    """The name of the innermost elements that hold what was said, one in each post; () if none."""
+    """The name of the innermost elements with the posts' text, one in each post; () if none."""
     chars: Counter[tuple[object, ...]] = Counter()
     boxes: defaultdict[tuple[object, ...], set[etree._Element]] = defaultdict(set)
     spoken = [post for post in posts if any(block.is_prose for block in post.blocks)]
@@ -223,7 +223,7 @@ def _box_name(posts: list[_Item]) -> tuple[object, ...]:
 
 
 def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
-    """A node and the elements around it, up to those right within an item."""
+    """A node and the elements around it, up to those directly inside an item."""
     current: etree._Element | None = node
     while current is not None and current is not item:
         yield current
@@ -231,7 +231,7 @@ def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Eleme
 
 
 def _is_in(block: Block, box: tuple[object, ...], post: _Item) -> bool:
-    """Whether a block is in the box of a post; a line right above it has the box for its node."""
+    """Whether a block is in a post's box; a line directly above it has the box as its node."""
     for element in _within(block.node, post.element):
         if box in _names(element):
             start = "".join(block.text.split())[:_MAX_NAME]
@@ -240,9 +240,9 @@ def _is_in(block: Block, box: tuple[object, ...], post: _Item) -> bool:
 
 
 def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
-    """Whether a block names the post's author or day, or is a line of counts and links.
+    """Whether a block names the post's author or date, or is a line of counts and links.
 
-    Where what was said has a box, all short lines outside of it are.
+    If the post's text has a box, all short lines outside it are.
     """
     if block.is_prose or block.kind in {"code", "quote", "table"}:
         return False
@@ -255,7 +255,7 @@ def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
 
 
 def _is_listing(group: list[_Item]) -> bool:
-    """Whether these are siblings of several lines each, with a link for a title."""
+    """Whether these are siblings of several lines each, with a link as the title."""
     homes = Counter(item.element.getparent() for item in group)
     whole = [
         item
@@ -267,7 +267,7 @@ def _is_listing(group: list[_Item]) -> bool:
 
 
 def _listing_blocks(blocks: Sequence[Block], entries: list[_Item]) -> list[Block]:
-    """All blocks, those of an entry together as one item of a list, each of its lines once."""
+    """All blocks, with each entry's blocks joined into one list item, and each line once."""
     repeated = set()
     for entry in entries:
         lines: set[str] = set()

@@ -1,7 +1,7 @@
 """A page's metadata: title, author, dates, language and address.
 
-They are declared by JSON-LD, meta elements and markup; author and dates that are not declared are
-read from the lines around the title.
+They are declared in JSON-LD, meta elements and markup; an undeclared author or date is read from
+the lines around the title.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 
-# Types of nodes that describe the page itself, the most trusted first.
+# Node types that describe the page itself, most trusted first.
 _MAIN_TYPES = (
     "NewsArticle", "ReportageNewsArticle", "AnalysisNewsArticle", "LiveBlogPosting", "BlogPosting",
     "ScholarlyArticle", "TechArticle", "Article", "OpinionNewsArticle", "Report",
@@ -37,12 +37,12 @@ _MAIN_TYPES = (
 # Comments and CDATA around a script's text.
 _WRAPPING = re.compile(r"^\s*(?://)?\s*(?:<!--|<!\[CDATA\[)|(?://)?\s*(?:-->|\]\]>)\s*$")
 _TRAILING_COMMA = re.compile(r",\s*([}\]])")
-# A page's graph is flat; deeper nesting is hostile or data.
+# A page's graph is flat; deeper nesting is hostile or arbitrary data.
 _DEEPEST = 6
 
 
 def read_jsonld(root: etree._Element) -> list[Node]:
-    """All JSON-LD nodes of the page, graphs flattened; broken scripts are skipped."""
+    """All JSON-LD nodes of the page, with graphs flattened; broken scripts are skipped."""
     nodes: list[Node] = []
     for script in root.iter("script"):
         if (script.get("type") or "").split(";")[0].strip().lower() == "application/ld+json":
@@ -52,7 +52,7 @@ def read_jsonld(root: etree._Element) -> list[Node]:
 
 
 def _json_values(text: str) -> Iterator[object]:
-    """The values of a script, several in a row too; small mistakes are repaired as readers do."""
+    """A script's values, even several in a row; small mistakes are repaired."""
     text = _WRAPPING.sub("", text)
     if "&quot;" in text and '"' not in text:
         text = unescape(text)
@@ -90,31 +90,31 @@ def node_types(node: Node) -> list[str]:
 
 
 def names(value: object) -> list[str]:
-    """Names of people or organisations, given as text, node, or a list of either."""
+    """Names of people or organisations, given as text, a node, or a list of either."""
     values = value if isinstance(value, list) else [value]
     found = [_name_of(item, _DEEPEST) for item in values]
     return list(dict.fromkeys(name for name in found if name and not name.startswith("http")))
 
 
 def _name_of(value: object, depth: int) -> str:
-    """A name given as text, or as a node with a name, perhaps a node itself."""
+    """A name given as text or as a node with a name, which may itself be a node."""
     if isinstance(value, dict) and depth:
         return _name_of(value.get("name") or value.get("@value"), depth - 1)
     return text_of(value)
 
 
 def text_of(value: object) -> str:
-    """A text value; the first of a list; `@value` of a typed one; otherwise an empty string."""
+    """A text value; a list's first value; a typed value's `@value`; otherwise an empty string."""
     if isinstance(value, list):
         value = value[0] if value else ""
     if isinstance(value, dict):
         value = value.get("@value", "")
-    # Publishing systems often escape twice: entities remain after JSON is parsed.
+    # Publishing systems often escape twice: entities remain after the JSON is parsed.
     return " ".join(unescape(value).split()) if isinstance(value, str) else ""
 
 
 def read_meta(root: etree._Element) -> dict[str, str]:
-    """Every `meta` element by lower-case name, property or itemprop; the first of each."""
+    """All `meta` elements by lower-case name, property or itemprop; the first of each."""
     found: dict[str, str] = {}
     for element in root.iter("meta"):
         keys = ("property", "name", "itemprop", "http-equiv")
@@ -141,13 +141,13 @@ _BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
 _BYLINES = frozenset(
     ("byline", "author", "byline-name", "author-name", "p-author", "autor", "fn", "username")
 )
-# A longer text is a paragraph, not one or a few names.
+# A longer text is a paragraph, not a name or list of names.
 _MAX_NAME_CHARS = 120
 # An e-mail or web address.
 _ADDRESS = re.compile(r"\S@\S+\.\S|www\.|\.(?:com|org|net)\b", re.IGNORECASE)
-# Separates the page's name from its site's in a title.
+# Separates the page's name from the site's name in a title.
 _SITE_SEPARATOR = re.compile(r"\s+[|–—·•»›:-]+\s+|:\s+")
-# Not plain `Article`: encyclopedias and manuals use it for their pages, too.
+# Not plain `Article`: encyclopedias and manuals also use it for their pages.
 _ARTICLE_TYPES = (
     "og:article", "newsarticle", "blogposting", "liveblogposting", "opinionnewsarticle",
 )  # fmt: skip
@@ -164,7 +164,7 @@ class Metadata:
 
 
 def declared_body(nodes: Sequence[Node]) -> str:
-    """The longest `articleBody` of JSON-LD nodes."""
+    """The longest `articleBody` in the JSON-LD nodes."""
     bodies = (node.get("articleBody") for node in nodes)
     return max((body for body in bodies if isinstance(body, str)), key=len, default="")
 
@@ -223,14 +223,14 @@ def find_doi(text: str) -> str:
     """Find the DOI in a reference, an address or a text; "" if there is none."""
     match = _DOI.search(text)
     doi = match[0].rstrip(_CLOSING) if match else ""
-    # DOIs may hold brackets; one that was never opened belongs to the text around.
+    # DOIs may contain brackets; a closing one without an opening one belongs to the text around it.
     while doi.endswith((")", "]")) and doi.count(")") > doi.count("("):
         doi = doi[:-1].rstrip(_CLOSING)
     return doi.lower()
 
 
 def read_publication(meta: Mapping[str, str]) -> Publication:
-    """Read where a work was published, as the `meta` elements of scholarly pages say it."""
+    """Read where a work was published, from the `meta` elements of scholarly pages."""
 
     def first(*keys: str) -> str:
         return one_line(next((meta[key] for key in keys if key in meta), ""))
@@ -263,7 +263,7 @@ def read_title(root: etree._Element, *, declared: str | None) -> str:
     head = next(heads, None)
     head_title = text_content(head) if head is not None else ""
     heading = _heading(root, head_title)
-    # The head's title contains the page's name and the site's: it confirms one of the others.
+    # The head's title contains the page's and the site's names: it confirms one of the others.
     if heading and heading in head_title and not (declared and declared in head_title):
         return heading
     if heading and declared and heading in declared:
@@ -272,7 +272,7 @@ def read_title(root: etree._Element, *, declared: str | None) -> str:
 
 
 def _heading(root: etree._Element, head_title: str) -> str:
-    """The first h1; if that is the site's name, another heading that is in the title."""
+    """The first h1; if that is the site's name, another heading that appears in the title."""
     first = next(root.iter("h1"), None)
     if first is None:
         return ""
@@ -284,18 +284,18 @@ def _heading(root: etree._Element, head_title: str) -> str:
 
 
 def _heading_text(heading: etree._Element) -> str:
-    """The text of a heading without the sign that links to it."""
+    """The text of a heading without its permalink sign."""
     return text_content(heading).rstrip("¶🔗 ").removesuffix(" #")
 
 
 def _links_to_home(heading: etree._Element) -> bool:
-    """Whether a heading links to the site; one that links to itself is of the page."""
+    """Whether a heading links to the site's home page; one linking to itself is the page's own."""
     links = (link.get("href") or "#" for link in heading.iter("a"))
     return any(link[0] != "#" and urlsplit(link).path in {"", "/"} for link in links)
 
 
 def _site_names(meta: dict[str, str], node: Node, url: str) -> frozenset[str]:
-    """The names of a page's site, in letters and digits alone: of its maker and of its host."""
+    """The names of a page's site, reduced to letters and digits: its publisher's and its host's."""
     labels = host(url).removeprefix("www.").split(".")
     declared = (meta.get("og:site_name", ""), meta.get("application-name", ""))
     found = (*declared, *names(node.get("publisher")), *labels, "".join(labels))
@@ -315,7 +315,7 @@ def _author(
     if declared:
         return ", ".join(declared)
 
-    # The authors of a paper have a meta element each, and are written `Holm, Ada`.
+    # Each author of a paper has a separate meta element, written as `Holm, Ada`.
     cited: list[str] = []
     for element in root.iter("meta"):
         if (element.get("name") or "").lower() in {"citation_author", "dc.creator"}:
@@ -344,7 +344,7 @@ def _author_name(value: str, sites: frozenset[str]) -> str:
 
 
 def _is_person(name: str, sites: frozenset[str]) -> bool:
-    """Whether a name can be a person's: no address, no number, and not that of the site."""
+    """Whether a name can be a person's: no address, no number, and not the site's name."""
     letters = _letters(name)
     return (
         0 < len(name) <= _MAX_NAME_CHARS
@@ -379,8 +379,8 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
     return joined if is_web_url(joined) else None
 
 
-# Author and date are in short lines right after the title, or before it; a labelled date anywhere
-# below it. A line of more words is prose, and so is a sentence that is longer than a few words.
+# Author and date are in short lines directly after or before the title; a labelled date may be
+# anywhere below it. A line with more words is prose, as is a sentence longer than a few words.
 _LINES_BEFORE, _LINES_AFTER = 4, 6
 _MAX_LINE_WORDS = 20
 _SENTENCE = 6
@@ -406,10 +406,10 @@ _PERSON_LINK = re.compile(
 
 
 def add_byline(declared: Document, blocks: Sequence[Block]) -> Document:
-    """Add author and dates that are not declared, from the lines around the title.
+    """Add an undeclared author and dates from the lines around the title.
 
-    Of 186 saved pages that declare their author this finds the same for 78 and another for 6; of
-    200 that declare their date, for 100 and 20.
+    Of 186 saved pages that declare their author, this finds the same one for 78 and another for 6;
+    of 200 that declare their date, the same for 100 and another for 20.
     """
     if declared.author and (declared.published or declared.modified):
         return declared
@@ -438,7 +438,7 @@ def _has_date_label(text: str) -> bool:
 def _is_line(block: Block) -> bool:
     """Whether a block is a short line that is neither a sentence nor a heading.
 
-    A heading with a date is a headline about it, or an entry of a changelog.
+    A heading with a date is a headline about it, or a changelog entry.
     """
     is_sentence = block.words > _SENTENCE and block.text.endswith((".", "!", "?"))
     return (

@@ -20,7 +20,7 @@ _FRAME_ROLES = frozenset(
     """navigation contentinfo complementary search dialog alertdialog menu menubar toolbar
     tooltip""".split()
 )
-# Manuals put their notes in <aside>; those are content.
+# Manuals put notes in <aside>; those are content.
 _NOTE_WORDS = frozenset(
     "note tip hint info warning caution important danger admonition callout".split()
 )
@@ -37,7 +37,7 @@ _FRAME_WORDS = frozenset(
 _NEVER_FRAMES = frozenset("html body main article a h1 h2 h3 p".split())
 _NAME_ATTRIBUTES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# A box with so many rows of a name and a value is a fact box.
+# A box with this many rows of a name and a value is a fact box.
 _MIN_FACT_ROWS = 2
 
 
@@ -53,7 +53,7 @@ class Region:
 
     @property
     def group(self) -> Region | str:
-        """What it is weighed with: all regions of its mark, or a hard one by itself."""
+        """The group it is weighed with: all regions with its mark; a hard one, alone."""
         return self if self.hard else self.mark
 
 
@@ -63,15 +63,15 @@ class Regions:
     def __init__(self, scale: Scale | None = None) -> None:
         self.current: Region | None = None
         self._scale = scale
-        # Characters and, of these, characters of prose; "" is the whole page. Soft regions are
-        # summed by mark: many small boxes of one class may be the content, the entries of a list.
+        # Characters and, of these, prose characters; "" is the whole page. Soft regions are summed
+        # by mark: many small boxes of one class may be the content, such as a list's entries.
         self._sums: Counter[tuple[Region | str, bool]] = Counter()
         self._nodes: dict[Region | str, list[etree._Element]] = {}
         self._verdicts: dict[Region | str, bool] = {}
 
     def enter(self, node: etree._Element) -> None:
-        """Open a region if this element is the start of one."""
-        if node.tag in {"h1", "main"}:  # a region that contains them is content
+        """Open a region if this element starts one."""
+        if node.tag in {"h1", "main"}:  # a region that contains one of these is content
             for region in self._open():
                 region.content = region.content or not region.hard
         hard = _hard_mark(node)
@@ -80,14 +80,14 @@ class Regions:
             self._nodes.setdefault(self.current.group, []).append(node)
 
     def leave(self, node: etree._Element) -> None:
-        """Close the region that this element opened, if it did."""
+        """Close the region that this element opened, if any."""
         if self.current and self.current.node is node:
             self.current = self.current.parent
 
     def count(self, chars: int, linked: int, *, is_prose: bool) -> None:
-        """Add the characters of a block, `linked` ones among them, to all open regions.
+        """Add a block's characters, of which `linked` are in links, to all open regions.
 
-        Links count for the page alone: navigation has little else, and so do the names of goods.
+        Links count only for the page: navigation consists mostly of links, as do lists of products.
         """
         self._sums["", False] += chars
         chars -= linked
@@ -98,7 +98,7 @@ class Regions:
             self._sums[group, True] += prose
 
     def frame_of(self, region: Region | None) -> etree._Element | None:
-        """The outermost element around a region that is a frame; None if it is content."""
+        """The outermost element around a region if it is a frame; None if it is content."""
         frame = None
         while region is not None:
             if not region.content and not self._holds_content(region.group):
@@ -108,7 +108,7 @@ class Regions:
 
     def _holds_content(self, group: Region | str) -> bool:
         if group not in self._verdicts:
-            prose = self._sums["", True] >= MIN_BODY  # a list or a table has none
+            prose = self._sums["", True] >= MIN_BODY  # lists and tables have none
             share = self._sums[group, prose] / max(1, self._sums["", prose])
             self._verdicts[group] = (
                 share > MAJORITY
@@ -158,7 +158,7 @@ def _soft_mark(node: etree._Element) -> str:
 def _words(node: etree._Element) -> tuple[str, ...]:
     """The words of an element's class, id and data attributes.
 
-    Data attributes name what generated class names do not.
+    Data attributes have meaningful names where generated class names do not.
     """
     attributes = dict(node.items())
     values = [value for name in _NAME_ATTRIBUTES if (value := attributes.get(name))]

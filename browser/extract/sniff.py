@@ -1,8 +1,8 @@
 """Detects the kind of a document from its bytes, and the encoding of its text.
 
 The kind is decided by the first bytes, then the header, then the URL's suffix. The encoding is
-looked for in the order of browsers: byte order mark, the header's charset, the page's own
-declaration, then the first rank of charset-normalizer. Labels are interpreted by the WHATWG
+determined in the same order as in browsers: byte order mark, the header's charset, the page's own
+declaration, then charset-normalizer's best guess. Labels are interpreted according to the WHATWG
 Encoding standard.
 """
 
@@ -19,7 +19,7 @@ from lxml import etree
 
 BINARY: Final = "binary"
 
-_PREFIX = 1024  # bytes, as browsers look at for an encoding
+_PREFIX = 1024  # bytes that browsers examine for an encoding
 _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),
@@ -37,19 +37,19 @@ _HTML = re.compile(
     rb"|div|table|h1|p|a|br|main|article|section|nav|header|ul|iframe)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
-# A paper in JATS, whose root is named as an element of pages.
+# A paper in JATS, whose root has the same name as an HTML element.
 _JATS = re.compile(rb"<article\b[^>]*\b(?:article-type|dtd-version)=")
 _XHTML = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _XML = re.compile(rb"\s*<\?xml|\s*<[A-Za-z_][\w:.-]*(?:\s[^<>]*)?>")
-# The first line of a stored message, if nothing else declares it as one.
+# The first line of a stored message, if nothing else identifies it as one.
 _MAIL = re.compile(
     rb"(?:return-path|received|delivered-to|message-id|mime-version|x-original-to):\s|From \S+@\S",
     re.IGNORECASE,
 )
 # MIME Sniffing standard, "binary data byte": text has none of these.
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-# If text is declared, this share of such bytes is accepted as damage, such as a NUL in a template.
+# If text is declared, this share of such bytes is accepted as damage, e.g. a NUL in a template.
 _DAMAGE_SHARE = 0.02
 _TYPES = {
     "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf",
@@ -70,7 +70,7 @@ _SUFFIXES = {
 
 
 def sniff(body: bytes, content_type: str, url: str) -> str:
-    """Return the kind: BINARY, or as in _TYPES, or rtf zip ole gzip."""
+    """Return the kind: BINARY, one of _TYPES, or rtf, zip, ole or gzip."""
     head = body[:_PREFIX].removeprefix(codecs.BOM_UTF8)
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _SUFFIXES.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
@@ -98,7 +98,7 @@ def _signed(head: bytes) -> str:
 def _signature(head: bytes, declared: str) -> str:
     if signed := _signed(head):
         return signed
-    # Some generators put lines before the signature, which PDF readers skip; a text may quote it.
+    # Some generators put lines before the signature, which PDF readers skip; text may quote it.
     if declared in {"pdf", ""} and b"%PDF-" in head and not head.lstrip().startswith(b"<"):
         return "pdf"
     accepted = _DAMAGE_SHARE * len(head) if declared else 0
@@ -125,27 +125,27 @@ def _kind_of_text(head: bytes, declared: str) -> str:
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # it begins with that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # it begins with UTF-16's mark
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
-# Browsers look for a declaration in this many bytes, and on to the end of the head.
+# Browsers look for a declaration in this many bytes, and further to the end of the head.
 _HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
 _MAX_HEAD_BYTES = 64 * 1024
-# Encodings that browsers decode in a wider form than Python does under the same name.
+# Encodings for which browsers use a larger variant than Python does under the same name.
 _WIDER_CODECS = {
     "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs",
     "x-user-defined": "cp1252", "iso-8859-8-i": "iso-8859-8", "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
 }  # fmt: skip
-# In markup in UTF-16 this share of every second byte is zero, and hardly any of the other bytes.
+# In UTF-16 markup, this share of every second byte is zero, and hardly any of the other bytes.
 _MIN_ZERO_SHARE = 0.4
 _MAX_STRAY_SHARE = 0.05
 _MIN_PAIRS = 4
-# ISO-2022 shifts to another set of characters by these, in bytes that are ASCII otherwise.
+# ISO-2022 uses these to shift to another character set, in bytes that are otherwise ASCII.
 _SHIFTS = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"))
 _GUESS_BYTES = 16 * 1024
 
@@ -156,9 +156,9 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 
 def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
-    """Decode a page's bytes; also returns a note on what was wrong with them, mostly "".
+    """Decode a page's bytes; also returns a note on what was wrong with them, usually "".
 
-    A label of UTF-8 is checked against the bytes: it is every editor's default.
+    A UTF-8 label is checked against the bytes, as it is every editor's default.
     """
     header = _CHARSET.search(content_type)
     bom, codec = _codec_by_bytes(body)
@@ -172,13 +172,13 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
             text, name = _guess(body, torn_end=error.start >= len(body) - 3)
         if label and name != "utf-8":
             name = "windows-1252" if name == "cp1252" else name
-            return text, f"it says that it is UTF-8 and is not: read as {name}"
+            return text, f"it is declared as UTF-8 but is not; it was read as {name}"
     lost = text.count("\ufffd")
     return text, f"{lost} characters could not be decoded" if lost else ""
 
 
 def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
-    """The byte order mark, if any, and the codec that it or the bytes alone tell; otherwise ""."""
+    """The byte order mark, if any, and the codec that it or the bytes indicate; otherwise ""."""
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return mark, codec
@@ -187,7 +187,7 @@ def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
 
 
 def _wide(body: bytes) -> str:
-    """The codec of UTF-16 or UTF-32 without a byte order mark, by its zero bytes; or ""."""
+    """The UTF-16 or UTF-32 codec, recognised by its zero bytes, if there is no mark; or ""."""
     head = body[: _PREFIX // 4 * 4]
     if not any(head[3::4] + head[2::4]) and len(head) > _MIN_PAIRS:
         return "utf-32-le"
@@ -204,7 +204,7 @@ def _wide(body: bytes) -> str:
 
 
 def _declared(body: bytes) -> str | None:
-    """The codec that the page itself declares, in an XML declaration or a meta element."""
+    """The codec that the page declares in an XML declaration or a meta element."""
     if found := _XML_ENCODING.search(body[:_PREFIX]):
         labels = [found[1].decode("ascii", "replace")]
     else:
@@ -216,7 +216,7 @@ def _declared(body: bytes) -> str | None:
         labels = [label for meta in root.iter("meta") if (label := _meta_label(meta))]
     for label in labels:
         if codec := _codec(label):
-            # The declaration could be read as ASCII, so the page is not in UTF-16.
+            # The declaration was readable as ASCII, so the page is not in UTF-16.
             return "utf-8" if codec.startswith("utf-16") else codec
     return None
 
@@ -238,7 +238,7 @@ def _codec(label: str) -> str | None:
 
 
 def _guess(body: bytes, *, torn_end: bool) -> tuple[str, str]:
-    """Text and codec of bytes that are not valid UTF-8.
+    """The text and codec of bytes that are not valid UTF-8.
 
     `torn_end`: only the last character is cut off.
     """
@@ -251,7 +251,7 @@ def _guess(body: bytes, *, torn_end: bool) -> tuple[str, str]:
     from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages say nothing at all
 
     ranks = list(from_bytes(re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body)[:_GUESS_BYTES]))
-    # Of equal ranks the first is arbitrary: that of most pages is taken.
+    # Among equal ranks the first is arbitrary, so the most common encoding is chosen.
     best = (ranks[0].chaos, -ranks[0].coherence) if ranks else ()
     equal = [rank.encoding for rank in ranks if (rank.chaos, -rank.coherence) <= best]
     name = "cp1252" if "cp1252" in equal or not equal else equal[0]

@@ -1,4 +1,4 @@
-"""Tables of a page: distinguished from layout, read as rows of cells, and rendered as text."""
+"""A page's tables: told apart from layout, read as rows of cells, and rendered as text."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MAX_SPAN = 100
 
 
 def is_data_table(node: etree._Element) -> bool:
-    """Whether a table holds data, not layout.
+    """Whether a table contains data rather than layout.
 
-    It does if it has header cells or a regular grid, and no table, form, rule or heading inside.
+    It does if it has header cells or a regular grid, but no table, form, rule or heading inside.
     """
     layout_tags = ("table", "form", "hr", "blockquote", "h1", "h2", "article")
     wide = [cells for row in node.iter("tr") if len(cells := _cells(row)) > 1]
@@ -41,9 +41,9 @@ def is_data_table(node: etree._Element) -> bool:
 
 
 def read_table(node: etree._Element, cell_text: CellText) -> Table:
-    """Read the rows; a cell that spans several rows is repeated in each of them."""
+    """Read the rows; a cell that spans several rows is repeated in each one."""
     rows: list[list[str]] = []
-    # By column: the number of rows below that a cell still spans, and its text.
+    # By column: the number of rows below that a cell still spans, with its text.
     pending: dict[int, tuple[int, str]] = {}
     for row in node.iter("tr"):
         filled: list[str] = []
@@ -74,7 +74,7 @@ def read_table(node: etree._Element, cell_text: CellText) -> Table:
 def table_text(table: Table, *, ruled: bool = False) -> str:
     """Render a table as text: its caption, then `| a | b |` rows.
 
-    With `ruled` a rule follows the first row, which shows that it is the header.
+    With `ruled`, a rule after the first row marks it as the header.
     """
     rows = [_row(row) for row in table.rows]
     if ruled and len(rows) > 1:
@@ -83,7 +83,7 @@ def table_text(table: Table, *, ruled: bool = False) -> str:
 
 
 def fact_lines(table: Table) -> str:
-    """Render rows of a name and a value as `- Built: 1829`, and single cells as lines."""
+    """Render name-value rows as `- Built: 1829`, and single cells as lines."""
     lines = [table.caption] if table.caption else []
     for row in table.rows:
         first, *others = filter(None, row)
@@ -118,7 +118,7 @@ def _has_header(node: etree._Element) -> bool:
 
 
 def holds_facts(node: etree._Element) -> bool:
-    """Whether each row is a name and its value, except titles of a single cell."""
+    """Whether each row is a name and its value, apart from single-cell titles."""
     rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
     pairs = rows.count(["th", "td"])
     return pairs > 1 and all(len(row) < 2 or row == ["th", "td"] for row in rows)

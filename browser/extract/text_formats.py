@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from lxml import etree
     from markdown_it.rules_core import StateCore
 
-# Characters, more than a book has; parsing them takes 1 to 2 s.
+# Characters, more than in a book; parsing them takes 1 to 2 s.
 _MAX_MARKDOWN_CHARS = 1_000_000
-# Unclosed brackets take quadratic time; long lists of links have some thousands.
+# Unclosed brackets take quadratic time; long lists of links have a few thousand.
 _MAX_BRACKETS = 10_000
 # A first line longer than this is a paragraph, not a title.
 _MAX_TITLE_CHARS = 120
 
 
 def read_text(kind: str, text: str, url: str, name: str) -> Document:
-    """Read text of a kind named by `sniff`; `name` is the title if the text has none."""
+    """Read text of a kind returned by `sniff`; `name` is the title if the text has none."""
     if kind == "rst":
         from browser.extract.documents.restructured import (  # noqa: PLC0415 - loads docutils
             MAX_LENGTH,
@@ -70,10 +70,10 @@ def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str 
 
 
 def _read_markdown(text: str, url: str, name: str) -> Document:
-    """Read Markdown like the page it renders to; front matter gives title, author, date, language.
+    """Read Markdown as the page it renders to; front matter gives title, author, date, language.
 
     The text has no markup except for headings, lists and tables; `markdown` is the file's own. A
-    file over the limits is read as plain text, which the notes say.
+    file over the limits is read as plain text, as the notes say.
     """
     if len(text) > _MAX_MARKDOWN_CHARS or text.count("[") > _MAX_BRACKETS:
         note = "too long, or too many brackets: shown as Markdown source"
@@ -86,7 +86,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     lines = [line.partition(":") for line in front.split("\n")]
     fields = {key.lower(): value.strip(" \"'") or None for key, _, value in lines}
     body = text_blocks(body)
-    # Line breaks are kept, as in poems, addresses and `Opened: 1829`, except those of wrapped text.
+    # Line breaks are kept, as in poems, addresses and `Opened: 1829`, except in wrapped text.
     parser = MarkdownIt("commonmark", {"breaks": True, "maxNesting": 40}).enable(
         ["table", "strikethrough"]
     )
@@ -116,9 +116,9 @@ def _unwrap_paragraphs(state: StateCore) -> None:
             token.content = "\n".join(unwrap(token.content.split("\n")))
 
 
-# Further rows are data to compute with, not to read.
+# Further rows are for computing, not for reading.
 _MAX_ROWS = 20_000
-# Characters; no table has such a row, but a line of nothing but commas would exhaust memory.
+# Characters; no table has such a row, but a line of only commas would exhaust memory.
 _MAX_LINE_CHARS = 1_000_000
 
 
@@ -152,20 +152,20 @@ def _leaf_lines(value: object) -> Iterator[str]:
 def _read_csv(text: str, url: str, name: str) -> Document:
     """Read CSV or TSV as one table; the delimiter is detected."""
     if max(map(len, text.splitlines()), default=0) > _MAX_LINE_CHARS:
-        return read_plain(text, url, name, kind="csv", note="not CSV: as text")
+        return read_plain(text, url, name, kind="csv", note="not CSV: shown as text")
     dialect: csv.Dialect | type[csv.Dialect] = csv.excel
-    with suppress(csv.Error):  # none is detected in a single column: then it is the comma
+    with suppress(csv.Error):  # none is detected if there is one column: use the comma
         dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|")
     reader = filter(None, csv.reader(io.StringIO(text, newline=None), dialect))
     try:
         rows = list(islice(reader, _MAX_ROWS + 1))
     except csv.Error:
-        return read_plain(text, url, name, kind="csv", note="not valid CSV: as text")
+        return read_plain(text, url, name, kind="csv", note="not valid CSV: shown as text")
     table = Table(tuple(tuple(one_line(c) for c in row) for row in rows[:_MAX_ROWS]))
     return Document(
         url=url, title=name, text=table_text(table), markdown=table_markdown(table) if rows else "",
         kind="csv", tables=(table,),
-        notes=(f"the first {_MAX_ROWS} rows",) if len(rows) > _MAX_ROWS else (),
+        notes=(f"only the first {_MAX_ROWS} rows",) if len(rows) > _MAX_ROWS else (),
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def _read_feed(text: str, url: str, name: str) -> Document:
         if target := _entry_link(entry, url):
             links.append(Link(target, title))
     channel = next((e for e in root.iter() if _tag(e) in {"channel", "feed"}), root)
-    body = "\n\n".join(blocks) or _lines(root)  # without entries, the text of the feed itself
+    body = "\n\n".join(blocks) or _lines(root)  # without entries, use the feed's own text
     date = _field(channel, "pubdate", "updated", "lastbuilddate", "date")
     return Document(
         url=url, title=_field(channel, "title") or name, text=body, markdown=body, kind="feed",
@@ -198,7 +198,7 @@ def _read_feed(text: str, url: str, name: str) -> Document:
 
 
 def _field(element: etree._Element, *tags: str) -> str:
-    """The text of the first child with one of these tags that has text, by the tags' order."""
+    """The text of the first non-empty child with one of these tags, in the order of the tags."""
     for tag in tags:
         for child in element:
             if _tag(child) == tag and (text := text_content(child)):
@@ -210,7 +210,7 @@ def _entry_link(entry: etree._Element, base: str) -> str:
     for child in entry:
         if _tag(child) != "link" or (child.get("rel") or "alternate") != "alternate":
             continue
-        # Atom has the address in an attribute, RSS as text.
+        # Atom has the address in an attribute, RSS in the text.
         if href := child.get("href") or (child.text or "").strip():
             return join(base, href)
     return ""
@@ -222,7 +222,7 @@ _MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 
 
 def _read_captions(text: str, url: str, name: str) -> Document:
-    """Read WebVTT or SubRip: what is said, by speaker and sentence, each with its time."""
+    """Read WebVTT or SubRip: the spoken text by speaker and sentence, each with its time."""
     blocks: list[str] = []
     last = spoken = ""
     for cue in text_blocks(text).split("\n\n"):
@@ -232,7 +232,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
             continue
         place, (hours, minutes, seconds) = times[0][0], times[0][1].groups()
         speaker = _SPEAKER.search(cue)
-        # Captions that roll repeat the line before.
+        # Rolling captions repeat the previous line.
         new = [
             said for line in lines[place + 1 :] if (said := unescape(_MARKUP.sub("", line)).strip())
         ]
@@ -250,7 +250,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:
-    """Read any other XML: a paper as a page, otherwise the text of its elements, one line each."""
+    """Read any other XML: a paper as a page, otherwise the text of its elements, one per line."""
     root = _parse(text)
     if is_jats(root):
         return read_jats(root, url, name)

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDED_MARK = "data-folded"
-"""Attribute of an element that a control of the page opens."""
+"""Attribute of an element that a control on the page opens."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
-# A parsed tag takes some 500 bytes: a compressed body of nothing but tags would take gigabytes. The
-# longest articles and lists have 60,000 tags and a few megabytes.
+# A parsed tag takes about 500 bytes: a compressed body of nothing but tags would take gigabytes.
+# The longest articles and lists have 60,000 tags and a few megabytes.
 MAX_TAGS = 150_000
 _MAX_BYTES = 5_000_000
-# Of a page over the limit of bytes only so many are read, which takes a few seconds at worst.
+# If a page exceeds the byte limit, only this many are read, which takes a few seconds at worst.
 _TAGS_IF_CUT = 50_000
 
-# A <noscript> with so many characters may hold the article; a notice about scripts is shorter.
+# A <noscript> with this many characters may be the article; a notice about scripts is shorter.
 _ARTICLE_CHARS = 1_000
 
-# libxml2's limit of nested elements.
+# libxml2's limit on nested elements.
 _MAX_DEPTH = 2_048
 _BOXES = re.compile(
     r"</?(?:table|thead|tbody|tfoot|tr|td|th|div|section|span|font|center|blockquote|ul|ol|li|dl|dd"
@@ -51,7 +51,7 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
 
 
 def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Element, tuple[str, ...]]:
-    """Parse as `parse_html` does; also returns notes for people on what could not be read."""
+    """Parse as `parse_html` does; also returns notes for the user on what could not be read."""
     cut = page[:_MAX_BYTES]
     text, note = decode_noted(cut, content_type) if isinstance(cut, bytes) else (cut, "")
     read = bounded(text) if len(cut) == len(page) else bounded(text, _TAGS_IF_CUT)
@@ -61,14 +61,14 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
     root, is_whole = _parse(read)
     if not is_whole:
         root, _ = _parse(_BOXES.sub("<p>", read))
-        notes += ("its elements are nested too deep: read without tables and boxes",)
+        notes += ("its elements are nested too deeply: read without tables and boxes",)
     _repair_head(root)
     _open_noscript(root)
     return root, notes
 
 
 def _parse(text: str) -> tuple[etree._Element, bool]:
-    """The tree of a page, and whether it is whole: libxml2 stops at elements nested too deep."""
+    """A page's tree and whether it is complete: libxml2 stops at elements nested too deeply."""
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
     )
@@ -127,7 +127,7 @@ def _repair_head(root: etree._Element) -> None:
 def _open_noscript(root: etree._Element) -> None:
     """Turn a <noscript> into a <div> if it has more text than the rest of the page.
 
-    Then it holds the article, which scripts would load from elsewhere.
+    In that case it contains the article, which scripts would load from elsewhere.
     """
     longest = max(root.iter("noscript"), key=lambda box: len(raw_text(box)), default=None)
     if longest is None or len(text := text_content(longest)) < _ARTICLE_CHARS:
@@ -141,9 +141,9 @@ def _open_noscript(root: etree._Element) -> None:
 
 
 def finder(*paths: str) -> Callable[[etree._Element], list[etree._Element]]:
-    """Return a function that finds the elements of a page at any of these XPaths, in page order.
+    """Return a function that finds a page's elements at any of these XPaths, in page order.
 
-    It looks through the elements of a large page in less time than a loop.
+    It searches the elements of a large page faster than a loop.
     """
     found: Callable[[etree._Element], Any] = etree.XPath("|".join(paths))
     return found
@@ -174,7 +174,7 @@ def raw_text(element: etree._Element) -> str:
 
 
 def text_content(element: etree._Element) -> str:
-    """All text in an element, whitespace collapsed."""
+    """All text in an element, with whitespace collapsed."""
     return one_line(raw_text(element))
 
 

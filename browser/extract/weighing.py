@@ -1,10 +1,9 @@
-"""Weighs what a reading would leave out of a page: no step takes away the page's body.
+"""Weighs what would be left out of a page, so that no step removes the page's body.
 
-The body is what the page declares as one (`articleBody` in JSON-LD), otherwise what a plain reading
-by trafilatura finds. A step that is about to remove a large part of the page asks here first; what
-was left out or kept against the signs is noted. On 187 pages of news and articles 9 have a large
-hidden
-part: 3 of these are the article.
+The body is the one that the page declares (`articleBody` in JSON-LD), otherwise what a plain
+reading by trafilatura finds. A step that would remove a large part of the page checks here first; a
+note says what was left out, or was kept although it looked hidden. Of 187 news pages and articles,
+9 have a large hidden part: 3 of these are the article.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAJORITY = 0.5
-"""A part with a larger share of the body holds it; what was read of less is too little."""
-SOME = 1 / 3
+"""A part with a larger share of the body contains it; reading a smaller share is too little."""
+MIN_WEIGHED_SHARE = 1 / 3
 """A part with a larger share of the page's prose is weighed before it is removed."""
-NEARLY_ALL = 0.9
+WHOLE_PAGE_SHARE = 0.9
 """A part with a larger share of the prose is the page itself."""
 MIN_BODY = 500
 """Characters; a shorter text is not a body to weigh by."""
 
 MAX_TEASER = 1_500
-"""Characters; a page that shows more prose than this beside what it hides shows its article."""
+"""Characters; if a page's visible prose is longer than this, it shows its article."""
 HIDDEN = "hidden"
-"""Why a step leaves out what a user does not see."""
+"""The reason for leaving out text that a user does not see."""
 MIN_NOTED = 100
-"""Words; what is left out of a page is noted if it is more, and more than what is kept."""
+"""Words; omissions are noted if they are longer than this and longer than the kept text."""
 
 _TAG = re.compile(r"<[^>]*>")
-# A text node of so many characters outside links and controls is prose.
+# A text node with this many characters outside links and controls is prose.
 _PROSE = etree.XPath(
     "descendant-or-self::*/text()[string-length(.) >= 40][not(ancestor::*[self::a or self::script"
     " or self::style or self::noscript or self::template or self::head or self::select"
@@ -48,14 +47,14 @@ _PROSE = etree.XPath(
 
 
 def read_plainly(root: etree._Element, *, precise: bool = False, fast: bool = False) -> str:
-    """The text of a page's article as trafilatura reads it; "" if it finds none.
+    """The text of a page's article, as trafilatura reads it; "" if it finds none.
 
-    If it is to be `fast`, its own reading is not compared with those of others, which take a third
-    of its time.
+    If `fast`, its reading is not compared with those of other extractors, which saves a third of
+    the time.
     """
     import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
 
-    # If it finds nothing the page is read without it: the user need not see its warning.
+    # If it finds nothing, the page is read without it: the user need not see its warning.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     found = trafilatura.extract(root, favor_precision=precise, include_comments=False, fast=fast)
     return found or ""
@@ -79,7 +78,7 @@ class Scale:
 
     @cached_property
     def prose(self) -> int:
-        """Characters of prose on the page, whether it is seen or not."""
+        """Characters of prose on the page, whether visible or not."""
         return prose_chars([self._root])
 
     @cached_property
@@ -88,9 +87,9 @@ class Scale:
         return read_plainly(self._root)
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
-        """Whether parts with this share of the page's prose hold most of its body."""
-        if not SOME < share <= NEARLY_ALL:
-            return share > SOME
+        """Whether parts with this share of the page's prose contain most of its body."""
+        if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
+            return share > MIN_WEIGHED_SHARE
         body = self._declared
         if not body and len(self.plain) >= MIN_BODY:
             body = frozenset(word_runs(word_list(self.plain)))
@@ -100,8 +99,8 @@ class Scale:
         return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
-        """Note that so many words of the body are kept though the page hides them."""
-        self.needs_scripts = f"a script has yet to show its text ({words} words)"
+        """Note how many words of the body are kept although the page hides them."""
+        self.needs_scripts = f"its text is shown only by a script ({words} words)"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
     def leave_out(self, why: str, words: int) -> None:
@@ -109,18 +108,18 @@ class Scale:
         self._left_out[why] += words
 
     def finish(self, text: str) -> None:
-        """Note what was left out if it is more than the text, or most of the declared body."""
+        """Note what was left out if it is more than the kept text, or most of the declared body."""
         kept = count_words(text)
         for why, words in self._left_out.items():
             if words > max(kept, MIN_NOTED):
                 self.notes.append(f"left out as {why}: {words} words; the text has {kept}")
                 if why == HIDDEN:
-                    self.needs_scripts = f"more of it is hidden than shown ({words} words)"
+                    self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
         read = len(self._declared.intersection(word_runs(word_list(text))))
         if read < MAJORITY * len(self._declared):
             shown = round(self._declared_words * read / len(self._declared))
             self.needs_scripts = (
-                f"it declares an article of {self._declared_words} words and shows {shown} of them"
+                f"it declares an article of {self._declared_words} words but shows {shown} of them"
             )
             self.notes.append(self.needs_scripts)
 

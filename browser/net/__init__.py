@@ -1,1 +1,1 @@
-"""The one way out: addresses classified, URLs parsed as browsers do, HTTP through one guard."""
+"""All network access: addresses classified, URLs parsed as browsers do, HTTP through one guard."""

@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
     from browser.net.guard import Address
 
-# getaddrinfo blocks a thread until the name server answers. More threads than asyncio's default
-# pool has (CPU count + 4), so that a few dead names do not delay the others.
+# getaddrinfo blocks a thread until the name server answers. There are more threads than in
+# asyncio's default pool (CPU count + 4), so that a few dead names do not delay the others.
 _THREADS = 16
-# Seconds that an answer is cached: one page needs the same few names dozens of times.
-_KEEP_S = 60.0
+# Seconds to cache an answer: one page needs the same few names dozens of times.
+_CACHE_S = 60.0
 _TIMEOUT_S = 10.0
-# RFC 8305: seconds before the next address is tried in parallel.
+# RFC 8305: seconds before also trying the next address.
 _STAGGER_S = 0.25
 _CONNECT_TIMEOUT_S = 10.0
-# Bytes read ahead on a stream before its sender has to wait.
+# Bytes buffered from a stream before its sender has to wait.
 STREAM_LIMIT = 256 * 1024
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class SystemResolver:
-    """The operating system's resolver, with a short cache and one request per name at a time."""
+    """The operating system's resolver, with a short-lived cache; one request per name at a time."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="resolve")
@@ -51,14 +51,14 @@ class SystemResolver:
         now = asyncio.get_running_loop().time()
         started, answer = self._answers.get(host, (0.0, None))
         failed = answer and answer.done() and (answer.cancelled() or answer.exception())
-        if answer is None or failed or now - started > _KEEP_S:
+        if answer is None or failed or now - started > _CACHE_S:
             answer = asyncio.create_task(self._resolve(host))
             self._answers[host] = (now, answer)
-        # Shielded: other callers may wait for the same answer when one is cancelled.
+        # Shielded: when one caller is cancelled, others may be waiting for the same answer.
         return await asyncio.shield(answer)
 
     def close(self) -> None:
-        """Cancel all requests; threads that wait for a name server end by themselves."""
+        """Cancel all requests; threads waiting for a name server end by themselves."""
         for _, answer in self._answers.values():
             answer.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -79,7 +79,7 @@ class SystemResolver:
 
 
 async def dial(addresses: Sequence[Address], port: int) -> Streams:
-    """Connect to the address that answers first. Raises ConnectFailed with the first reason."""
+    """Connect to the first address that answers. Raises ConnectFailed with the first reason."""
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             sock = await _race(addresses, port)
@@ -117,7 +117,7 @@ async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
             attempt.cancel()
         for outcome in await asyncio.gather(*attempts, return_exceptions=True):
             if isinstance(outcome, socket.socket) and outcome is not winner:
-                outcome.close()  # it connected, too, a moment later
+                outcome.close()  # it also connected, a moment later
     if winner is not None:
         return winner
     # asyncio's message is the same for all failures; errno tells refused from unreachable.
@@ -156,8 +156,8 @@ def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.so
     try:
         connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
         while not head.endswith(b"\r\n\r\n"):
-            # Byte by byte: a server that speaks first (mail) may follow immediately, and none of
-            # its bytes must be consumed here.
+            # Byte by byte: a server that sends first (mail) may do so immediately, and none of
+            # its bytes may be consumed here.
             byte = connection.recv(1)
             if not byte:
                 raise ConnectionAbortedError("the egress closed the connection")

@@ -6,7 +6,7 @@
     services, mail ──┘      │                                address     (or an upstream proxy)
                             └─ other users of this machine are rejected
 
-The address that was classified is the one that is dialled, so that no second answer of a name
+The address that was classified is the one that is dialled, so that no second answer from a name
 server can change the target (DNS rebinding), and no redirect, frame, worker or WebSocket can bypass
 it. `guard` decides, `dial` resolves and connects, `proxy` speaks HTTP with the clients.
 """
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 __all__ = ["CHROMIUM_FEATURES_OFF", "CHROMIUM_FLAGS", "Egress", "EgressPolicy"]
 
 CHROMIUM_FLAGS = (
-    # Loopback bypasses a proxy by default; the guard must see it to refuse it.
+    # By default, loopback bypasses a proxy; the guard must see it to refuse it.
     "--proxy-bypass-list=<-loopback>",
     # QUIC is UDP and would bypass an HTTP proxy.
     "--disable-quic",
-    # WebRTC only through the proxy, which means not at all, as it cannot carry UDP.
+    # WebRTC only through the proxy, i.e. not at all, as the proxy cannot carry UDP.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    # The browser sends no DNS requests of its own.
+    # The browser sends no DNS requests itself.
     "--dns-prefetch-disable",
     "--disable-background-networking",
 )
@@ -98,7 +98,7 @@ class Egress:
         try:
             await ProxyConnection((reader, writer), self._connector).serve()
         except (OSError, asyncio.CancelledError):
-            writer.transport.abort()  # the client has gone, or the run is over
+            writer.transport.abort()  # the client is gone, or the run is over
         finally:
             self._clients.discard(client)
 
@@ -121,9 +121,9 @@ _ROOT = 0
 def _is_of_other_user(peer_port: int, own_port: int) -> bool:
     """Whether the loopback connection from `peer_port` belongs to another user of this machine.
 
-    False if the system does not say, which only Linux does. A password would work everywhere, but
+    False if the system cannot tell; only Linux can. A password would work everywhere, but
     Playwright can pass one to Chromium only by intercepting every request, which disables its cache
-    (measured: opening a page of 20 pictures again takes 22 requests instead of one, and 210 ms
+    (measured: reopening a page with 20 images takes 22 requests instead of one, and 210 ms
     instead of 130).
     """
     family = getattr(socket, "AF_NETLINK", None)

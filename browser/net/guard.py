@@ -1,4 +1,4 @@
-"""Decides which hosts may be reached: by host rules, then by the addresses that a name resolves to.
+"""Decides which hosts may be reached, by host rules and the addresses that a name resolves to.
 
 Patterns are matched on parsed hosts, never on the text of a URL. `ipaddress.is_global` is no
 substitute for `classify`: it accepts multicast, several transition prefixes and the cloud
@@ -30,12 +30,12 @@ Address = IPv4Address | IPv6Address
 Resolve = Callable[[str], Awaitable[Sequence[Address]]]
 """Resolves a host name (ASCII form) to at least one address, the preferred one first.
 
-Raises NameUnknown for a name that has none.
+Raises NameUnknown for a name without any.
 """
 
 
 class AddressKind(StrEnum):
-    """The purpose of an address. Only `PUBLIC` ones are reachable, unless the host was named."""
+    """The purpose of an address. Only `PUBLIC` is reachable, unless the user named the host."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -54,8 +54,8 @@ class AddressKind(StrEnum):
 _NETWORK_KINDS = tuple(
     (ip_network(network), kind)
     for kind, networks in (
-        # Amazon, Azure and Google, Amazon ECS tasks, Azure's wire server, Alibaba, Oracle: they
-        # give a machine's credentials to any program on that machine.
+        # Amazon, Azure and Google, Amazon ECS tasks, Azure's wire server, Alibaba, Oracle: these
+        # give a machine's credentials to any program running on it.
         (AddressKind.METADATA, ("169.254.169.254", "169.254.170.2", "169.254.170.23")),
         (AddressKind.METADATA, ("168.63.129.16", "100.100.100.200", "192.0.0.192")),
         (AddressKind.METADATA, ("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254")),
@@ -67,7 +67,7 @@ _NETWORK_KINDS = tuple(
         (AddressKind.SHARED, ("100.64.0.0/10",)),
         (AddressKind.LINK_LOCAL, ("169.254.0.0/16", "fe80::/10")),
         (AddressKind.MULTICAST, ("224.0.0.0/4", "ff00::/8")),
-        # IPv4-mapped and the well-known NAT64 prefix are public exactly if the IPv4 address is.
+        # IPv4-mapped addresses and the well-known NAT64 prefix are public if the IPv4 address is.
         (AddressKind.PUBLIC, ("::ffff:0:0/96", "64:ff9b::/96")),
         (AddressKind.TRANSITION, ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48")),
         (AddressKind.TRANSITION, ("2002::/16", "2001::/32")),
@@ -86,7 +86,7 @@ _IPV4_IN_LAST_32_BITS = tuple(
     IPv6Network(network)
     for network in ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")
 )
-# RFC 5214: an interface identifier of ISATAP begins with one of these, in any prefix.
+# RFC 5214: an ISATAP interface identifier begins with one of these, under any prefix.
 _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 
 
@@ -94,7 +94,7 @@ def classify(address: str | Address) -> AddressKind:
     """Classify an address (dotted, colon-hexadecimal, or parsed; a zone is ignored).
 
     Raises ValueError for a text that is not an IP address. Other spellings of IPv4, such as
-    `0x7f.1`, are normalised by the URL parser before (`browser.net.url.host`).
+    `0x7f.1`, have already been normalised by the URL parser (`browser.net.url.host`).
     """
     parsed = ip_address(address) if isinstance(address, str) else address
     kind = next(
@@ -124,7 +124,7 @@ def _embedded_ipv4(value: int) -> IPv4Address | None:
 class HostPattern:
     """`example.org`, `*.example.org` (the domain and its subdomains) or `*`; optionally `:port`.
 
-    Hosts may be written in any spelling that a browser accepts; `port` None means every port.
+    Hosts may be spelled in any way that a browser accepts; a `port` of None means every port.
     """
 
     host: str
@@ -140,7 +140,7 @@ class HostPattern:
         rest = text.removeprefix("*.")
         authority = (rest.partition("://")[2] or rest).partition("/")[0]
         if authority.count(":") > 1 and not authority.startswith("["):
-            authority = f"[{authority}]"  # IPv6 as people write it
+            authority = f"[{authority}]"  # IPv6 without brackets
         url = parse(f"http://{authority}")
         if url is None or not url.host or "@" in authority or "*" in authority:
             raise ValueError(f"not a host pattern: {text!r} (example.org, *.example.org, [::1]:80)")
@@ -160,7 +160,7 @@ def _any_matches(patterns: Iterable[HostPattern], host: str, port: int) -> bool:
 
 
 # https://fetch.spec.whatwg.org/#port-blocking: ports of services that might execute an HTTP request
-# as commands (SMTP, IRC, …). Chromium refuses them, so the HTTP client does, too.
+# as commands (SMTP, IRC, …). Chromium refuses them, so the HTTP client does too.
 BLOCKED_PORTS = frozenset(
     int(port)
     for port in (
@@ -170,8 +170,8 @@ BLOCKED_PORTS = frozenset(
         "4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080 "
     ).split()
 )
-# Hosts that Chromium contacts by itself and that flags do not stop: updates, safe browsing lists,
-# page hints. No page needs them, and they would report every run to the browser's maker.
+# Hosts that Chromium contacts by itself despite all flags: updates, safe browsing lists, page
+# hints. No page needs them, and they would report every run to the browser's vendor.
 _BROWSER_SERVICES = frozenset(
     {
         "update.googleapis.com",
@@ -193,7 +193,7 @@ _ALLOWED_IF_NAMED = frozenset(
         AddressKind.RESERVED,
     }
 )
-# The report and the journal show the last refusals; a hostile page can cause any number.
+# The report and the journal show the latest refusals; a hostile page can cause any number.
 _KEPT_REFUSALS = 1000
 
 
@@ -201,8 +201,8 @@ _KEPT_REFUSALS = 1000
 class EgressPolicy:
     """Which hosts may be reached; patterns as in `HostPattern`: `*.example.org`, `[::1]:80`.
 
-    A host of `deny_hosts` is refused even if allowed; without `allow_hosts` all are allowed.
-    `allow_private` names hosts that may be reached although they are, or resolve to, private
+    A host in `deny_hosts` is refused even if allowed; without `allow_hosts`, all are allowed.
+    `allow_private` lists hosts that may be reached although they are, or resolve to, private
     addresses; `upstream_proxy` is an `http://[user:password@]host:port` for public traffic.
     """
 
@@ -214,7 +214,7 @@ class EgressPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refused connection and the reason."""
+    """A refused connection, with the reason."""
 
     host: str
     port: int
@@ -227,14 +227,14 @@ class Guard:
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         """Raises ValueError for an invalid pattern in the policy."""
         self.refusals: deque[Refusal] = deque(maxlen=_KEPT_REFUSALS)
-        self.own_port: int | None = None  # the proxy's, which must not connect to itself
+        self.own_port: int | None = None  # the proxy's port: it must not connect to itself
         self._allowed = [HostPattern.parse(text) for text in policy.allow_hosts]
         self._denied = [HostPattern.parse(text) for text in policy.deny_hosts]
         self._named = [HostPattern.parse(text) for text in policy.allow_private]
         self._resolve = resolve
 
     def check_url(self, url: str) -> Url:
-        """Parse a URL; raises Refused by all rules that need no name server."""
+        """Parse a URL; raises Refused according to all rules that need no name server."""
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES | WEBSOCKET_SCHEMES:
             raise Refused(f"not a web address: {url[:200]!r}", hint="Give a full http(s) URL.")
@@ -242,7 +242,7 @@ class Guard:
         return parsed
 
     async def check_resolved_url(self, url: str) -> None:
-        """As `check_url`, and also checks the addresses that the name resolves to.
+        """As `check_url`, but also check the addresses that the name resolves to.
 
         For a browser without our proxy. A name that cannot be resolved passes: the browser's own
         proxy may know it.
@@ -285,7 +285,7 @@ class Guard:
         return self._check_addresses(host, port, found)
 
     def is_named(self, host: str, port: int) -> bool:
-        """Whether the user named this host as private and allowed."""
+        """Whether the user allowed this private host by name."""
         return _any_matches(self._named, host, port)
 
     def _check_addresses(
@@ -304,7 +304,7 @@ class Guard:
             return permitted
         kind = classify(found[0])
         what = "this machine's own" if kind is AddressKind.PUBLIC else kind.value
-        leads = "" if literal else f", where {host} leads,"
+        leads = "" if literal else f", which {host} resolves to,"
         raise self._refuse(host, port, f"{found[0]}{leads} is a {what} address")
 
     def _refuse(self, host: str, port: int, reason: str, hint: str | None = None) -> Refused:
@@ -315,7 +315,7 @@ class Guard:
 def _literal(host: str) -> tuple[Address, ...]:
     """Return the addresses of IP literals and `localhost`, which need no name server; otherwise ().
 
-    The GNU C library resolves `*` to this machine, and so may an attached Chrome.
+    The GNU C library resolves `*` to this machine; an attached Chrome may do the same.
     """
     bare = host.rstrip(".")
     if bare in {"*", "localhost"} or bare.endswith(".localhost"):
@@ -332,7 +332,7 @@ def _is_address(host: str) -> bool:
 
 
 def _is_own_address(address: Address) -> bool:
-    """Whether an address is one of this machine, where private services may listen.
+    """Whether an address belongs to this machine, where private services may listen.
 
     Connecting a datagram socket sends nothing; it only asks the kernel for the source address.
     """
@@ -346,16 +346,16 @@ def _is_own_address(address: Address) -> bool:
 
 
 VERDICT = "x-egress-verdict"
-"""The header by which our HTTP client distinguishes the guard's answers from a server's.
+"""The header that lets our HTTP client tell the guard's answers from a server's.
 
-The proxy removes it from responses of servers.
+The proxy removes it from servers' responses.
 """
-# A verdict is a status code: for a tunnel the client gets to see nothing else.
+# A verdict is a status code: for a tunnel, the client sees nothing else.
 _VERDICTS = {"403": Refused, "502": ConnectFailed, "503": NameUnknown, "504": NoAnswer}
 
 
 def verdict_for(error: BrowserError) -> str:
-    """The status with which the proxy reports an error to its clients."""
+    """The status that the proxy uses to report an error to its clients."""
     for status, kind in _VERDICTS.items():
         if type(error) is kind:
             return status
@@ -363,5 +363,5 @@ def verdict_for(error: BrowserError) -> str:
 
 
 def error_from_verdict(status: str, reason: str) -> BrowserError:
-    """Turn a status that the proxy answered with back into an error."""
+    """Turn a status from the proxy back into an error."""
     return _VERDICTS.get(status, ConnectFailed)(reason)

@@ -1,9 +1,9 @@
-"""An HTTP client for pages and APIs, through the egress: bodies capped, one deadline per call.
+"""An HTTP client for pages and APIs, through the egress: capped bodies, one deadline per call.
 
     async with Egress(policy) as egress, HttpClient(egress) as http:
         response = await http.get("https://example.org/", deadline=10)
 
-Requests carry the same headers as the browser that reads a page where HTTP is not enough.
+Requests have the same headers as the browser that is used when HTTP is not enough.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from browser.net.transport import Connections, Response
 
 
-# The stable Chrome of autumn 2026. Sites reject user agents that are years old, not those a few
+# The stable Chrome as of autumn 2026. Sites reject user agents that are years old, not ones a few
 # versions behind.
 _VERSION = "156"
-# Chrome sends these frozen strings whatever the machine (its "reduced" user agent).
+# Chrome sends these frozen strings on every machine (its "reduced" user agent).
 _PLATFORMS = {
     "darwin": ("Macintosh; Intel Mac OS X 10_15_7", "macOS"),
     "win32": ("Windows NT 10.0; Win64; x64", "Windows"),
@@ -61,21 +61,21 @@ PAGE_HEADERS = {
     "Sec-Fetch-User": "?1",
     "Sec-Fetch-Dest": "document",
 }
-"""The headers of a GET: those of a browser that opens a page."""
+"""The headers of a GET: those of a browser opening a page."""
 _API_HEADERS = {**_COMMON, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
 """Cap on a body, raw and decoded. Articles stay below 5 MB, long PDF reports below 20."""
 PER_HOST, OVERALL = 6, 48
-"""Concurrent requests: to one host as many as a browser makes, and in all."""
-# Chromium gives up after 20; legitimate chains have at most four or five.
+"""Concurrent requests: to one host (as many as a browser makes), and in total."""
+# Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
-# Bad gateway and unavailable: the two that load balancers send while a server restarts.
-_BUSY = frozenset({502, 503})
-_TOO_MANY = 429
-_KEEPING_METHOD = frozenset({307, 308})
-# Headers that may be sent on to another origin.
-_SAFE_ELSEWHERE = frozenset(name.lower() for name in (*PAGE_HEADERS, "content-type"))
+# Bad gateway and unavailable: the statuses that load balancers send while a server restarts.
+_UNAVAILABLE_STATUSES = frozenset({502, 503})
+_RATE_LIMIT_STATUS = 429
+_METHOD_PRESERVING_STATUSES = frozenset({307, 308})
+# Headers that may be forwarded to another origin.
+_CROSS_ORIGIN_HEADERS = frozenset(name.lower() for name in (*PAGE_HEADERS, "content-type"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +89,26 @@ class _Call:
     cached: bool = False
 
     def redirected(self, status: int, url: str) -> _Call:
-        """Return the call that a browser makes after a redirect.
+        """Return the call that a browser would make after a redirect.
 
         Security: headers that the caller added, keys and cookies among them, are not sent to
         another origin.
         """
         headers = {k: v for k, v in self.headers.items() if k.lower() != "cookie"}
         if origin(url) != origin(self.url):
-            headers = {k: v for k, v in headers.items() if k.lower() in _SAFE_ELSEWHERE}
-        if status in _KEEPING_METHOD:
+            headers = {k: v for k, v in headers.items() if k.lower() in _CROSS_ORIGIN_HEADERS}
+        if status in _METHOD_PRESERVING_STATUSES:
             return replace(self, url=url, headers=headers)
         headers = {k: v for k, v in headers.items() if k.lower() != "content-type"}
         return replace(self, method="GET", url=url, headers=headers, content=None)
 
 
 class HttpClient:
-    """Sends requests, any number concurrently; keeps connections and cookies.
+    """Sends any number of concurrent requests; keeps connections and cookies.
 
-    `timeout` is the default deadline (s) of a call, `retries` how often a failed GET is repeated.
-    No error is raised for an HTTP status. `cache` is the file of a page cache, which is used by
-    calls with `cached`; `fresh` replaces what is in it.
+    `timeout` is a call's default deadline (s), `retries` how often a failed GET is repeated. No
+    error is raised for an HTTP status. `cache` is the file of a page cache, used by calls with
+    `cached`; `fresh` replaces its entries.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class HttpClient:
 
         Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and
         the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, waits for the host; with
-        `cached`, a page in the cache that is still fresh by RFC 9111 is not requested again.
+        `cached`, a cached page that is still fresh under RFC 9111 is not requested again.
         """
         parsed = parse(url)
         if parsed is not None:
@@ -181,7 +181,7 @@ class HttpClient:
         return await self._call_within(deadline, _Call("POST", url, headers, content, max_bytes))
 
     async def forget(self, url: str) -> None:
-        """Remove `url` from the cache, as after a block page."""
+        """Remove `url` from the cache, for example after a block page."""
         if self._connections:
             await self._connections.forget(self._cache_key(url))
 
@@ -207,10 +207,10 @@ class HttpClient:
             raise DeadlineExceeded(f"{requested} took more than {seconds:g} s") from error
 
     async def _send_with_retries(self, call: _Call, until: float) -> Response:
-        """Send a call; a GET is repeated after a connection error or where the server is busy.
+        """Send a call; a GET is repeated after a connection error or if the server is busy.
 
-        The last response is returned, the last error raised. A POST is never repeated: it may have
-        had its effect.
+        The last response is returned, or the last error raised. A POST is never repeated: it may
+        have taken effect.
         """
 
         async def attempt() -> Response:
@@ -221,7 +221,9 @@ class HttpClient:
             except (ConnectFailed, NoAnswer) as error:
                 raise Temporary(error) from error
             after = retry_after(response.headers)
-            if response.status in _BUSY or (response.status == _TOO_MANY and after is not None):
+            if response.status in _UNAVAILABLE_STATUSES or (
+                response.status == _RATE_LIMIT_STATUS and after is not None
+            ):
                 raise Temporary(None, after, response)
             return response
 
@@ -230,13 +232,13 @@ class HttpClient:
         return await repeat(replace(WEB, attempts=self._attempts), attempt)
 
     async def _send_in_turn(self, call: _Call, until: float) -> Response:
-        """Send a call once it has a slot and the host's pace, if the call has one, allows it."""
+        """Send a call once it has a slot and, if the call has a pace, the host's pace allows it."""
         name = netloc(call.url)
         while True:
             if call.pace:
                 await call.pace.wait(name, until)
             async with self._slots.slot(name):
-                # Another request may have taken the turn while this one waited for its slot.
+                # Another request may have taken the turn while this one was waiting for its slot.
                 if call.pace and not await call.pace.take(name):
                     continue
                 response = await self._open_connections().exchange(
@@ -252,7 +254,7 @@ class HttpClient:
             return response
 
     def _open_connections(self) -> Connections:
-        """Create the connections at the first request: importing httpx2 takes 0.1 s."""
+        """Create the connections on the first request: importing httpx2 takes 0.1 s."""
         from browser.net.transport import Connections  # noqa: PLC0415 - see above
 
         if self._connections is None:
@@ -262,8 +264,8 @@ class HttpClient:
     def _cache_key(self, url: str) -> str:
         """The key of a page's entry in the cache.
 
-        Security: pages of private hosts that were allowed by name have keys of their own, so that
-        a run which was not given the name never reads them from the cache.
+        Security: pages of private hosts that the user allowed by name have separate keys, so that
+        a run without that permission never reads them from the cache.
         """
         parsed = parse(url)
         named = parsed is not None and self._egress.guard.is_named(parsed.host, parsed.port)
@@ -272,7 +274,7 @@ class HttpClient:
 
 
 def _merge_headers(defaults: Mapping[str, str], own: Mapping[str, str] | None) -> dict[str, str]:
-    """Merge headers; the caller's `own` replace defaults, whatever the case of their names."""
+    """Merge headers; the caller's `own` headers replace defaults; names are case-insensitive."""
     own = own or {}
     overridden = {name.lower() for name in own}
     return {k: v for k, v in defaults.items() if k.lower() not in overridden} | dict(own)

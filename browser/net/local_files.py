@@ -1,7 +1,7 @@
-"""Addresses of local files that name no folder outside those that the user named.
+"""Addresses of local files that reveal no folder outside those that the user named.
 
 The file `2024/pump.md` in the folder `/home/ida/notes` is `file:///notes/2024/pump.md`.
-Such addresses are in reports and exports, which others may read.
+Such addresses appear in reports and exports, which others may read.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class LocalFiles:
-    """The files and folders that may be read, each with the name that its addresses begin with.
+    """The files and folders that may be read, each with the name that begins its addresses.
 
-    A file that is in several of them has the address that the first one gives it. Of two with one
-    name, the later has a number added: `notes-2`.
+    A file in several of them has the address from the first one. If two have the same name, the
+    later one gets a number: `notes-2`.
     """
 
     def __init__(self, paths: Iterable[Path | str] = ()) -> None:
@@ -31,7 +31,7 @@ class LocalFiles:
 
     def add(self, path: Path, name: str = "") -> str:
         """Allow a file or folder to be read; returns its address, which begins with `name`."""
-        # Security: symbolic links are resolved once, so that one changed later opens nothing new.
+        # Security: symbolic links are resolved once, so that changing one later grants nothing.
         path = path.expanduser().resolve()
         if name or not any(path.is_relative_to(root) for root in self._roots.values()):
             taken, first, number = self._roots, name or path.name or "files", 1
@@ -51,7 +51,7 @@ class LocalFiles:
         raise Refused(f"{path.name} is outside the files and folders that you named")
 
     def share(self, url: str, others: LocalFiles) -> str:
-        """Add the file of an address to `others`; returns its address there, the same if possible.
+        """Add an address's file to `others`; returns its address there, unchanged if possible.
 
         Raises `Refused` as `path` does.
         """
@@ -59,14 +59,14 @@ class LocalFiles:
         return others.add(path, unquote(urlsplit(self.address(path)).path).lstrip("/"))
 
     def path(self, url: str) -> Path:
-        """Return the file of an address, which may also be its full path as a URL.
+        """Return the file for an address, which may also be the file's full path as a URL.
 
         Raises `Refused` for anything outside the files and folders that may be read.
         """
         parts = urlsplit(url)
         is_local = parts.scheme == "file" and parts.netloc in {"", "localhost"}
         if is_local and "\x00" not in unquote(parts.path):
-            # Resolved before it is compared: `..` and links must not lead out of what is allowed.
+            # Resolved before it is compared: `..` and links must not leave the allowed paths.
             found = [path.resolve() for path in self._candidates(parts.path)]
             allowed = [
                 path
@@ -87,4 +87,4 @@ class LocalFiles:
                 yield root
             elif inside.startswith(f"{name}/"):
                 yield root / inside.removeprefix(f"{name}/")
-        yield Path(url2pathname(path))  # also `/C:/…` of Windows
+        yield Path(url2pathname(path))  # also `/C:/…` on Windows

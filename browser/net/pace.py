@@ -1,4 +1,4 @@
-"""When requests to a host are made: slots for concurrent ones, delays, `Retry-After`."""
+"""Timing of requests to a host: slots for concurrent requests, delays, `Retry-After`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RequestSlots:
     def __init__(self, *, per_host: int, overall: int) -> None:
         self._per_host = per_host
         self._overall = asyncio.Semaphore(overall)
-        # Weak values: a host that nobody waits for any longer is dropped.
+        # Weak values: a host is dropped once nothing is waiting for it.
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
@@ -35,14 +35,14 @@ class RequestSlots:
             yield
 
 
-# Too many requests, service unavailable: a Retry-After of these holds for all requests to the host.
+# Too many requests, service unavailable: their Retry-After applies to all requests to the host.
 _RATE_LIMITED = frozenset({429, 503})
 
 
 class HostPace:
-    """The next time at which each host may be asked, in seconds of the event loop's clock.
+    """The next time at which each host may be requested, in seconds on the event loop's clock.
 
-    `delays` are the seconds that hosts demand between the starts of two requests.
+    `delays` holds the seconds that hosts require between the starts of two requests.
     """
 
     def __init__(self) -> None:
@@ -50,16 +50,16 @@ class HostPace:
         self.delays: dict[str, float] = {}
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until `host` may be asked; DeadlineExceeded immediately if that is past `until`."""
+        """Sleep until `host` may be requested; DeadlineExceeded at once if that is past `until`."""
         next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
         if next_at > until:
-            raise DeadlineExceeded(f"{host} asks to be left alone for {next_at - now:.0f} s")
+            raise DeadlineExceeded(f"{host} asks for a pause of {next_at - now:.0f} s")
         if next_at > now:
             await asyncio.sleep(next_at - now)
 
     async def take(self, host: str) -> bool:
-        """Take the turn; False if another caller took it first: then `wait` again."""
+        """Take the turn; returns False if another caller took it first: then `wait` again."""
         now = asyncio.get_running_loop().time()
         if self._next_at.get(host, 0.0) > now:
             return False
@@ -82,12 +82,12 @@ class HostPace:
         return 0.0
 
     async def rest(self, name: str, seconds: float) -> None:
-        """Start a cooldown of `seconds`; a longer one that is active stays."""
+        """Start a cooldown of `seconds`; a longer active one is kept."""
         next_at = asyncio.get_running_loop().time() + seconds
         self._next_at[name] = max(next_at, self._next_at.get(name, 0.0))
 
     async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
-        """Start a cooldown if a host's answer is a rate limit with a `Retry-After`."""
+        """Start a cooldown if a host's response is a rate limit with a `Retry-After`."""
         if status in _RATE_LIMITED and (seconds := retry_after(headers)):
             await self.rest(host, seconds)
 
@@ -102,7 +102,7 @@ def current_pace() -> HostPace:
 
 @contextmanager
 def pacing(pace: HostPace) -> Iterator[None]:
-    """Make clients that are created in this block, and in its tasks, share one pace."""
+    """Make clients created in this block and its tasks share one pace."""
     token = _SHARED.set(pace)
     try:
         yield
@@ -113,7 +113,7 @@ def pacing(pace: HostPace) -> Iterator[None]:
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
     """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None if there is none.
 
-    GitHub and others instead send the time at which an exhausted rate limit is reset.
+    GitHub and others instead send the time when an exhausted rate limit is reset.
     """
     now = now or datetime.now(UTC)
     value = headers.get("retry-after", "").strip()

@@ -1,8 +1,8 @@
 """A page cache by RFC 9111: an httpx2 transport around another one, in one SQLite file.
 
-What a server allows to store is stored, and revalidated once it is stale. Never stored are errors,
-exchanges with cookies or keys, `private` responses, and pages with neither a freshness lifetime nor
-a validator. Walls that came as pages are removed by `forget`.
+Responses are stored if the server allows it, and revalidated once they are stale. Never stored are
+errors, exchanges with cookies or keys, `private` responses, and pages with neither a freshness
+lifetime nor a validator. `forget` removes block pages that were cached as pages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KEY: Final = "urchin.cache"
 """The request extension with the entry's key; requests without it bypass the cache."""
 AGE: Final = "urchin.age"
-"""The response extension with a cached page's age (s); 0 if the server just confirmed it."""
+"""The response extension with a cached page's age (s); 0 if the server has just confirmed it."""
 
 # After a month a page is fetched again, not revalidated.
 _LIFETIME_S = 30 * 24 * 3600
@@ -29,9 +29,9 @@ _MAX_BYTES = 256 * 1024 * 1024
 _MAX_BODY_BYTES = 8 * 1024 * 1024
 _MAGIC = b"SQLite format 3\0"
 _SENT_HEADERS = "urchin.headers"
-_PERSONAL = frozenset(("cookie", "authorization"))
+_PERSONAL_HEADERS = frozenset(("cookie", "authorization"))
 _FRESHNESS = ("max-age", "s-maxage", "no-cache", "must-revalidate", "immutable", "public")
-_FORBIDDING = ("no-store", "private")
+_NO_STORE_DIRECTIVES = ("no-store", "private")
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
@@ -44,8 +44,8 @@ class CachingTransport(httpx2.AsyncBaseTransport):
 
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if path.is_file() and path.stat().st_size and not _is_database(path):
-            path.unlink()  # damaged: its pages can be fetched again
-        # The user need not hear of a cache that cannot be written, or was closed under a cancelled
+            path.unlink()  # it is damaged: its pages can be fetched again
+        # The user need not know of a cache that cannot be written, or was closed under a cancelled
         # call: the page is fetched. `propagate`: an MCP server has a handler for all loggers.
         logging.getLogger("hishel").addHandler(logging.NullHandler())
         logging.getLogger("hishel").propagate = False
@@ -62,7 +62,11 @@ class CachingTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer from the cache, or send the request on."""
         key = request.extensions.get(KEY)
-        if key is None or request.method != "GET" or not _PERSONAL.isdisjoint(request.headers):
+        if (
+            key is None
+            or request.method != "GET"
+            or not _PERSONAL_HEADERS.isdisjoint(request.headers)
+        ):
             return await self._inner.handle_async_request(request)
         if self._fresh:
             await self.forget(key)
@@ -106,7 +110,7 @@ class _ExplicitCaching(httpx2.AsyncBaseTransport):
         may_store = response.status_code == 304 or (
             response.status_code == 200
             and "set-cookie" not in sent
-            and not any(word in control for word in _FORBIDDING)
+            and not any(word in control for word in _NO_STORE_DIRECTIVES)
             and (has_lifetime or "etag" in sent or "last-modified" in sent)
         )
         if not may_store:

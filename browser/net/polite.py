@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from browser.net.transport import Response
 
 
-# The product token that rules are looked up under (RFC 9309, 2.2.1).
+# The product token used to look up rules (RFC 9309, 2.2.1).
 _AGENT = "Urchin"
 # RFC 9309, 2.5: a parser reads at least 500 KiB.
 _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
-# If the file could not be fetched, nothing may be fetched until it is. A separate object, as
-# it is compared by identity.
-_UNREAD = Protego.parse("User-agent: *\nDisallow: /")
+# If the file could not be fetched, nothing else may be fetched until it is. A separate object,
+# as it is compared by identity.
+_RULES_NOT_FETCHED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 def _nobody_named(_url: str) -> bool:
@@ -38,10 +38,10 @@ def _nobody_named(_url: str) -> bool:
 class Polite:
     """An `HttpClient` for pages that obeys robots.txt and each host's pace.
 
-    Inside `pacing` the pace is shared with other clients. Without `obey_robots` robots.txt is
-    ignored, crawl delays included: for one's own sites. An address that the user named (`is_named`)
-    is fetched anyway, as a user's own browser would: robots.txt is for what a robot finds by
-    itself. `remark` says so.
+    Inside `pacing`, the pace is shared with other clients. Without `obey_robots`, robots.txt and
+    its crawl delays are ignored; this is for your own sites. An address that the user named
+    (`is_named`) is fetched anyway, as the user's own browser would do: robots.txt is for pages
+    that a robot finds by itself. `remark` says so.
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class Polite:
     async def get(
         self, url: str, *, deadline: float | None = None, max_bytes: int = MAX_BYTES
     ) -> Response:
-        """Fetch `url` as soon as its host may be asked.
+        """Fetch `url` as soon as its host may be requested.
 
         Raises as `HttpClient.get` does; also Refused if robots.txt forbids it, and DeadlineExceeded
-        immediately if the host demands a longer pause than `deadline`.
+        immediately if the host requires a longer pause than `deadline`.
         """
         started = asyncio.get_running_loop().time()
         await self._obey(url, deadline)
@@ -76,7 +76,7 @@ class Polite:
 
     @property
     def client(self) -> HttpClient:
-        """The client without these rules, for interfaces that are made for programs."""
+        """The client without these rules, for APIs, which are made for programs."""
         return self._http
 
     async def wait_turn(self, url: str, deadline: float) -> None:
@@ -93,7 +93,7 @@ class Polite:
                 return
 
     async def forget(self, url: str) -> None:
-        """Remove `url` from the cache, as after a block page."""
+        """Remove `url` from the cache, for example after a block page."""
         await self._http.forget(url)
 
     def remark(self, url: str) -> str:
@@ -101,13 +101,14 @@ class Polite:
         return self._remarks.get(url, "")
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
-        """Return the sitemaps that the site's robots.txt names; none if robots.txt is ignored."""
+        """Return the sitemaps listed in the site's robots.txt; none if robots.txt is ignored."""
         return tuple((await self._rules_for(url)).sitemaps)
 
     async def _obey(self, url: str, deadline: float | None) -> None:
-        """Raise Refused for a page that robots.txt disallows, and store the crawl delay it demands.
+        """Raise Refused for a page that robots.txt disallows, and store its crawl delay.
 
-        A missing file (4xx) allows all; one that cannot be fetched (5xx, no answer) disallows all.
+        A missing file (4xx) allows everything; one that cannot be fetched (5xx, no answer) allows
+        nothing.
         """
         try:
             async with asyncio.timeout(deadline):
@@ -116,12 +117,12 @@ class Polite:
             raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
         if not rules.can_fetch(url, _AGENT):
             reason = f"robots.txt does not allow {url}"
-            if rules is _UNREAD:
+            if rules is _RULES_NOT_FETCHED:
                 reason = f"could not fetch the robots.txt for {url}"
             if not self._is_named(url):
-                hint = "Try another source; for a site of your own, use --ignore-robots."
+                hint = "Try another source; for your own site, use --ignore-robots."
                 raise Refused(reason, hint=hint)
-            self._remarks[url] = f"{reason}; it was read as the user named this address"
+            self._remarks[url] = f"{reason}; it was read because the user named this address"
         rate = rules.request_rate(_AGENT)
         delay = float(rules.crawl_delay(_AGENT) or 0.0)
         if rate and rate.requests:
@@ -138,13 +139,17 @@ class Polite:
         if task is None or task.cancelled():
             task = asyncio.create_task(self._fetch(parsed.origin))
             self._rules[parsed.origin] = task
-            # If all callers were cancelled nobody retrieves its error, and asyncio would warn.
+            # If all callers were cancelled, nothing retrieves its error, and asyncio would warn.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        rules = _UNREAD
+        rules = _RULES_NOT_FETCHED
         try:
             rules = await asyncio.shield(task)
         finally:  # after a failure the next call fetches it again
-            if rules is _UNREAD and task.done() and self._rules.get(parsed.origin) is task:
+            if (
+                rules is _RULES_NOT_FETCHED
+                and task.done()
+                and self._rules.get(parsed.origin) is task
+            ):
                 del self._rules[parsed.origin]
         return rules
 
@@ -153,10 +158,10 @@ class Polite:
             answer = await self._http.get(
                 f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
             )
-        except (ConnectFailed, NoAnswer):  # nor can the page be fetched: this error says why
+        except (ConnectFailed, NoAnswer):  # the page cannot be fetched either: this error says why
             raise
         except BrowserError:
-            return _UNREAD
+            return _RULES_NOT_FETCHED
         if answer.ok:
             return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
         return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL

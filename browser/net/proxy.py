@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from browser.net.guard import Guard
 
 
-# Bytes of a request's or response's head: Chromium's own limit.
+# Bytes of a request's or response's head: Chromium's limit.
 _MAX_HEAD = 256 * 1024
 _CHUNK = 64 * 1024
 # Seconds for the other side of a tunnel to finish after one side has ended.
 _LINGER_S = 10.0
-# Interim responses (1xx) before the final one; servers send one or two, an attacker any number.
+# Interim responses (1xx) before the final one; servers send one or two, attackers any number.
 _MAX_HINTS = 16
-# RFC 9110, 7.6.1: these are about one connection and are not forwarded.
+# RFC 9110, 7.6.1: these concern a single connection and are not forwarded.
 _HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer "
     b"upgrade".split()
@@ -58,7 +58,7 @@ class Wire:
         return event  # type: ignore[return-value]  # NEED_DATA is excluded by the loop
 
     async def send(self, *events: h11.Event) -> None:
-        """Write events, waiting while the other side is slow."""
+        """Write events, waiting if the other side is slow."""
         for event in events:
             for part in self.http.send_with_data_passthrough(event) or ():
                 self.writer.write(part)
@@ -89,7 +89,7 @@ async def _splice(left: Wire, right: Wire) -> None:
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):  # a reset ends the tunnel, too
+    with contextlib.suppress(OSError):  # a reset also ends the tunnel
         while data := await reader.read(_CHUNK):
             writer.write(data)
             await writer.drain()
@@ -105,16 +105,16 @@ async def _cancel(*tasks: asyncio.Task[None] | asyncio.Task[bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An open connection. `proxy_headers` are set if it is to a proxy, which needs full URLs."""
+    """An open connection. `proxy_headers` are set if it leads to a proxy, which needs full URLs."""
 
     streams: Streams
     proxy_headers: tuple[Header, ...] | None = None
 
 
 class Connector:
-    """Connects to what the guard allows, directly or through an upstream proxy.
+    """Connects to hosts that the guard allows, directly or through an upstream proxy.
 
-    That is `http://[user:password@]host:port`; raises ValueError for anything else.
+    The proxy is `http://[user:password@]host:port`; raises ValueError for anything else.
     """
 
     def __init__(self, guard: Guard, upstream_proxy: str | None = None) -> None:
@@ -131,13 +131,13 @@ class Connector:
                 self._headers = ((b"Proxy-Authorization", b"Basic " + base64.b64encode(pair)),)
 
     async def connect(self, host: str, port: int, *, tunnel: bool) -> Route:
-        """Connect for the raw bytes of a tunnel, or else for plain HTTP requests.
+        """Connect for a tunnel's raw bytes, or otherwise for plain HTTP requests.
 
         Raises Refused or ConnectFailed.
         """
         if self._upstream is None or self._guard.is_named(host, port):
             return Route(await dial(await self._guard.addresses(host, port), port))
-        # Behind some proxies public names do not resolve from here: then only host rules and
+        # Behind some proxies, public names do not resolve locally: then only host rules and
         # literal addresses are checked, and the upstream proxy decides.
         with contextlib.suppress(ConnectFailed):
             await self._guard.addresses(host, port)
@@ -169,11 +169,11 @@ class ProxyConnection:
         self._client = Wire(h11.SERVER, streams)
         self._connector = connector
         self._server: Wire | None = None
-        self._server_netloc = ""  # host and port that `_server` leads to
+        self._server_netloc = ""  # host and port that `_server` is connected to
         self._route: Route | None = None
 
     async def serve(self) -> None:
-        """Serve requests one after the other until either side closes."""
+        """Serve requests one after another until either side closes."""
         try:
             while await self._serve_one() and self._client.reusable():
                 pass
@@ -184,7 +184,7 @@ class ProxyConnection:
             self._client.writer.close()
 
     async def _serve_one(self) -> bool:
-        """Serve one request; False if no other can follow on this connection."""
+        """Serve one request; returns False if no other can follow on this connection."""
         request = await self._client.receive()
         if not isinstance(request, h11.Request):
             return False
@@ -241,7 +241,7 @@ class ProxyConnection:
         return self._server, self._route
 
     async def _uplink(self, request: h11.Request, server: Wire) -> bool:
-        """Forward the request; then returns True if the client leaves before the response."""
+        """Forward the request; returns True if the client leaves before the response."""
         await server.send(request)
         while not isinstance(event := await self._client.receive(), h11.EndOfMessage):
             if not isinstance(event, h11.Data):
@@ -253,7 +253,7 @@ class ProxyConnection:
         return not data
 
     async def _downlink(self, server: Wire) -> None:
-        """Forward the response to its end."""
+        """Forward the response until it ends."""
         hints = 0
         while True:
             event = await server.receive()
@@ -277,7 +277,7 @@ class ProxyConnection:
         return await self._answer(verdict_for(error), str(error))
 
     async def _answer(self, verdict: str, reason: str) -> bool:
-        """Answer for the guard itself, if the client still waits for a response."""
+        """Answer on the guard's behalf, if the client is still waiting for a response."""
         if self._client.http.our_state not in {h11.SEND_RESPONSE, h11.IDLE}:
             return False
         text = reason.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")[:300]
@@ -293,7 +293,7 @@ class ProxyConnection:
 
 
 def _forwarded_request(request: h11.Request, url: Url, route: Route) -> h11.Request:
-    """The request to forward: with the server's `Host`, without headers meant for the proxy."""
+    """The request to forward: with the server's `Host` and without headers meant for the proxy."""
     headers = [
         (b"Host", url.netloc.encode()),
         *_end_to_end_headers(request.headers, dropping=b"host"),
@@ -306,7 +306,7 @@ def _forwarded_request(request: h11.Request, url: Url, route: Route) -> h11.Requ
 
 
 def _end_to_end_headers(headers: Iterable[Header], *, dropping: bytes) -> list[Header]:
-    """Return the headers to forward, in lower case: without hop-by-hop ones and `dropping`."""
+    """Return the headers to forward, in lower case, without hop-by-hop ones and `dropping`."""
     headers = list(headers)
     connection = b",".join(value for name, value in headers if name == b"connection")
     listed = {token.strip().lower() for token in connection.split(b",")}

@@ -1,6 +1,6 @@
-"""httpx2 through the egress proxy: connections, TLS, cookies, one request and response at a time.
+"""httpx2 through the egress proxy: connections, TLS, cookies; one exchange at a time.
 
-A body is decoded in bounded pieces under a limit: a few kilobytes must not become gigabytes.
+A body is decoded in limited pieces and up to a limit: kilobytes must not become gigabytes.
 httpx2's errors do not leave this module; `typed_errors` turns them into `browser.errors`.
 """
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # A redirect's body is read up to this size, so that the connection can be reused.
 _REDIRECT_BYTES = 64 * 1024
-# Eight pools of eight connections instead of one large pool, each host always in the same one: at
-# every request httpcore2 goes through all connections of a pool, and again for each idle one. This
-# halves the time for 200 pages.
+# Eight pools of eight connections instead of one large pool, with each host always in the same
+# pool: for every request, httpcore2 iterates over all of a pool's connections, and again for each
+# idle one. This halves the time for 200 pages.
 _POOLS = 8
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
 
 
-# The name of the extension that marks a body which ended too early.
+# The name of the extension that marks a truncated body.
 CUT = "urchin.cut"
 
 
@@ -46,9 +46,9 @@ CUT = "urchin.cut"
 class Response:
     """A response: `url` is the final one, `body` decoded, `history` the URLs redirected from.
 
-    `headers` are case-insensitive; a repeated one is joined with `, `. `age` of a cached page is in
-    seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` says
-    that the connection ended before the body did.
+    `headers` are case-insensitive; repeated ones are joined with `, `. `age` is a cached page's age
+    in seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` says
+    that the connection ended before the body was complete.
     """
 
     url: str
@@ -79,7 +79,7 @@ class Response:
         try:
             return json.loads(self.body)
         except ValueError as error:
-            raise BadResponse(f"{self.url} did not answer with JSON: {error}") from error
+            raise BadResponse(f"{self.url} did not return JSON: {error}") from error
 
     @property
     def redirect(self) -> str | None:
@@ -89,15 +89,13 @@ class Response:
             return None
         if target := join(self.url, location):
             return target
-        raise BadResponse(
-            f"{self.url} redirects to something that is not an address: {location[:200]!r}"
-        )
+        raise BadResponse(f"{self.url} redirects to an invalid address: {location[:200]!r}")
 
 
 class EgressTransport(httpx2.AsyncBaseTransport):
-    """Sends requests through the proxy at `proxy_url`, which decides what may be reached.
+    """Sends requests through the proxy at `proxy_url`, which decides which hosts may be reached.
 
-    TLS is set up at the first https request: loading the certificate store takes 20-50 ms.
+    TLS is set up on the first https request: loading the certificate store takes 20-50 ms.
     """
 
     def __init__(self, proxy_url: str) -> None:
@@ -105,7 +103,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         self._pools: dict[tuple[str, int], httpx2.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request. Raises what httpx2 raises, and the guard's errors."""
+        """Send one request. Raises httpx2's errors and the guard's errors."""
         pool_key = request.url.scheme, crc32(request.url.netloc) % _POOLS
         if pool_key not in self._pools:
             secure = request.url.scheme == "https"
@@ -130,7 +128,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
 class Connections:
     """Connections, cookies, and the page cache in the file `cache`, if one is given.
 
-    httpx2's own client is not used: it parses `Location` by its own rules, not by a browser's.
+    httpx2's client is not used: it parses `Location` by its own rules, not like a browser.
     """
 
     def __init__(self, proxy_url: str, cache: Path | None = None, *, fresh: bool = False) -> None:
@@ -150,9 +148,9 @@ class Connections:
         max_bytes: int,
         cache_key: str | None = None,
     ) -> Response:
-        """Send one request and read its response; of a redirect, only the head.
+        """Send one request and read its response; for a redirect, only the head.
 
-        `cache_key` names the cache entry that may answer. There are no timeouts here: the caller's
+        `cache_key` names the cache entry that may be used. There are no timeouts here: the caller's
         deadline covers the whole call.
         """
         request = httpx2.Request(method, url, headers=dict(headers), content=content)
@@ -194,17 +192,17 @@ async def _discard(response: httpx2.Response) -> None:
 
 
 async def read_body(response: httpx2.Response, limit: int) -> bytes:
-    """Read and decode a body; `limit` bytes hold for both forms of it.
+    """Read and decode a body; the `limit` in bytes applies both before and after decoding.
 
-    A body that is cut off is returned as far as it was received, with CUT among the response's
-    extensions. Raises TooLarge, and BadResponse for a broken encoding or a chained one (`gzip,
-    gzip`): no legitimate server sends such, and each link multiplies the compression ratio.
+    A truncated body is returned as far as it was received, with CUT among the response's
+    extensions. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip, gzip`):
+    no legitimate server sends those, and each link multiplies the compression ratio.
     """
     names = response.headers.get("content-encoding", "").lower().split(",")
     encodings = [name for name in map(str.strip, names) if name not in {"", "identity", "none"}]
     if len(encodings) > 1:
         raise BadResponse(f"chained content encodings are refused: {', '.join(encodings)[:100]}")
-    if encodings == ["x-gzip"]:  # the older name, which httpx2 does not know
+    if encodings == ["x-gzip"]:  # an older name, which httpx2 does not know
         response.headers = httpx2.Headers({**response.headers, "content-encoding": "gzip"})
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = _CappedStream(response.stream, limit)
@@ -219,12 +217,12 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
             raise
         response.extensions[CUT] = True
     except httpx2.DecodingError as error:
-        raise BadResponse(f"the body is not the {encodings[0]} it claims: {error}") from error
+        raise BadResponse(f"the body is not valid {encodings[0]}: {error}") from error
     return body.getvalue()
 
 
 class _CappedStream(httpx2.AsyncByteStream):
-    """A body as it arrives, up to `limit` bytes: what follows its encoded end counts too."""
+    """A body as it arrives, up to `limit` bytes, including any after its encoded end."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
         self._stream = stream
@@ -248,7 +246,7 @@ def _check_size(size: int, limit: int) -> None:
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return the trusted certificates: of SSL_CERT_FILE or SSL_CERT_DIR, or the system's."""
+    """Return the trusted certificates: from SSL_CERT_FILE or SSL_CERT_DIR, or the system's."""
     if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
         return ssl.create_default_context()
     import truststore  # noqa: PLC0415 - only where the system's store is asked
@@ -258,7 +256,7 @@ def certificates() -> ssl.SSLContext:
 
 @contextmanager
 def typed_errors(url: str) -> Iterator[None]:
-    """Turn every error of httpx2 into one of ours that names `url`."""
+    """Turn every httpx2 error into one of ours that names `url`."""
     try:
         yield
     except httpx2.ProxyError as error:
@@ -269,7 +267,7 @@ def typed_errors(url: str) -> Iterator[None]:
     except (httpx2.ReadError, httpx2.WriteError) as error:
         raise NoAnswer(f"{url}: {error or type(error).__name__}") from error
     except httpx2.RemoteProtocolError as error:
-        # A server may close an idle connection as we reuse it, or in the middle of a response.
+        # A server may close an idle connection while we reuse it, or in the middle of a response.
         disconnected = "disconnected" in str(error)
         raise (NoAnswer if disconnected else BadResponse)(f"{url}: {error}") from error
     except (httpx2.ProtocolError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:

@@ -1,8 +1,8 @@
-r"""The only URL parser, the same as in browsers: ada implements the WHATWG URL standard.
+r"""The only URL parser, which works as in browsers: ada implements the WHATWG URL standard.
 
 All code gets a URL's host from here, so that rules check the host that Chromium connects to:
 `https://good.test\@evil.test/` is `good.test`; `http://0x7f.1` and `http://１２７。1` are
-`127.0.0.1`. Functions that return a part of a URL return "" for an invalid one.
+`127.0.0.1`. Functions that return part of a URL return "" for an invalid one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 class Url:
     """A parsed URL.
 
-    `host` is in ASCII form, IPv6 without brackets; `port` is the scheme's own where none is
-    written; `path` keeps its escapes; `query` and `fragment` carry their `?` and `#`.
+    `host` is in ASCII form, IPv6 without brackets; `port` is the scheme's default if none
+    is given; `path` keeps its escapes; `query` and `fragment` include their `?` and `#`.
     """
 
     href: str
@@ -43,7 +43,7 @@ class Url:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what the same-origin policy compares."""
+        """Scheme, host and port, which the same-origin policy compares."""
         return f"{self.scheme}://{self.netloc}"
 
     @property
@@ -99,31 +99,31 @@ def origin(url: str) -> str:
 
 
 def netloc(url: str) -> str:
-    """Return `host[:port]`, which identifies a server; limits and delays are counted by it."""
+    """Return `host[:port]`, which identifies a server; limits and delays apply to it."""
     parsed = parse(url)
     return parsed.netloc if parsed else ""
 
 
 def without_query(url: str) -> str:
-    """The address of a page without query and fragment, which a form or a reload changes."""
+    """A page's address without query and fragment, which a form or a reload may change."""
     return url.partition("#")[0].partition("?")[0]
 
 
 def normalize(url: str) -> str:
-    """Return a form of a URL that is equal for all spellings of one page, and can be fetched.
+    """Return a fetchable form of a URL that is the same for all spellings of one page's URL.
 
     Escapes are unified (RFC 3986, 6.2.2); tracking parameters, credentials, fragment, the host's
-    trailing dot and an empty query are removed. Other than web URLs are returned stripped.
+    trailing dot and an empty query are removed. URLs that are not web URLs are only stripped.
     """
     parsed = parse(strip_tracking(url))
     if parsed is None or parsed.scheme not in WEB_SCHEMES:
         return url.strip()
-    # `1.2..` is a name, but `1.2` is an address: of several trailing dots none is removed.
+    # `1.2..` is a name, but `1.2` is an address: of several trailing dots, none is removed.
     bare = parsed.host.removesuffix(".")
     host = parsed.host if bare.endswith(".") else bare or parsed.host
     netloc = parsed.netloc.replace(parsed.host, host, 1)
     query = parsed.query if len(parsed.query) > 1 else ""
-    # `#!` fragments are pages of their own in older applications.
+    # In older applications, `#!` fragments are separate pages.
     fragment = parsed.fragment if parsed.fragment.startswith("#!") else ""
     path = _ESCAPE.sub(_unify_escape, parsed.path + query)
     return f"{parsed.scheme}://{netloc}{path}{fragment}"
@@ -143,7 +143,7 @@ def strip_tracking(url: str) -> str:
 
 
 def registrable_domain(host: str) -> str:
-    """Return the registrable domain of a host (`bbc.co.uk`); addresses and bare names unchanged."""
+    """Return a host's registrable domain (`bbc.co.uk`); addresses and bare names are unchanged."""
     host = host.strip("[]").rstrip(".").lower()
     if "." not in host or ":" in host or host.rpartition(".")[2].isdigit():
         return host
@@ -176,12 +176,12 @@ def _unify_escape(match: re.Match[str]) -> str:
     return character if character in _UNRESERVED else match[0].upper()
 
 
-# An escape after a lone `%` is left alone: decoded, it could form another escape with it.
+# An escape after a lone `%` is left unchanged: decoded, it could form another escape with it.
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{ascii_letters}{digits}._~-")
 
-# Parameters of campaigns and click ids, as the tracking filters of Firefox, Brave and the
-# ClearURLs project list them; none of them selects content.
+# Campaign parameters and click ids, as listed by the tracking filters of Firefox, Brave and the
+# ClearURLs project; none of them selects content.
 _TRACKING = re.compile(
     r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|ysclid|twclid|ttclid|igshid|igsh"
     r"|mc_[ce]id|mkt_tok|_hs(?:enc|mi)|__hs(?:sc|tc|fp)|hsctatracking|oly_(?:anon|enc)_id|vero_(?:id|conv)"

@@ -1,6 +1,6 @@
 """Recognising pages shown instead of the content: bot checks, logins, consent, paywalls, errors.
 
-Such a block page has little text: a longer page is none, whatever it mentions.
+A block page has little text: a longer page is not one, whatever it mentions.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/
 
 
 class BlockPage(NamedTuple):
-    """The kind of block page, and one line that says why."""
+    """The kind of block page, and one line saying why it is one."""
 
     outcome: Outcome
     reason: str
@@ -98,11 +98,11 @@ def find_block_page(
     document: Document | None,
     shown: str = "",
 ) -> BlockPage | None:
-    """Recognise a block page by status, address and words; None if it is another page.
+    """Recognise a block page by status, address and words; None if it is not one.
 
     `requested` is the address before redirects, `url` the one after them. `status` is None for a
-    page that was read in the browser. `shown` is all that the page shows: the document's text may
-    be without the words of a paywall.
+    page that was read in the browser. `shown` is all the text that the page shows: the extracted
+    text may lack the paywall's words.
     """
     block = _by_content(requested, url, html, document, shown)
     if status is None or status < 400:
@@ -113,18 +113,18 @@ def find_block_page(
 
 
 def is_bare_page(html: str, document: Document) -> bool:
-    """Whether a live page is little text without a form: a captcha in a form blocks nothing."""
+    """Whether a live page has little text and no form: a captcha in a form blocks nothing."""
     return len(document.text) <= _MAX_BLOCK_PAGE_CHARS and _FIELD.search(html) is None
 
 
 def mentions_captcha(document: Document) -> bool:
-    """Whether a page is a bare notice about a captcha, of whatever make."""
+    """Whether a page is only a notice about a captcha of any kind."""
     words = f"{document.title}\n{document.text}"
     return len(words) < _BARE_NOTICE and _CAPTCHA.search(words) is not None
 
 
 def may_be_paywall(html: str, document: Document | None) -> bool:
-    """Whether it is worth looking for a paywall's words in all that a page shows."""
+    """Whether it is worth looking for paywall wording in all the text that a page shows."""
     return (
         document is not None
         and len(document.text) <= _MAX_PAYWALL_CHARS
@@ -146,7 +146,7 @@ def _by_content(
         return block
     if not _PAYWALL.search(f"{text}\n{shown}"):
         return None
-    # A longer page with such words must also declare itself as not free (schema.org).
+    # A longer page with such words must also be marked as not free (schema.org).
     if len(text) <= _MAX_BLOCK_PAGE_CHARS or _contains_any("".join(html.split()), _NOT_FREE):
         return BlockPage(Outcome.PAYWALL, "only the beginning is free to read")
     return None
@@ -156,22 +156,22 @@ def _short_block_page(requested: str, url: str, html: str, words: str) -> BlockP
     """Recognise a short block page; the most certain signs come first."""
     bare = len(words) < _BARE_NOTICE
     if _CAPTCHA.search(words) and _contains_any(html, _CAPTCHA_MARKS):
-        return BlockPage(Outcome.CAPTCHA, "the site asks to solve a captcha")
+        return BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")
     if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _BOT_MARKS.search(html))):
-        return BlockPage(Outcome.BOT_CHECK, "the site checks whether a person is reading")
+        return BlockPage(Outcome.BOT_CHECK, "the site checks whether the visitor is human")
     if bare and _contains_any(words, _BLOCKED):
-        return BlockPage(Outcome.BLOCKED, "the site turned us away")
+        return BlockPage(Outcome.BLOCKED, "the site refused access")
     if host(url).startswith(_CONSENT_HOSTS) or _CONSENT.search(words):
-        return BlockPage(Outcome.CONSENT, "a consent page stands before the content")
+        return BlockPage(Outcome.CONSENT, "a consent page covers the content")
     if bare and _CONSENT_DIALOG.search(html):
-        return BlockPage(Outcome.CONSENT, "a consent dialog stands before the content")
+        return BlockPage(Outcome.CONSENT, "a consent dialog covers the content")
     has_password_field = _PASSWORD.search(html) is not None
     mentions_login = _contains_any(words, _LOGIN)
     was_redirected = _is_login(url) and not _is_login(requested)
     if was_redirected and (has_password_field or mentions_login):
-        return BlockPage(Outcome.LOGIN, "the site sent us to its login page")
+        return BlockPage(Outcome.LOGIN, "the site redirected to its login page")
     if has_password_field and mentions_login and bare:
-        return BlockPage(Outcome.LOGIN, "the page asks to log in")
+        return BlockPage(Outcome.LOGIN, "the page asks for a login")
     return None
 
 

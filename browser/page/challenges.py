@@ -1,4 +1,4 @@
-"""Captchas of a page: finding one for a solver, and putting the solver's token in."""
+"""Captchas on a page: finding one for a solver, and inserting the solver's token."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def find(driver: PageDriver) -> Challenge | None:
 
 
 async def answer(driver: PageDriver, token: str) -> str:
-    """Put a token into the page's captcha; see `Tab.answer_challenge`."""
+    """Insert a token into the page's captcha; see `Tab.answer_challenge`."""
     driver.check_alive()
     async with within(ACT_SECONDS, "answer the captcha"):
         await injected.call(driver.page.main_frame, "arm")
@@ -39,7 +39,7 @@ async def answer(driver: PageDriver, token: str) -> str:
 
 async def _find(driver: PageDriver) -> tuple[Frame, Challenge] | None:
     for frame in driver.page.frames:
-        with suppress(PlaywrightError):  # a frame that went away
+        with suppress(PlaywrightError):  # the frame is gone
             if raw := await injected.call(frame, "challenge"):
                 return frame, Challenge(**raw)
     return None

@@ -1,4 +1,4 @@
-"""Reading a page: its rendered HTML, what a user sees of it, screenshots, its storage."""
+"""Reading a page: its rendered HTML, its visible content, screenshots, its storage."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
 
-READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own
-FOREIGN_FRAME_SECONDS = 1.0  # for a frame of another site to answer
+READ_SECONDS = 5.0  # a page that does not answer by then is stuck in one of its scripts
+FOREIGN_FRAME_SECONDS = 1.0  # for a frame from another site to answer
 FOREIGN_FRAMES = 8  # further ones are advertisements
-FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames hold nothing to read
+FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames contain nothing to read
 
 
 async def rendered_html(page: Page) -> str:
-    """Serialise what a user sees as HTML, styles applied; frames of other sites go at the end.
+    """Serialise what a user sees as HTML, with styles applied; frames from other sites come last.
 
     A frame that is gone or stuck is left out. Raises DeadlineExceeded and SessionError.
     """
@@ -47,7 +47,7 @@ async def rendered_html(page: Page) -> str:
         rendered = str(await injected.call(frame, "rendered"))
         return f"<section>{rendered.partition('<body>')[2].rpartition('</body>')[0]}</section>"
 
-    # The script reads frames of the page's own site itself; it has no access to those of others.
+    # The script reads frames from the page's own site; it cannot access those of other sites.
     own = origin(page.url)
     foreign = [f for f in page.frames[1:] if is_web_url(f.url) and origin(f.url) != own]
     sections = ""
@@ -56,8 +56,8 @@ async def rendered_html(page: Page) -> str:
     return html.replace("</body>", f"{sections}</body>", 1)
 
 
-MAX_PDF_BYTES = 50_000_000  # of a PDF that the browser shows
-_FETCHED = """async (most) => {
+MAX_PDF_BYTES = 50_000_000  # for a PDF that the browser shows
+_FETCH_SCRIPT = """async (most) => {
   const answer = await fetch(location.href, { credentials: 'include' });
   const file = answer.ok ? await answer.blob() : null;
   if (!file || file.size > most) return '';
@@ -72,10 +72,10 @@ _FETCHED = """async (most) => {
 async def pdf_bytes(page: Page) -> bytes | None:
     """Fetch the PDF that a page shows, from the browser's cache if it is there.
 
-    None for one that is too large, or that the site does not give a second time.
+    None if it is too large, or if the site does not serve it a second time.
     """
     try:
-        text: str = await page.evaluate(_FETCHED, MAX_PDF_BYTES)
+        text: str = await page.evaluate(_FETCH_SCRIPT, MAX_PDF_BYTES)
     except PlaywrightError:  # the request failed
         return None
     body = base64.b64decode(text.partition(",")[2])
@@ -83,7 +83,7 @@ async def pdf_bytes(page: Page) -> bytes | None:
 
 
 def page_context(raw: dict[str, Any]) -> PageContext:
-    """Build a PageContext from the result of `context` in `js/rendered.js`, texts cleaned."""
+    """Build a PageContext from the result of `context` in `js/rendered.js`, with cleaned texts."""
     return PageContext(
         url=raw["url"],
         title=clean(raw["title"]),
@@ -106,8 +106,8 @@ async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
     """
 
     async def screenshot() -> bytes:
-        # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
-        # Playwright would hide the caret by a style, and leave an empty attribute behind.
+        # One image pixel is one CSS pixel, so that a point on the image can be clicked.
+        # Playwright would hide the caret with a style and leave an empty attribute behind.
         return await page.screenshot(
             type="jpeg", quality=JPEG_QUALITY, scale="css", caret="initial", timeout=seconds * 1000
         )
@@ -125,11 +125,11 @@ async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
 
 
 StorageRows = Sequence[dict[str, str]]
-"""Entries of a site's localStorage or sessionStorage, as Playwright has them: `name`, `value`."""
+"""Entries of a site's localStorage or sessionStorage, in Playwright's form: `name`, `value`."""
 DATABASE_SECONDS = 2.0
-"""One session's databases take 10 ms; with many sites visited before, some 120 ms each."""
+"""One session's databases take 10 ms; after visits to many sites, some 120 ms each."""
 MAX_DATABASE_BYTES = 4_000_000
-"""Larger databases are caches, which a site fills again, and would be copied after every step."""
+"""Larger databases are caches that the site can refill, and would be copied after every step."""
 # Only into an empty session storage: what a document has stored since is not overwritten.
 _RESTORE = """(() => {
     const [site, rows] = %s;
@@ -140,7 +140,7 @@ _RESTORE = """(() => {
 
 @dataclass(frozen=True, slots=True)
 class BrowserStorage:
-    """All cookies of the browser, and what the open page's site stores. These are secrets.
+    """All of the browser's cookies, and what the open page's site stores. These are secrets.
 
     `site` is the site's entry in Playwright's storage state, without databases that are too large;
     None if the open page is not http(s). `session` is the tab's sessionStorage.
@@ -158,7 +158,7 @@ async def read_storage(page: Page) -> BrowserStorage:
         return BrowserStorage(cookies)
     site = origin(page.url)
     stored = await injected.call(page.main_frame, "stored")
-    # A page may have replaced what its storage returns: Playwright takes texts alone.
+    # A page may have replaced what its storage returns: Playwright accepts only strings.
     local, session = (
         [{"name": str(name), "value": str(value)} for name, value in stored[kind]]
         for kind in ("local", "session")
@@ -187,7 +187,7 @@ async def _databases(page: Page, site: str) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def restored_session_storage(page: Page, site: str, rows: StorageRows) -> AsyncIterator[None]:
-    """Restore a site's sessionStorage in its documents that are loaded inside this block."""
+    """Restore a site's sessionStorage in documents that it loads inside this block."""
     if not rows:
         yield
         return

@@ -1,7 +1,7 @@
-"""Choosing options in lists, and checking what a control holds after an action.
+"""Choosing options in lists, and checking a control's value after an action.
 
 A list is a native select, or one that the page draws: a combobox, a listbox, a framework's select.
-The checks return a remark for the action's outcome, "" if the control holds what it should.
+Each check returns a note for the action's outcome; "" if the control has the expected value.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from browser.page.user_input import ControlState
     from browser.page.view import Target
 
-VALUE_SHOWN = 80  # characters of what a control reads instead
-OPTIONS_SHOWN = 30  # of a list; the others are behind its ref
-AROUND = 20  # letters before and after a part of a text that was replaced
+VALUE_SHOWN = 80  # characters of a control's actual text
+OPTIONS_SHOWN = 30  # of a list; its ref shows the others
+CONTEXT_LETTERS = 20  # letters before and after a replaced part of a text
 LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
-_CONFIRM = "and the dialog with the choices is still open: CLICK the button that confirms it"
-_UNSEEN = "but this field is not visible: the page may show another one in its place"
+_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
+_FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, so its value could not be checked"
 
 
@@ -43,23 +43,23 @@ async def check_typed(
     replaced: bool,
     instead: str | None = None,
 ) -> str:
-    """Check that a field holds the text that was typed; `replaced`: and nothing else.
+    """Check that a field holds the typed text; with `replaced`, nothing else.
 
-    `instead` is the part that it replaced. Raises ActionError if the field took nothing of it.
+    `instead` is the part that it replaced. Raises ActionError if the field took none of it.
     """
     if before["kind"] in STEPPERS:
         return await _check_stepped(driver, target, text)
     if before["drawn"] is not None:
         return await _check_drawn(driver, target, before, text, replaced=replaced, instead=instead)
     if before["text"] is None:
-        # A terminal or game shows what it likes; a code editor keeps its text elsewhere.
+        # A terminal or game may show anything; a code editor keeps its text elsewhere.
         return "the value that it shows could not be checked"
     after = await _read_back(driver, target)
     if after is None or after["text"] is None:
         return _LEFT_PAGE
     wanted, actual = _normalize(text), _normalize(after["text"])
     if actual == wanted or (not replaced and wanted in actual):
-        return _UNSEEN if after["unseen"] else ""
+        return _FIELD_NOT_VISIBLE if after["unseen"] else ""
     arguments = {"element": target.element, "text": text}
     if await injected.call(target.frame, "isSpreadOver", arguments):
         return ""
@@ -77,7 +77,7 @@ async def check_typed(
 
 
 async def _check_stepped(driver: PageDriver, target: Target, text: str) -> str:
-    """Check that a slider, or a part of a date, holds a value."""
+    """Check that a slider or a date part has a value."""
     after = await _read_back(driver, target)
     if after is None:
         return _LEFT_PAGE
@@ -116,15 +116,15 @@ async def _check_drawn(
             return f"but {shows}"
         rest = rest.replace(line, "", 1)
     if instead:
-        # Lines that scrolled out of view are not drawn: only what is around it is compared.
+        # Lines that scrolled out of view are not drawn: only the surrounding text is compared.
         head, _, tail = old.partition(_normalize(instead))
-        expected = head[-AROUND:] + _normalize(text) + tail[:AROUND]
+        expected = head[-CONTEXT_LETTERS:] + _normalize(text) + tail[:CONTEXT_LETTERS]
         return "" if expected in now else f"but {shows}"
     leftover = [
         line for line in map(_letters, before["drawn"].splitlines()) if line and line in rest
     ]
     stayed = replaced and leftover and before["kind"] == "editor"
-    return f"but the text before is still there: {shows}" if stayed else ""
+    return f"but the previous text is still there: {shows}" if stayed else ""
 
 
 async def check_toggled(driver: PageDriver, target: Target, before: ControlState) -> str:
@@ -134,7 +134,7 @@ async def check_toggled(driver: PageDriver, target: Target, before: ControlState
     after = await _read_back(driver, target)
     if after is None:
         return "" if before["role"] == "option" else _LEFT_PAGE  # a list closes after a choice
-    # A radio button, tab or option that was on stays on.
+    # Clicking a radio button, tab or option that is on leaves it on.
     if after["on"] != before["on"] or (before["stays"] and before["on"][0]):
         return ""
     on, word = after["on"]
@@ -154,7 +154,7 @@ async def select(driver: PageDriver, target: Target, value: str) -> str:
         return await _select_natively(driver, target, value)
     try:
         return await _choose_in_drawn_list(driver, target, value)
-    except ActionError:  # an option's own text may hold a semicolon: it is split only now
+    except ActionError:  # an option's text may contain a semicolon, so it is split only now
         parts = [part.strip() for part in value.split(";")]
         if len(parts) == 1:
             raise
@@ -187,9 +187,9 @@ async def _select_natively(driver: PageDriver, target: Target, value: str) -> st
 
 
 async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) -> str:
-    """Click the option that reads `value` in a list that the page draws, open or not.
+    """Click the option with the text `value` in a list that the page draws, open or closed.
 
-    The list is closed again. Raises an ActionError that names the options there are.
+    The list is closed again. Raises an ActionError that lists the available options.
     """
     known = await _visible_refs(driver)
     collapsed = (await control_state(target))["fold"] == "collapsed"
@@ -208,11 +208,11 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         role = (await control_state(option))["role"]
         problem = await click(option)
         await driver.settle()
-        if not problem and not role.startswith("menuitem"):  # a menu acts, and holds nothing
+        if not problem and not role.startswith("menuitem"):  # a menu acts and has no value
             problem = await _check_chosen(driver, target, option, (value, options[found[0]]))
     with suppress(PlaywrightError):  # the choice may have led to another page
-        # A list in which several can be chosen stays open.
-        if problem != _CONFIRM and (await control_state(target))["fold"] == "expanded":
+        # A multiple-choice list stays open.
+        if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
             await driver.page.keyboard.press("Escape")
             await driver.settle()
     if len(found) != 1:
@@ -230,8 +230,8 @@ async def _opened_options(
 ) -> dict[str, str]:
     """Open a list that the page draws, and return its options by ref.
 
-    It is clicked. A field with suggestions may open its list only by the arrow key, or for what is
-    typed into it.
+    It is clicked. A field with suggestions may open its list only when the arrow key is pressed or
+    text is typed.
     """
 
     async def click_it() -> None:
@@ -260,18 +260,19 @@ async def _check_chosen(
 ) -> str:
     """Check a choice from a list that the page draws.
 
-    Either the option is on, or what opened the list now reads one of the option's `names`.
+    Either the option is on, or the control that opened the list now shows one of the option's
+    `names`.
     """
     after = await _read_back(driver, option)
     if after and after["on"] and after["role"] in {"option", "radio", "checkbox"}:
         on, word = after["on"]
         if not on:
-            return f"but {word} it is not"
-        return "" if after["role"] == "option" else _CONFIRM
+            return f"but it is not {word}"
+        return "" if after["role"] == "option" else _NOT_CONFIRMED
     after = await _read_back(driver, target)
     if after is None:
         return _LEFT_PAGE
-    if after["role"] == "listbox":  # it reads all of its options
+    if after["role"] == "listbox":  # its text is that of all its options
         return "its selection could not be checked"
     reads = _normalize(after["reads"])
     for name in map(_normalize, names):
@@ -289,7 +290,7 @@ async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:
 
 
 async def _visible_refs(driver: PageDriver) -> dict[str, str]:
-    """Role and name of what a user can see and act on, by ref."""
+    """Role and name of the elements that a user can see and act on, by ref."""
     visible: dict[str, str] = {}
     for line in (await driver.look()).lines:
         visible |= {ref: what for ref, what in line.refs.items() if ref not in line.unseen_refs}
@@ -297,10 +298,10 @@ async def _visible_refs(driver: PageDriver) -> dict[str, str]:
 
 
 def _option_names(visible: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
-    """Names, by ref, of the options among what is visible.
+    """Names, by ref, of the visible options.
 
     Those that are not `known` from before the list opened are preferred. Options are recognised by
-    their role; in a list without roles everything new counts.
+    their role; in a list without roles, everything new is an option.
     """
     new = {ref: what.partition(" ") for ref, what in visible.items() if ref not in known}
     candidates = new or {ref: what.partition(" ") for ref, what in visible.items()}
@@ -320,7 +321,7 @@ def _matching_refs(options: dict[str, str], value: str) -> list[str]:
 
 
 async def _read_back(driver: PageDriver, target: Target) -> ControlState | None:
-    """Read a control's state once the page has settled; None if it left the page.
+    """Read a control's state once the page has settled; None if it is no longer on the page.
 
     A control that was re-rendered is looked up again.
     """
@@ -343,5 +344,5 @@ def _letters(text: str) -> str:
 
 
 def _normalize(text: str) -> str:
-    """Reduce a text to its letters and digits, or to all but blanks if it has none."""
+    """Reduce a text to its letters and digits, or if it has none, to everything except spaces."""
     return _letters(text) or "".join(text.casefold().split())

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 PAGE_PARTS: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
 """Resource types that a page is made of; `requests` lists them only with `static`."""
 SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
-"""Headers that would let somebody else in: their values are kept back."""
+"""Headers that grant access: their values are withheld."""
 MAX_BODY_CHARS: Final = 4_000
 """Characters of a request's or response's body."""
-# By the console's own kinds; the others count as debug.
+# By the console's own message types; all others count as debug.
 _LEVELS: Final = {
     "log": "info", "info": "info", "assert": "error", "error": "error", "warning": "warning",
 }  # fmt: skip
@@ -42,7 +42,7 @@ async def console(tab: Tab) -> list[tuple[str, str]]:
 async def requests(tab: Tab, *, static: bool = False) -> list[str]:
     """List the page's last requests: number, method, address, status.
 
-    With `static` also those for images, styles, scripts and the like.
+    With `static`, also those for images, styles, scripts and the like.
     """
     async with within(LOOK_SECONDS, "list the requests"):
         made = await tab.page.requests()
@@ -54,7 +54,7 @@ async def requests(tab: Tab, *, static: bool = False) -> list[str]:
 
 
 async def request(tab: Tab, number: int, part: str | None = None) -> str:
-    """Show a request by its number in `requests`: all headers, or one part.
+    """Show a request, by its number in `requests`: all headers, or one part.
 
     Parts are `request-headers`, `request-body`, `response-headers`, `response-body`. Raises
     ActionError if there is no such request or part.
@@ -73,7 +73,7 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
             try:
                 return _cut((await response.body()).decode("utf-8", "replace"))
             except PlaywrightError as error:
-                raise ActionError("the browser no longer has its body") from error
+                raise ActionError("the browser no longer stores its body") from error
         request_headers = _headers(await chosen.headers_array())
         response_headers = _headers(await response.headers_array()) if response else ""
     if part:
@@ -92,11 +92,11 @@ async def resize(tab: Tab, width: int, height: int) -> None:
 
 
 async def emulate_media(tab: Tab, **features: Any) -> None:
-    """Emulate media features, named as in Playwright's `emulate_media`; "null" ends one."""
+    """Emulate media features, named as in Playwright's `emulate_media`; "null" turns one off."""
     tab.driver.check_alive()
     async with within(ACT_SECONDS, "change the media"):
         await tab.page.emulate_media(**features)
-        async with keep_rendering(tab.page):  # media queries are updated with the next frame
+        async with keep_rendering(tab.page):  # media queries are re-evaluated with the next frame
             await tab.page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
@@ -106,7 +106,7 @@ def _line(number: int, request: Request) -> str:
 
 def _status(request: Request) -> str:
     response = request.existing_response
-    return str(response.status) if response else request.failure or "no answer yet"
+    return str(response.status) if response else request.failure or "no response yet"
 
 
 def _headers(rows: Any) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_NAME_BYTES = 200  # of UTF-8; file systems take 255, and a counter may be added
 MAX_FILES = 100  # downloads of one session
 BYTES_LIMIT = 500_000_000  # of one session
-WATCH_SECONDS = 0.2  # between two looks at what has arrived; the browser reports no progress
+WATCH_SECONDS = 0.2  # between checks of the bytes received; the browser reports no progress
 _MAX_EXTENSION_CHARS = 12  # characters
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
 # Names that Windows reserves for devices, whatever the extension.
@@ -34,7 +34,7 @@ _RESERVED = frozenset(
 
 
 def safe_name(suggested: str) -> str:
-    """Turn a suggested name into a file name that is valid, without folders, on any system."""
+    """Turn a suggested name into a file name without folders that is valid on any system."""
     encodable = unicodedata.normalize("NFC", suggested).encode("utf-8", "ignore").decode()
     name = _UNSAFE.sub("_", clean(encodable).replace("\n", "_"))
     name = name.strip(" .") or "download"
@@ -54,8 +54,8 @@ def _cut_to_bytes(text: str, size: int) -> str:
 class Downloads:
     """Saves the downloads of a session; without a `folder` a temporary one is made.
 
-    Incoming files are watched: a download that exceeds the `quota` of bytes is cancelled while it
-    runs, whatever size the server announced. What is not saved goes with the browser context.
+    Incoming files are watched: a download that exceeds the `quota` in bytes is cancelled while it
+    runs, whatever size the server announced. Unsaved files are deleted with the browser context.
     """
 
     def __init__(self, folder: Path | None, quota: int = BYTES_LIMIT) -> None:
@@ -66,18 +66,18 @@ class Downloads:
         self._arriving: list[Download] = []
 
     async def save(self, download: Download) -> SavedFile:
-        """Save a download; failures are in the result, not raised."""
+        """Save a download; failures are reported in the result, not raised."""
         name = safe_name(download.suggested_filename)
         self._files += 1
         if self._files > MAX_FILES:
             await _stop(download)
-            return SavedFile(name, why=f"{MAX_FILES} files are the most that a session keeps")
+            return SavedFile(name, why=f"a session keeps at most {MAX_FILES} files")
         self._arriving.append(download)
         try:
             if not await self._arrive(download):
                 quota = self._quota
                 most = f"{quota / 1_000_000:.0f} MB" if quota >= 1_000_000 else f"{quota} bytes"
-                return SavedFile(name, why=f"it is more than the {most} that may be kept")
+                return SavedFile(name, why=f"it exceeds the limit of {most}")
             target = self._reserve(name)
             try:
                 await download.save_as(target)
@@ -85,7 +85,7 @@ class Downloads:
                 target.unlink(missing_ok=True)
                 raise
         except (PlaywrightError, OSError) as error:
-            return SavedFile(name, why=f"it broke off: {str(error).splitlines()[0][:200]}")
+            return SavedFile(name, why=f"the download failed: {str(error).splitlines()[0][:200]}")
         finally:
             self._arriving.remove(download)
         self._bytes += target.stat().st_size
@@ -93,7 +93,7 @@ class Downloads:
         return SavedFile(name, target)
 
     async def _arrive(self, download: Download) -> bool:
-        """Wait until a download is complete; stops it and returns False if it exceeds the quota."""
+        """Wait until a download is complete; if it exceeds the quota, stop it and return False."""
         completed = asyncio.ensure_future(download.path())
         try:
             while not completed.done():
@@ -111,7 +111,7 @@ class Downloads:
         return sum(map(_bytes_of, self._arriving))
 
     def _reserve(self, name: str) -> Path:
-        """Create an empty file under a free name: another download may ask for the same name."""
+        """Create an empty file under an unused name: another download may want the same name."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="urchin-downloads-"))
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -125,18 +125,18 @@ class Downloads:
 
 
 def _bytes_of(download: Download) -> int:
-    """Return the size of what has arrived of a download."""
+    """Return the number of bytes of a download received so far."""
     # Playwright's public `path` waits until the file is complete.
     whole = Path(download._impl_obj._artifact._initializer["absolutePath"])  # noqa: SLF001
     total = 0
     for path in (whole, whole.with_name(f"{whole.name}.crdownload")):
-        with suppress(FileNotFoundError):  # not begun, saved or cancelled
+        with suppress(FileNotFoundError):  # not started, already saved, or cancelled
             total += path.stat().st_size
     return total
 
 
 async def _stop(download: Download) -> None:
-    """Cancel a download, and delete its file if it was complete: it would count for ever."""
+    """Cancel a download; if it was complete, delete its file, which would count forever."""
     await download.cancel()
     with suppress(PlaywrightError):  # cancelled before it was complete: there is no file
         await download.delete()

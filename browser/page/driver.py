@@ -39,43 +39,43 @@ if TYPE_CHECKING:
     from browser.page.view import Target
 
 
-WHOLE_SECONDS = 30.0  # for a look at all of a very large page
-LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a page whose script never ends is given up
-EMPTY_SHARE = 0.5  # of a look's time that may be waited for a page that shows nothing yet
+WHOLE_SECONDS = 30.0  # for a look at the whole of a very large page
+LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a page whose script never ends is abandoned
+EMPTY_SHARE = 0.5  # of a look's time: the longest wait for a page that shows nothing yet
 WALK_SHARE = 0.5  # of a look's time that may be spent walking
 ACT_SECONDS = 10.0
 ACT_RESERVE = 3.0  # of it, kept for the page to settle once more
 RERENDER_SECONDS = 4.0  # of an action's ten, on a page that re-renders its elements all the time
 OPEN_SECONDS = 20.0
-LOAD_SHARE = 0.7  # of an opening's time that loading may take; the rest is for the first look
+LOAD_SHARE = 0.7  # of the time for opening a page; the rest is for the first look
 DIALOG_SHOWN = 200  # characters
-FLASHED = "changed and changed back meanwhile"
-# In the addresses of frames: consent platforms that show their dialog in a frame.
+FLASHED = "changed and changed back in the meantime"
+# Parts of frame addresses: consent platforms that show their dialog in a frame.
 _CONSENT_FRAMES = (
     "consent", "sp_message", "privacy-mgmt", "trustarc", "cmp.", "/cmp", "onetrust", "cookielaw",
 )  # fmt: skip
 
-_END_NOT_SEEN = (BrowserGone, DeadlineExceeded, PageCrashed)
+_UNKNOWN_OUTCOME_ERRORS = (BrowserGone, DeadlineExceeded, PageCrashed)
 
 AddressCheck = Callable[[str], Awaitable[None]]
 """Raises Refused for an address that must not be reached."""
 Perform = Callable[[], Awaitable[str | None]]
-"""Performs an action; the text it returns is added to the line that says what was done."""
+"""Performs an action; the text that it returns is added to the line saying what was done."""
 
 
 @dataclass(slots=True)
 class Logins:
-    """Where the browser is logged in: at some sites, or (attached) perhaps anywhere."""
+    """Where the browser is logged in: on some sites or, if attached, possibly anywhere."""
 
     sites: set[str] = field(default_factory=set)
     anywhere: bool = False
 
     def at(self, url: str) -> bool:
-        """Whether the browser is, or may be, logged in at the site of an address."""
+        """Whether the browser is, or may be, logged in to an address's site."""
         return self.anywhere or registrable_domain(host(url)) in self.sites
 
     def add(self, url: str) -> None:
-        """Note that a password was typed at the site of an address, if that has a site."""
+        """Record that a password was typed on an address's site, if it has one."""
         if site := registrable_domain(host(url)):
             self.sites.add(site)
 
@@ -97,19 +97,19 @@ class PageDriver:
         self.events = events
         self.frames = Frames(page)
         self.logins = logins or Logins()
-        self.login_realm: str | None = None  # of the HTTP authentication that was not passed
-        self._consent_left_at = ""  # the address where a dialog was left to the model
+        self.login_realm: str | None = None  # of the HTTP authentication that failed
+        self._consent_left_at = ""  # the address where a dialog was left for the model
         self._check_allowed = check_allowed
-        self._allowed_hosts = set[str]()  # checked, or requested by the caller
+        self._allowed_hosts = set[str]()  # already checked, or requested by the caller
         self.view: View | None = None
-        self._looked_at = 0  # navigations before the last view
+        self._looked_at = 0  # the number of navigations before the last view
         self.query: str | None = None
-        self._acted_frame: Frame | None = None  # of the last action, if not the main frame
+        self._acted_frame: Frame | None = None  # the last action's frame, if not the main frame
 
     async def goto(
         self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
     ) -> None:
-        """Go to an address; a page that loads slowly is taken as it is after LOAD_SHARE.
+        """Go to an address; a page that loads slowly is used as it is after LOAD_SHARE.
 
         `login` answers the site if it asks for one by HTTP authentication; without it, the page
         that the site shows instead is opened.
@@ -117,7 +117,7 @@ class PageDriver:
         self._check_dialog()
         self.view, self.events.hold_dialogs, self.events.chooser = None, False, None
         self.events.status = None
-        self.events.drain()  # events of the page before
+        self.events.drain()  # events of the previous page
         self.events.begin(None, acts=False)
         async with within(deadline, f"open {url}"):
             try:
@@ -145,11 +145,11 @@ class PageDriver:
         return response
 
     async def _check_response(self, url: str, response: Response | None) -> None:
-        """Raise Refused or ConnectFailed if the guard answered, or a redirect is not allowed."""
+        """Raise Refused or ConnectFailed if the guard answered or a redirect is not allowed."""
         self._allowed_hosts = {host(url)}
         if response is None:
             return
-        # Without our proxy, which checks each hop, a redirect may have led out of bounds and back.
+        # Without our proxy, which checks each hop, a redirect may have visited a forbidden host.
         hop = response.request.redirected_from
         while hop is not None:
             await self._check_url(hop.url)
@@ -194,16 +194,16 @@ class PageDriver:
             yield
 
     async def close_consent(self) -> bool:
-        """Close a consent dialog of a known platform that covers the page; whether one was closed.
+        """Close a known platform's consent dialog over the page; returns whether one was closed.
 
         It is reported with the next observation. Buttons are recognised by the platform's own ids
-        and classes, never by their text, and pressed once. Where the browser is logged in nothing
-        is clicked: there a click may do something in the user's name.
+        and classes, never by their text, and pressed once. Where the browser is logged in, nothing
+        is clicked, as a click may act in the user's name.
         """
         url = self.page.url
         press = not self.logins.at(url)
         for frame in self.page.frames:
-            with suppress(PlaywrightError):  # the frame went away with its dialog
+            with suppress(PlaywrightError):  # the frame is gone, with its dialog
                 if found := await self._consent_in(frame, press=press):
                     break
         else:
@@ -222,7 +222,7 @@ class PageDriver:
         return pressed
 
     async def _consent_in(self, frame: Frame, *, press: bool) -> tuple[str, str, bool] | None:
-        """Find, and press, the button of a consent dialog in a frame that covers the page."""
+        """Find and press the button of a consent dialog in a frame that covers the page."""
         if frame != self.page.main_frame:
             named = any(part in frame.url.lower() for part in _CONSENT_FRAMES)
             if not named or frame.parent_frame != self.page.main_frame:
@@ -234,13 +234,13 @@ class PageDriver:
         return (found[0], found[1], found[2]) if found else None
 
     async def settle(self) -> None:
-        """Wait for the page to settle, and the frame that was acted in."""
+        """Wait for the page, and the frame of the action, to settle."""
         await self.events.settle(self._acted_frame)
 
     async def look(self, deadline: float = LOOK_SECONDS, *, whole: bool = False) -> View:
         """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded.
 
-        Of a very large page only a part is walked, unless the `whole` is asked for.
+        Only part of a very large page is walked, unless the `whole` page is requested.
         """
         self.check_alive()
         deadline = max(deadline, WHOLE_SECONDS) if whole else deadline
@@ -259,7 +259,7 @@ class PageDriver:
                 self.view = await self.frames.look(walk_ms, before, chars=chars)
             empty_until = time.monotonic() + deadline * EMPTY_SHARE
             while not self.view.lines and self.events.loading and time.monotonic() < empty_until:
-                await self.settle()  # an application that draws its page itself
+                await self.settle()  # an application that renders its page by script
                 self.view = await self.frames.look(walk_ms, before, chars=chars)
         self._looked_at = self.events.navigations
         return self.view
@@ -275,9 +275,9 @@ class PageDriver:
     ) -> ActionOutcome:
         """Perform an action on an element and report what changed.
 
-        `dialog` answers a dialog that it raises. `moving` is for actions that move the pointer
-        along a path, which needs frames to be drawn. Raises RefError if the ref has no element any
-        more, ActionError if the action is not possible.
+        `dialog` answers a dialog that it opens. `moving` is for actions that move the pointer
+        along a path, which needs frames to be drawn. Raises RefError if the ref no longer has an
+        element, ActionError if the action is not possible.
         """
         before = await self._begin_action(dialog)
         try:
@@ -285,7 +285,7 @@ class PageDriver:
         except RefError as error:
             if self.events.navigations == self._looked_at:
                 raise
-            went = f"the page went on to {self.page.url} by itself after it was shown"
+            went = f"the page moved on to {self.page.url} by itself after it was shown"
             raise RefError(f"{ref} is gone: {went}") from error
         self._acted_frame = None if target.frame == self.page.main_frame else target.frame
 
@@ -310,7 +310,7 @@ class PageDriver:
         """Perform an action on the page as a whole and report what changed."""
         before = await self._begin_action(None)
         self._acted_frame = None
-        # Start watching for changes; with a ref, finding its element does that.
+        # Start watching for changes; with a ref, finding its element already does.
         async with within(ACT_SECONDS, did):
             await injected.call(self.page.main_frame, "arm")
         return await self.observe(did, before, perform, moving=moving)
@@ -332,7 +332,7 @@ class PageDriver:
                     await while_acting.enter_async_context(keep_rendering(self.page))
                 if perform and (note := await perform()):
                     did = f"{did} {note}" if note.startswith("in ") else f"{did}, {note}"
-                perform = None  # from here on only its effect is waited for
+                perform = None  # from here on, only its effect is awaited
                 await self.settle()
                 if self.events.unanswered:
                     await self.events.wait_for_answer(until - ACT_RESERVE)
@@ -341,8 +341,8 @@ class PageDriver:
                 self.events.add("the tab closed")
                 return ActionOutcome(did, "", before.url, self.events.drain())
             after = await self.look()
-        except _END_NOT_SEEN as error:
-            # Before it was performed, a lost page is just that; a time limit may be its own effect.
+        except _UNKNOWN_OUTCOME_ERRORS as error:
+            # Before the action, a lost page is only that; afterwards a timeout may be its effect.
             if isinstance(error, DeadlineExceeded) or perform is None:
                 raise OutcomeUnknown(did, str(error)) from error
             raise
@@ -369,4 +369,4 @@ class PageDriver:
             self.events.add(f"{FLASHED}, in this order: {order}")
         for ref, text in after.vanished:
             where = f"[{ref}] " if ref else ""
-            self.events.add(f"stood there for a moment: {where}{text}")
+            self.events.add(f"appeared briefly: {where}{text}")

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from browser.page.driver import PageDriver
     from browser.page.lines import PageLine
 
-SEEK_SECONDS = 12.0  # for scrolling long lists: some thousand rows each second
-_TOO_LARGE = "(the page is too large to be searched to its end)"
-_LOADS_MORE = "(a list loads more as it is scrolled; this is not in what it loaded)"
-_NOT_TO_ITS_END = (
+SEEK_SECONDS = 12.0  # for scrolling long lists: about a thousand rows per second
+_TOO_LARGE = "(the page is too large to be searched completely)"
+_LOADS_MORE = "(a list loads more as it is scrolled; the text is not in the loaded part)"
+_SEARCH_INCOMPLETE = (
     f"(a long list was searched for {SEEK_SECONDS:g} s, not to its end: FIND again goes on from"
     " there)"
 )
@@ -45,9 +45,9 @@ async def find(driver: PageDriver, text: str) -> FindResult:
 
 
 async def _lines_with_text(driver: PageDriver, text: str) -> tuple[list[PageLine], bool]:
-    """The view's lines, and those with the text that it lacks as the page is too large for it.
+    """The view's lines, plus lines with the text that it lacks because the page is too large.
 
-    Also returns whether all of the page was searched.
+    Also returns whether the whole page was searched.
     """
     view = await driver.look()
     if not view.cut_below and not view.cut_above:
@@ -68,9 +68,9 @@ async def _refs_of_text(driver: PageDriver, text: str) -> list[tuple[str, str, s
 
 
 async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine], str]:
-    """Scroll lists that render or load only what is in view, until a text appears.
+    """Scroll lists that render or load only what is in view until a text appears.
 
-    Returns the page's lines then, otherwise none; and a note for the reader of the result.
+    Returns the page's lines if it appears, otherwise none; and a note to add to the result.
     """
     until = time.monotonic() + SEEK_SECONDS
     note = ""
@@ -84,7 +84,7 @@ async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine
                 options = {"text": text, "ms": remaining, "more": attempt > 0}
                 state: dict[str, Any] = await injected.call(frame, "seek", options)
                 if state.get("late"):
-                    return [], _NOT_TO_ITS_END
+                    return [], _SEARCH_INCOMPLETE
                 if state.get("grew"):
                     note = _LOADS_MORE
                     continue  # with the next list
@@ -92,6 +92,6 @@ async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine
                     break
                 view = await driver.look()
                 if find_lines(view.lines, text).found:
-                    place = "where a row says all its words" if state.get("byWords") else "it"
+                    place = "a row with all its words" if state.get("byWords") else "it"
                     return view.lines, f"(a list was scrolled to {place})"
     return [], note

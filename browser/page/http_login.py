@@ -1,4 +1,4 @@
-"""HTTP authentication (Basic, Digest): shows the page behind it, or the one that refuses it."""
+"""HTTP authentication (Basic, Digest): shows the page behind it, or the refusal page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class HttpLogin(NamedTuple):
-    """What a site is given when it asks for HTTP authentication."""
+    """The credentials sent to a site that asks for HTTP authentication."""
 
     user: str
     password: str
@@ -25,18 +25,18 @@ class HttpLogin(NamedTuple):
 
 @asynccontextmanager
 async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterator[list[str]]:
-    """Answer the origin of `url` once with `login` while the body runs, and decline all else.
+    """Answer the origin of `url` once with `login` while the body runs; decline everything else.
 
-    A document that is declined comes with the page that the site shows then; without an answer it
-    would not come at all. Afterwards the browser keeps what was accepted for that origin. Gives the
-    names of the realms that asked.
+    When a request is declined, the site sends its refusal page; without an answer nothing would
+    load at all. The browser keeps the accepted credentials for that origin. Yields the names of
+    the realms that asked.
     """
     session = await page.context.new_cdp_session(page)
     realms: list[str] = []
     given = set[str]()
 
     async def send(method: str, request: str, **more: Any) -> None:
-        with suppress(PlaywrightError):  # the request went away
+        with suppress(PlaywrightError):  # the request is gone
             await session.send(method, {"requestId": request, **more})
 
     def answer(event: dict[str, Any]) -> None:
@@ -62,5 +62,5 @@ async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterat
     try:
         yield realms
     finally:
-        with suppress(PlaywrightError):  # the tab closed meanwhile
+        with suppress(PlaywrightError):  # the tab was closed in the meantime
             await session.detach()

@@ -1,11 +1,11 @@
 """The JavaScript library that runs inside pages, and calls to it.
 
 The files in `js/` are joined into one closure. It is installed in every frame before the page's own
-scripts; in a document that was there before us, at the first call. The page cannot find it: it is a
-global constant with a random name, and no property of the window.
+scripts; in a document that was already open, at the first call. The page cannot find it: it is a
+global constant with a random name, not a property of the window.
 
-Closed shadow roots that the library did not see being made (declared in the page's HTML, or older
-than the library) are fetched over DevTools, host by host.
+Closed shadow roots whose creation the library did not see (declared in the page's HTML, or older
+than the library) are fetched through DevTools, host by host.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIBRARY_FILES = (
     "hooks dom visibility roles appearance clickable refs pointer fields scroll lines walk changes "
     "rendered consent captcha marks"
 ).split()
-"""The files of `js/` in the order in which they depend on each other."""
+"""The files of `js/`, in order of dependency."""
 
 CONTEXT_LIMIT = 100_000  # characters of a page's visible text or selection
 _NAME = f"u{secrets.token_hex(8)}"
@@ -45,7 +45,7 @@ _DEFINITIONS = "'use strict';\n" + "\n".join(map(_read, LIBRARY_FILES))
 _LIBRARY = f"(() => {{ {_DEFINITIONS}\n{_read('library')}\nreturn library; }})()"
 
 SOURCE = f"}})();\nconst {_NAME} = {_LIBRARY};\n(() => {{"
-"""The init script for each context or page of ours.
+"""The init script for each of our contexts and pages.
 
 Playwright wraps an init script in a function. This one ends that function and begins another, so
 that its constant is global: scripts can use such a constant by its name, but nothing lists it.
@@ -62,7 +62,7 @@ _CALL = (
     f" if (!library) throw new Error('{_MISSING}'); return library[name](argument); }}"
 )
 _late: WeakKeyDictionary[Frame, JSHandle] = WeakKeyDictionary()
-"""The libraries of documents that were there before us, by frame: only these handles lead there."""
+"""The libraries of documents that were already open, by frame: reachable only by these handles."""
 
 
 async def call(frame: Frame, name: str, argument: object = None) -> Any:
@@ -87,9 +87,9 @@ async def _with_library(
 
 
 async def _late_library(frame: Frame) -> JSHandle:
-    """Return the library of a document that was there before us; install it at the first call."""
+    """Return the library of a document that was already open; install it at the first call."""
     if library := _late.get(frame):
-        with suppress(PlaywrightError):  # it belongs to the frame's document before
+        with suppress(PlaywrightError):  # it belongs to the frame's previous document
             await library.evaluate("library => 0")
             return library
     _late[frame] = library = await frame.evaluate_handle(_LIBRARY)
@@ -98,7 +98,7 @@ async def _late_library(frame: Frame) -> JSHandle:
 
 Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a DevTools command (method, parameters) to one page and returns its result."""
-# Releases all remote objects of one search at once.
+# Groups the remote objects of one search, so that they are released together.
 _GROUP = {"objectGroup": "closed-roots"}
 _SHARED = f"(typeof {_NAME} === 'object' ? {_NAME} : globalThis[{_LATE}])"
 _ADOPT = f"function (root) {{ {_SHARED}.adopt(this, root); }}"
@@ -113,7 +113,7 @@ async def adopt_closed_roots(page: Page) -> bool:
     session = await page.context.new_cdp_session(page)
     late = _late.get(page.main_frame)
     try:
-        if late:  # DevTools cannot use Playwright's handle, only what it finds on the window
+        if late:  # DevTools cannot use Playwright's handle, only properties of the window
             await late.evaluate(f"library => {{ globalThis[{_LATE}] = library; }}")
         roots = await _closed_roots(session.send, f"{_SHARED}.suspects()")
         for host, root in roots:
@@ -126,7 +126,7 @@ async def adopt_closed_roots(page: Page) -> bool:
         await session.send("Runtime.releaseObjectGroup", _GROUP)
     finally:
         if late:
-            with suppress(PlaywrightError):  # the document went away
+            with suppress(PlaywrightError):  # the document is gone
                 await late.evaluate(f"() => delete globalThis[{_LATE}]")
         await session.detach()
     return bool(roots)
@@ -144,7 +144,7 @@ async def closed_text(send: Send) -> str:
 
 
 async def _closed_roots(send: Send, expression: str) -> list[tuple[str, str]]:
-    """Find the closed roots of the elements in the array that an expression gives.
+    """Find the closed roots of the elements in the array that an expression returns.
 
     Returns pairs of remote object ids: host and root.
     """

@@ -1,7 +1,7 @@
-"""The lines of a snapshot, made from what the script in the page found (`js/walk.js`).
+"""The lines of a snapshot, made from the page script's findings (`js/walk.js`).
 
 A line is a block of the page: a heading, a paragraph, a list item, a table row. Links and controls
-are written inside the text where the page has them: `[e7: link text]`, `[e8 button: Save,
+appear inside the text, where they are on the page: `[e7: link text]`, `[e8 button: Save,
 disabled]`.
 """
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
-_OF_REF = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
-OPTIONS_SHOWN = 12  # a select's options; further ones get lines of their own
+_REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
+OPTIONS_SHOWN = 12  # a select's options; further ones go on separate lines
 OPTIONS_A_LINE = 40  # options on one line of an expanded list
 OPTION_SHOWN = 40  # characters
 NAME_SHOWN = 160  # characters of a control's name
 FRAME_NAME_SHOWN = 60  # characters
 LINK_TARGET_SHOWN = 60  # characters
-VALUE_SHOWN = 200  # characters of a field's value; the rest is behind its ref
+VALUE_SHOWN = 200  # characters of a field's value; its ref shows the rest
 VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer value
 VALUE_A_LINE = 800  # characters on one line of an expanded value
 LONG_LINE = 500  # characters; shorter lines are not split
@@ -39,26 +39,26 @@ MAX_INDENT = 6  # levels: deeper ones cost tokens and show nothing new
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})
 _NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is not a row
-_BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
-_UNSEEN = frozenset({"invisible", "off-screen", "turned away"})
-# The text inside these is their caption; inside a custom field or list it is the value.
+_BRACKET_LOST = 800  # a bracket still open after this belongs to the text, not to a control
+_NOT_VISIBLE_STATES = frozenset({"invisible", "off-screen", "turned away"})
+# The text inside these is their label; inside a custom field or list it is the value.
 _CAPTIONED_ROLES = ("", "button", "link", "menuitem", "tab")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
 _UNNAMED_ROLES = frozenset({"link", "clickable", "hoverable"})
-_TICKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"})
-LABEL_ONLY = " (label only)"  # after the name of a landmark that does not show it
-_PASSING = frozenset({"focused", "label only"})  # says nothing about the page's content
-# Stands for a space of a field's value while runs of spaces are squashed; clean text has no NUL.
+_CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"})
+LABEL_ONLY = " (label only)"  # after the name of a landmark whose name is not visible
+_NON_CONTENT_STATES = frozenset({"focused", "label only"})  # say nothing about the page itself
+# Stands for a space in a field's value while runs of spaces are collapsed; clean text has no NUL.
 _KEPT_SPACE = "\0"
-# Security: text of the page that looks like one of our refs could pass for a control.
+# Security: page text that looks like one of our refs could pass for a control.
 _FORGED_REF = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
 
 Piece = dict[str, Any]
-"""A part of a line that is more than text: see `_LineText`."""
+"""A part of a line that is more than plain text: see `_LineText`."""
 
 
 def plain_text(text: str) -> str:
-    """Make text of the page safe for a line: cleaned, on one line, without forged refs."""
+    """Make page text safe for a line: cleaned, on one line, without forged refs."""
     if text.isascii() and text.isprintable():  # most text: nothing to clean
         return _FORGED_REF.sub("(", text) if "[" in text else text
     return _FORGED_REF.sub("(", clean(text).replace("\n", " ⏎ "))
@@ -73,8 +73,8 @@ class PageLine:
     landmarks around it; `continues` marks the later parts of a long paragraph, `front` lines of a
     dialog (2) or another layer (1) that covers the page. `refs` maps each ref in the line to role
     and name; `options` and `values` hold, by ref, what is too long for the line. `unseen_refs` and
-    `unseen_text` are the refs and parts of the text that nobody can see. `covered` pairs each part
-    that says it is covered with the same part without that remark.
+    `unseen_text` are the refs and text parts that a user cannot see. `covered` pairs each part
+    marked as covered with the same part without that note.
     """
 
     text: str
@@ -104,7 +104,7 @@ class PageLine:
         return _MARKS.get(self.kind, "") + self.plain
 
     def uncovered(self) -> str:
-        """The rendered line without the remarks that something covers it."""
+        """The rendered line without the notes that something covers it."""
         text = self.rendered()
         for covered, bare in self.covered:
             text = text.replace(covered, bare)
@@ -112,13 +112,15 @@ class PageLine:
 
     @property
     def out_of_sight(self) -> bool:
-        """Whether nothing of the line can be seen, whatever covers it."""
+        """Whether no part of the line can be seen, regardless of what covers it."""
         return self.hidden and not self.covered and self.kind not in ("options", "value")
 
     def rename(self, refs: dict[str, str]) -> None:
-        """Give the line's elements other refs."""
+        """Replace the refs of the line's elements."""
         if self.kind in ("options", "value"):  # `options of e12: …`
-            self.text = _OF_REF.sub(lambda found: refs.get(found[0], found[0]), self.text, count=1)
+            self.text = _REF_AFTER_OF_RE.sub(
+                lambda found: refs.get(found[0], found[0]), self.text, count=1
+            )
         if not refs.keys() & self.refs.keys():
             return
         self.text = REF.sub(lambda found: f"[{refs.get(found[1], found[1])}", self.text)
@@ -135,21 +137,21 @@ class PageLine:
         return text.strip()
 
 
-_CONTROL = re.compile(r"\[(?:f\d+)?e\d+ [^\[\]]*\]|\[(?:f\d+)?e\d+:")  # of a link only the mark
-_SAYS = re.compile(r"\w")
-_BEGIN = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
+_CONTROL = re.compile(r"\[(?:f\d+)?e\d+ [^\[\]]*\]|\[(?:f\d+)?e\d+:")  # for a link, only its mark
+_WORD_CHARACTER_RE = re.compile(r"\w")
+_FIRST_WORDS_RE = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
 _NUMBER = re.compile(r"\d+")
-CONTEXT_LINES = 3  # before a line that says nothing of its own
+CONTEXT_LINES = 3  # before a line with no words of its own
 COMPARED_LINES = 4_000
-"""Lines of two views together beyond which comparing them takes too long."""
+"""Maximum total lines of two views; comparing more takes too long."""
 
 
 def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
-    """Match elements that were re-rendered or reloaded with those before: new refs to old ones.
+    """Match re-rendered or reloaded elements with the previous ones: new refs to old refs.
 
     The lines of both views are aligned by their text without refs. Elements of two aligned lines
-    are the same if those lines have the same controls, by role and name, in the same order, and say
-    the same of them: the `Remove` of one row is not that of another.
+    are the same if those lines have the same controls, by role and name, in the same order, and the
+    same text about them: one row's `Remove` is not another row's.
     """
     old_refs = {ref for line in before for ref in line.refs}
     new_refs = {ref for line in after for ref in line.refs}
@@ -171,7 +173,7 @@ def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[st
 
 
 class _Compared:
-    """The lines of a view for a comparison: `keys` without refs, `said` without controls."""
+    """A view's lines for a comparison: `keys` without refs, `said` without controls."""
 
     def __init__(self, lines: Sequence[PageLine]) -> None:
         self.keys = [REF.sub("[", line.text) for line in lines]
@@ -181,30 +183,33 @@ class _Compared:
         self.named = [any(map(str.isalpha, name)) for name in names]
 
     def context(self, at: int) -> str:
-        """What the nearest line before one says, if one says anything."""
+        """The text of the nearest previous line that has any words."""
         near = (self.said[n] for n in range(at - 1, max(-1, at - 1 - CONTEXT_LINES), -1))
-        return next((said for said in near if _SAYS.search(said)), "")
+        return next((said for said in near if _WORD_CHARACTER_RE.search(said)), "")
 
 
 def _say_the_same(before: _Compared, after: _Compared, i: int, j: int) -> bool:
     """Whether two aligned lines are about the same thing: numbers in them may have changed."""
     old, new = before.said[i], after.said[j]
-    if _SAYS.search(old) or _SAYS.search(new):
-        begins = [found and found[0] for found in (_BEGIN.search(old), _BEGIN.search(new))]
+    if _WORD_CHARACTER_RE.search(old) or _WORD_CHARACTER_RE.search(new):
+        begins = [
+            found and found[0]
+            for found in (_FIRST_WORDS_RE.search(old), _FIRST_WORDS_RE.search(new))
+        ]
         if begins[0] != begins[1] or _NUMBER.sub("", old) != _NUMBER.sub("", new):
             return False
         if begins[0] is None and old != new:
             return False
     is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
-    if is_unique and (_SAYS.search(old) or before.named[i]):
+    if is_unique and (_WORD_CHARACTER_RE.search(old) or before.named[i]):
         return True
-    # Controls without words, such as the days of a month, are about what is before them.
+    # Controls without words, such as the days of a month, relate to the text before them.
     context = before.context(i)
     return context == after.context(j) and (is_unique or context != "")
 
 
 def frame_line(entry: dict[str, Any]) -> PageLine:
-    """Make the heading line of a frame; the frame's own lines follow it."""
+    """Make a frame's heading line; the frame's own lines follow it."""
     ref, name = entry["f"], str(entry["p"][0] or "")[:FRAME_NAME_SHOWN]
     text = f"[{ref} frame: {name}, label only]" if name else f"[{ref} frame]"
     refs = {ref: f"frame {name}".strip()}
@@ -212,9 +217,9 @@ def frame_line(entry: dict[str, Any]) -> PageLine:
 
 
 def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
-    """Make the lines of one entry of the walk; a long one is split.
+    """Make the lines for one entry of the walk; a long one is split.
 
-    Options and values that do not fit follow in lines of their own.
+    Options and values that do not fit follow on separate lines.
     """
     line = PageLine("", entry["k"], entry["d"], front=entry.get("m", 0))
     if entry.get("g"):
@@ -252,7 +257,7 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
 
 
 def _name_of(described: str) -> str:
-    """The name in `role name`, otherwise the role."""
+    """The name in `role name`; otherwise the role."""
     return described.partition(" ")[2] or described
 
 
@@ -280,7 +285,7 @@ def _split_line(line: PageLine) -> list[PageLine]:
         if part:
             refs = {ref: line.refs[ref] for ref in REF.findall(part) if ref in line.refs}
             kind = "p" if number else line.kind
-            plain = "" if number else line.plain  # a passage may be longer than a line
+            plain = "" if number else line.plain  # a passage, for citing, may be longer than a line
             more = replace(line, text=part, kind=kind, plain=plain, refs=refs)
             more.continues = bool(number)
             lines.append(more)
@@ -288,15 +293,15 @@ def _split_line(line: PageLine) -> list[PageLine]:
 
 
 _Text = tuple[str, str]
-"""A part of a line: as a snapshot shows it, and without refs, as it can be cited."""
+"""A part of a line: as a snapshot shows it, and without refs, for citing."""
 
 
 class _LineText:
     """Builds the text of one line from its pieces, and fills the line's other fields.
 
-    A piece is a string, or a dict with one of: `t` hidden text, `i` an image, `c` the border of two
-    cells, `r` a control, `e` the end of a control that was `open`. `w` is the space before it, `x`
-    why it cannot be seen.
+    A piece is a string, or a dict with one of: `t` hidden text, `i` an image, `c` the border
+    between two cells, `r` a control, `e` the end of a control that was `open`. `w` is the space
+    before it, `x` the reason why it cannot be seen.
     """
 
     def __init__(self, line: PageLine, base_url: str) -> None:
@@ -320,7 +325,7 @@ class _LineText:
                 self._parts.append((" | ",) * 2)
             else:
                 self._append(piece, self._format(piece))
-        for at, piece in self._open:  # the control's content continues in the lines below
+        for at, piece in self._open:  # the control's content continues on the lines below
             label = plain_text(piece.get("l", ""))
             space = piece.get("w") or ""
             shown, plain = self._format_control(piece, (label, label))
@@ -341,8 +346,8 @@ class _LineText:
 
     def _append(self, piece: Piece, text: _Text) -> None:
         space = piece.get("w") or ""
-        # Controls side by side, such as the entries of a menu, are words of their own; a link may
-        # be a part of a word.
+        # Controls side by side, such as menu items, are separate words; a link may
+        # be part of a word.
         before = self._parts[-1][0] if self._parts else ""
         part_of_word = piece.get("k") == "link" and not before.endswith("]")
         apart = space if part_of_word and not text[1].startswith("(") else space or " "
@@ -356,7 +361,7 @@ class _LineText:
             if piece["x"] == "covered":
                 self._line.covered.append((marked, bare))
                 return marked, bare
-            if piece["x"] in _UNSEEN:
+            if piece["x"] in _NOT_VISIBLE_STATES:
                 self._line.unseen_text.append(marked)
             return marked, marked
         if "i" in piece:
@@ -364,12 +369,12 @@ class _LineText:
         name = plain_text(piece.get("n") or "")[:NAME_SHOWN]
         if not name and piece.get("a"):
             looks = f"({plain_text(piece['a'])})"
-            # A field without a name is its value, as a cell of a table is.
+            # A field without a name is shown as its value, like a table cell.
             return self._format_control(piece, (looks, "" if piece.get("v") else looks))
         return self._format_control(piece, (name, name))
 
     def _close_control(self, ref: str) -> None:
-        """Turn everything since the control was opened into its name."""
+        """Use the text collected since the control was opened as its name."""
         if not self._open or self._open[-1][1]["r"] != ref:
             return
         at, piece = self._open.pop()
@@ -388,7 +393,7 @@ class _LineText:
 
     def _inside(self, piece: Piece, at: int, form: int) -> str:
         """Join the parts of a control from `at` on."""
-        # The control itself will say that it is hidden; its text need not say it too.
+        # The control is marked as hidden; its text need not be marked too.
         inside = "".join(part[form] for part in self._parts[at + 1 :]).strip()
         mark = f"({piece.get('x')}: "
         if inside.startswith(mark) and inside.endswith(")") and inside.count(mark) == 1:
@@ -396,14 +401,14 @@ class _LineText:
         return inside
 
     def _format_control(self, piece: Piece, name: _Text) -> _Text:
-        """Format a control as `[e8 button: Save, disabled]`: ref, role, name, value and states.
+        """Format a control as `[e8 button: Save, disabled]`: ref, role, name, value, states.
 
-        Without its ref that is `Save (button, disabled)`, and a field's value follows its name.
+        Without a ref this is `Save (button, disabled)`, and a field's value follows its name.
         """
         line, ref, role = self._line, piece["r"], piece["k"] or "clickable"
         line.refs[ref] = f"{role} {name[0]}".strip().replace(_KEPT_SPACE, " ")
         hidden = piece.get("x")
-        if hidden in _UNSEEN:
+        if hidden in _NOT_VISIBLE_STATES:
             line.unseen_refs.add(ref)
         elif hidden:
             line.covered += ((f", {hidden}", ""), (f": {hidden}]", "]"))
@@ -437,14 +442,14 @@ class _LineText:
         return (f"[{head}: {body}]" if body else f"[{head}]"), plain
 
     def _options(self, ref: str, options: list[str]) -> str:
-        """List the options of a select; further ones go into lines of their own."""
+        """List the options of a select; further ones go on separate lines."""
         listed = self._line.options[ref] = tuple(map(plain_text, options))
         more = f" +{len(listed) - OPTIONS_SHOWN}" if len(listed) > OPTIONS_SHOWN else ""
         shown = "; ".join(option[:OPTION_SHOWN] for option in listed[:OPTIONS_SHOWN])
         return f"options: {shown}{more}"
 
     def _value(self, ref: str, value: str) -> str:
-        """Shorten a long value to its ends; all of it then goes into lines of its own."""
+        """Shorten a long value to its two ends; the full value then goes on separate lines."""
         if len(value) <= VALUE_SHOWN:
             return value
         self._line.values[ref] = value
@@ -454,10 +459,10 @@ class _LineText:
 def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
     """Format a control without its ref: `Posts per page: 9 (required)`, `Save (button, disabled)`.
 
-    A link is its name, since it is part of a sentence.
+    A link becomes its name, since it is part of a sentence.
     """
-    facts = [state for state in states if state not in _PASSING]
-    if role in _TICKED and "checked" not in facts and "mixed" not in facts:
+    facts = [state for state in states if state not in _NON_CONTENT_STATES]
+    if role in _CHECKABLE_ROLES and "checked" not in facts and "mixed" not in facts:
         facts.insert(0, "not checked")
     if not value and role not in _UNNAMED_ROLES:
         facts.insert(0, role)
@@ -466,18 +471,18 @@ def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
 
 
 def _is_weak_name(name: str) -> bool:
-    """Return whether the name of a link does not say what it leads to."""
+    """Return whether a link's name does not say where it leads."""
     return len(name) <= 2 or name.casefold().strip(" .…»→") in _WEAK_NAMES
 
 
 @functools.lru_cache(maxsize=64)
 def _own_prefix(base_url: str) -> str:
-    """How the addresses of a page's own origin begin."""
+    """The prefix of addresses on a page's own origin."""
     return f"{origin(base_url)}/"
 
 
 def _link_target(url: str, name: str, base_url: str) -> str:
-    """Format a link's target if it adds to the link's text: another site, or a link without one."""
+    """Format a link's target if it adds to the text: another site, or a link without text."""
     if url == "#" or (url.startswith(_own_prefix(base_url)) and not _is_weak_name(name)):
         return ""
     split = urlsplit(url)

@@ -1,6 +1,6 @@
 """Events of a page: dialogs, downloads, new tabs, requests, errors, crashes.
 
-They are reported with the next observation, and tell when a page has settled.
+They are reported with the next observation, and show when a page has settled.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
     from browser.types import SavedFile
 
-SETTLE_SECONDS = 2.5  # a page that never rests is looked at as it is
+SETTLE_SECONDS = 2.5  # a page that never settles is looked at as it is
 NAVIGATION_SECONDS = 12.0
-_POLL_SECONDS = 0.02  # between two looks at the page's state while requests are open
-# Kinds of requests that are waited for; images and fonts change nothing in a snapshot.
+_POLL_SECONDS = 0.02  # between checks of the page's state while requests are open
+# Types of requests to wait for; images and fonts change nothing in a snapshot.
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
 _SENDING = frozenset({"POST", "PUT", "PATCH"})
 _REFUSED_KEPT = 200
-_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
 _MESSAGE_CHARS = 200  # of a dialog
 _LINE_CHARS = 280
@@ -56,8 +56,8 @@ class PageEvents:
 
     Dialogs are answered immediately: alerts and leaving the page are accepted, questions are
     declined unless `dialog_answer` is set for the current action. After `hold` they stay open
-    instead. New tabs are passed to `adopt`, which returns their id, or None if it closes them as
-    too many; downloads are passed to `save`.
+    instead. New tabs are passed to `adopt`, which returns their id, or None if it closed them
+    because there are too many; downloads are passed to `save`.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class PageEvents:
         self._page = page
         self._save = save
         self._adopt = adopt
-        self._lines: dict[str, int] = {}  # a line, and how often it came
+        self._lines: dict[str, int] = {}  # a line, and how often it occurred
         self._errors = 0
-        self._requests: dict[Request, float] = {}  # open ones, with their start
-        self._unanswered: dict[Request, float] = {}  # of those that send something to the site
-        self._polled = set[str]()  # addresses where such a request waits for news of the server
+        self._requests: dict[Request, float] = {}  # open requests, with their start times
+        self._unanswered: dict[Request, float] = {}  # those that send something to the site
+        self._polled = set[str]()  # addresses where such a request waits for news from the server
         self._acted_at = math.inf
         self._popups: list[tuple[str | None, Page]] = []
         self._listens_for_choosers = False
@@ -84,7 +84,7 @@ class PageEvents:
         self.chooser: FileChooser | None = None
         self.navigating = False
         self.navigations = 0
-        self.status: int | None = None  # of the response that brought the page
+        self.status: int | None = None  # of the response that loaded the page
         self.became_download = False  # a navigation turned out to be a download
         self.popups_opened = 0  # since the action began
         self.sent = 0  # requests that carry data, since the action began
@@ -109,9 +109,9 @@ class PageEvents:
         return self._page.is_closed()
 
     def begin(self, dialog_answer: str | None, *, acts: bool = True) -> None:
-        """Start a new action; `dialog_answer` is for the dialogs that it may raise.
+        """Start a new action; `dialog_answer` is for the dialogs that it may open.
 
-        `acts` is False for an opening, which sends nothing for the user.
+        `acts` is False when a page is opened, which sends nothing for the user.
         """
         now = time.monotonic()
         self._polled |= {
@@ -124,7 +124,7 @@ class PageEvents:
         self.sent = 0
 
     def hold(self) -> None:
-        """Leave dialogs and file choosers open from now on, for the caller to answer.
+        """From now on, leave dialogs and file choosers open for the caller to answer.
 
         `PageDriver.goto` ends it, as a held dialog could keep another page from being opened.
         """
@@ -134,7 +134,7 @@ class PageEvents:
             self._page.on("filechooser", self._on_chooser)
 
     def add(self, line: str) -> None:
-        """Add a line to what the next observation reports."""
+        """Add a line to the next observation."""
         line = clean(line).replace("\n", " ")[:_LINE_CHARS]
         if line in self._lines or len(self._lines) < _LINES_KEPT:
             self._lines[line] = self._lines.get(line, 0) + 1
@@ -142,7 +142,7 @@ class PageEvents:
     def drain(self) -> tuple[str, ...]:
         """Return what happened since the last call, one line each."""
         for name, page in self._popups:
-            self.add(f"new tab {name}: {page.url}" if name else "a further new tab was closed")
+            self.add(f"new tab {name}: {page.url}" if name else "another new tab was closed")
         lines, self._lines = self._lines, {}
         self._popups, self._errors = [], 0
         return tuple(f"{line} ({n} times)" if n > 1 else line for line, n in lines.items())
@@ -153,7 +153,7 @@ class PageEvents:
         `acted_in` is the frame of the action, if it is not the main frame.
         """
         until = time.monotonic() + SETTLE_SECONDS
-        # Polled from outside: the page's own timers are throttled in a background tab.
+        # Polled from outside: a background tab throttles the page's own timers.
         while time.monotonic() < until and not (self.closed or self.crashed):
             wait = await self._seconds_to_rest()
             if wait == 0 and acted_in is not None:
@@ -165,39 +165,39 @@ class PageEvents:
 
     @property
     def loading(self) -> bool:
-        """Whether the page waits for scripts, data or another document."""
+        """Whether the page is waiting for scripts, data or another document."""
         return self.navigating or bool(self._requests)
 
     @property
     def unanswered(self) -> str:
-        """The request by which the last action sent something, if it has no answer yet; or ""."""
+        """The request that sent something for the last action, if it has no response yet; or ""."""
         for request, started in self._unanswered.items():
             if started >= self._acted_at and (address := _address(request)) not in self._polled:
                 return f"{request.method} {urlsplit(address).path}"
         return ""
 
     async def wait_for_answer(self, until: float) -> None:
-        """Wait until the site has answered what the last action sent to it, or until a time."""
+        """Wait until the site has answered the last action's requests, or until a given time."""
         while self.unanswered and time.monotonic() < until:
             if self.closed or self.crashed:
                 return
             await asyncio.sleep(_POLL_SECONDS)
 
     async def _seconds_to_rest(self) -> float:
-        """Seconds until the state should be polled again; 0 if the page is at rest."""
+        """Seconds until the state should be polled again; 0 if the page has settled."""
         try:
             state = await injected.call(self._page.main_frame, "restState")
-            # The page knows of a navigation before the browser, but not that it is a download.
+            # The page knows of a navigation before the browser does, but not that it is a download.
             leaving = self.navigating or (state["navigating"] and not self.became_download)
         except PlaywrightError:
-            leaving = True  # the document went away during the call
+            leaving = True  # the document disappeared during the call
         if leaving:
             await self._wait_for_document()
             return _POLL_SECONDS
         # A request that stays open is a stream, which never ends.
         now = time.monotonic()
         loading = any(now - started < _STREAMING_SECONDS for started in self._requests.values())
-        # The page asked for more tabs than the browser has reported yet.
+        # The page has requested more tabs than the browser has reported so far.
         opening = state["opening"] > self.popups_opened
         if state["ready"] == "loading" or loading or opening:
             return _POLL_SECONDS
@@ -236,7 +236,7 @@ class PageEvents:
             else:
                 await dialog.dismiss()
         except PlaywrightError:
-            return  # the page went away with its dialog
+            return  # the page is gone, with its dialog
         done = "accepted" if accept else "dismissed"
         self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE_CHARS]}" was {done}')
 
@@ -251,8 +251,8 @@ class PageEvents:
         self._popups.append((self._adopt(page), page))
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        # Browsers request an icon by themselves; a missing one is not an error of the page. Nor is
-        # an address that our guard refused.
+        # Browsers request an icon by themselves; a missing one is not an error on the page. Nor
+        # is an address that our guard refused.
         url = message.location["url"]
         expected = url.endswith("/favicon.ico") or url in self._refused
         if message.type == "error" and not expected:
@@ -270,7 +270,7 @@ class PageEvents:
     def _on_request(self, request: Request) -> None:
         if request.resource_type in _RELEVANT:
             self._requests[request] = time.monotonic()
-            if request.method not in _READING and same_site(request.url, self._page.url):
+            if request.method not in _READ_METHODS and same_site(request.url, self._page.url):
                 self._unanswered[request] = self._requests[request]
         self.sent += request.method in _SENDING
         if request.is_navigation_request() and request.frame == self._page.main_frame:
@@ -282,7 +282,7 @@ class PageEvents:
             self._refused.add(request.url)
         self._unanswered.pop(request, None)
         if request.is_navigation_request() and request.frame == self._page.main_frame:
-            self.status = response.status  # the last one of a chain of redirects stays
+            self.status = response.status  # in a chain of redirects, the last one remains
 
     def _on_request_done(self, request: Request) -> None:
         self._requests.pop(request, None)
@@ -294,10 +294,10 @@ class PageEvents:
         if frame == self._page.main_frame:
             self.navigating = False
             self.navigations += 1
-            self._requests.clear()  # no end is reported for those of the page before
+            self._requests.clear()  # no end is reported for the previous page's requests
             self._unanswered.clear()
 
 
 def _address(request: Request) -> str:
-    """Return where a request goes, without its query."""
+    """Return the address of a request, without its query."""
     return request.url.partition("?")[0]

@@ -1,4 +1,4 @@
-"""Text made of a view: a snapshot within a budget, the results of FIND and EXPAND, and diffs."""
+"""Text made from a view: a snapshot within a budget, the results of FIND and EXPAND, and diffs."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from browser.page.view import View
 
 DEFAULT_BUDGET = 3_000
-"""Tokens (characters / 4): enough for all, or nearly all, of the median page."""
-MAX_BYTES = 8_000_000  # a snapshot without a budget is cut here, however large the page is
+"""Tokens (characters / 4): enough for all or nearly all of the median page."""
+MAX_BYTES = 8_000_000  # a snapshot without a budget is cut here, however large the page
 
-FOLD_COST = 21  # characters of the line of a fold, such as `[x12: 34 more lines]`
-MIN_FOLDED = 3  # lines that are worth a fold; from 2 to 5 nothing changes on 33 news pages
+FOLD_COST = 21  # characters of a fold's line, such as `[x12: 34 more lines]`
+MIN_FOLDED = 3  # lines worth a fold; 2 to 5 make no difference on 33 news pages
 BENEATH_MARK = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
 _CONTROL_BONUS = 3.0
 _LANDMARK_WEIGHTS = {"navigation": 0.6, "contentinfo": 0.5, "complementary": 0.7, "banner": 0.8}
-_FULL_WEIGHT_ROWS = 4  # further rows of a group weigh less
+_FULL_WEIGHT_ROWS = 4  # further rows of a group have less weight
 _ROW_WEIGHT = 0.5
 _HIDDEN_WEIGHT = 0.2
 
 
 @dataclass(slots=True)
 class LineSelection:
-    """The lines of a view that are shown.
+    """The selected lines of a view.
 
     `rendered` is their text in order, folds included; `kept` has their indexes in the view;
     `folds` maps the ref of each fold to the indexes of the lines it leaves out.
@@ -49,7 +49,7 @@ class LineSelection:
     folds: dict[str, list[int]] = field(default_factory=dict)
 
     def fold(self, indexes: list[int], what: str) -> None:
-        """Leave lines out, and show a line with a ref in their place."""
+        """Leave lines out, and show one line with a ref in their place."""
         ref = f"x{len(self.folds) + 1}"
         self.folds[ref] = indexes
         self.rendered.append(f"[{ref}: {len(indexes)} {what}]")
@@ -66,9 +66,9 @@ def render_snapshot(
     if view.is_pdf:
         text = "(the browser shows a PDF: READ without url gives its text)"
     if view.cut_above:
-        text = "(from where the page is scrolled to; SCROLL to top for its beginning)\n" + text
+        text = "(shown from the scroll position; SCROLL to top for the beginning)\n" + text
     if view.cut_below:
-        text += "\n(the page goes on: FIND looks through all of it, SCROLL shows what follows)"
+        text += "\n(the page continues: FIND searches all of it, SCROLL shows what follows)"
     if _size(text) > MAX_BYTES:
         text = text.encode("utf-8", "replace")[:MAX_BYTES].decode("utf-8", "ignore")
     refs: dict[str, str] = {}
@@ -88,9 +88,9 @@ def select_lines(
     """Select the lines that fit in `budget` tokens (None: all), and fold the others.
 
     The lines of a dialog come first, whatever lies beneath it. Runs of lines that are out of sight,
-    such as the menus that a page keeps beside its window, are folds. With a budget, the further
-    options of a select are left out, as nobody sees them: its own line says how many there are, and
-    its ref shows all of them.
+    such as the menus that a page keeps outside its window, are folds. With a budget, the further
+    options of a select are left out, as they are not visible: its own line says how many there
+    are, and its ref shows all of them.
     """
     front = _front(lines)
     beneath = set(range(len(lines))).difference(front) if front else set()
@@ -142,7 +142,7 @@ def _fitting(
     limit: int,
     query: str | None,
 ) -> set[int]:
-    """The lines that fit into so many characters: all, or the best of them."""
+    """The lines that fit into a number of characters: all, or the best of them."""
     if sum(len(rendered[i]) + 1 for i in indexes) <= limit:
         return set(indexes)
     texts = [rendered[i] for i in indexes]
@@ -158,7 +158,7 @@ def _what(lines: Sequence[PageLine], indexes: Sequence[int], unseen: set[int]) -
 
 
 def _front(lines: Sequence[PageLine]) -> list[int]:
-    """Indexes of the lines of a dialog, or another layer, that covers the rest of the page."""
+    """Indexes of the lines of a dialog or another layer that covers the rest of the page."""
     level = max((line.front for line in lines), default=0)
     front = [i for i, line in enumerate(lines) if level and line.front == level]
     has_content = any(not lines[i].out_of_sight and lines[i].kind != "region" for i in front)
@@ -166,7 +166,7 @@ def _front(lines: Sequence[PageLine]) -> list[int]:
 
 
 def _runs_out_of_sight(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
-    """Indexes of lines in runs of at least MIN_FOLDED that nobody can see."""
+    """Indexes of invisible lines, in runs of at least MIN_FOLDED."""
     found: set[int] = set()
     run: list[int] = []
     for i in [*shown, None]:
@@ -182,11 +182,11 @@ def _runs_out_of_sight(lines: Sequence[PageLine], shown: Sequence[int]) -> set[i
 def _pick_lines(
     lines: Sequence[PageLine], rendered: Sequence[str], limit: int, query: str | None
 ) -> set[int]:
-    """Pick lines greedily, for `limit` characters in all, folds included.
+    """Pick lines greedily, for `limit` characters in total, including folds.
 
-    A line scores by the words that no picked line shows, per character. Its relevance to the query
-    is not divided by its length: 58 of 60 expected items are then shown within 700 tokens, and 52
-    if it is.
+    A line's score is the number of words that no picked line shows, per character. Its relevance
+    to the query is not divided by its length: 58 of 60 expected items are then shown within 700
+    tokens, compared with 52.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]
     query_terms = content_words(query) if query else []
@@ -199,11 +199,11 @@ def _pick_lines(
 
     def score(i: int) -> float:
         new_words = len(vocabulary[i] - seen)
-        # The 8 keeps very short lines from winning by their length alone.
+        # The 8 keeps very short lines from winning by length alone.
         return relevance[i] + (weights[i] * new_words + bonuses[i]) / (len(rendered[i]) + 8)
 
-    # A score only ever falls, as picked lines show the line's words. The heap may hold outdated
-    # scores, so only its first entry is computed again ("lazy greedy").
+    # A score only falls, as picked lines show the line's words. The heap may hold outdated
+    # scores, so only its first entry is recomputed ("lazy greedy").
     kept: set[int] = set()
     spent = FOLD_COST  # nothing is picked yet: all lines are one fold
     heap = [(-score(i), i) for i in range(len(lines))]
@@ -214,7 +214,7 @@ def _pick_lines(
         if heap and current < -negated - 1e-9 and current < -heap[0][0]:
             heapq.heappush(heap, (-current, i))
             continue
-        # Showing a line may split a fold, shrink it or end it.
+        # Showing a line may split, shrink or remove a fold.
         folds = (i > 0 and i - 1 not in kept) + (i < len(lines) - 1 and i + 1 not in kept) - 1
         cost = len(rendered[i]) + 1 + FOLD_COST * folds
         if spent + cost <= limit:
@@ -243,17 +243,17 @@ def _bonus(line: PageLine) -> float:
 
 
 FIND_CHARS = 4_000  # about 1,000 tokens
-FIND_LINES = 20  # matches shown; a longer list needs other words
-ROW_LINES = 6  # a repeated row of up to so many lines is shown whole
+FIND_LINES = 20  # matches shown; for more, the search needs other words
+ROW_LINES = 6  # a repeated row of up to this many lines is shown whole
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_DIGIT_BESIDE = r"(?!(?<=\d)\d)"  # numbers match as a whole: 12 is not found in 1234
 
 
 def find_lines(lines: list[PageLine], text: str) -> FindResult:
-    """Find lines that contain `text`, hold a control of that role, or match its words.
+    """Find lines that contain `text`, a control of that role, or the words of `text`.
 
-    `found` is false if no line contains it, has the role or has all of its words; the best
-    matches are shown anyway. Lines come in page order.
+    `found` is false if no line contains the text, the role or all of the words; the best
+    matches are shown anyway. Lines are in page order.
     """
     needle = " ".join(text.split()).casefold()
     exact = [i for i, line in enumerate(lines) if needle and _contains(line.text, needle)]
@@ -272,7 +272,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
 
-    # If stop words leave one word of several, that one alone is not a match.
+    # If only one of several words is not a stop word, that word alone is not a match.
     specific = len(set(query_terms)) > 1 or len(text.split()) == 1
     numbers = [word for word in needle.split() if any(map(str.isdigit, word))]
     by_words = specific and any(
@@ -287,16 +287,16 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
-    """Indexes of parts of a long paragraph that contain a text together with the next part."""
+    """Indexes of parts of a long paragraph that contain a text when joined with the next part."""
     parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
     return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
 
 
 def _contains(shown: str, text: str) -> bool:
-    """Whether a line contains a text, as it is shown or across the links and controls in it."""
+    """Whether a line contains a text, as shown or across its links and controls."""
     shown = shown.casefold()
     bare = " ".join(_CONTROL_MARKS.sub("", shown).split())
-    if text not in shown and text not in bare:  # most lines: a pattern is slower
+    if text not in shown and text not in bare:  # true for most lines; a pattern is slower
         return False
     pattern = re.compile(_NO_DIGIT_BESIDE + re.escape(text) + _NO_DIGIT_BESIDE)
     return bool(pattern.search(shown) or pattern.search(bare))
@@ -350,11 +350,11 @@ def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
         if ref in line.values:
             return line.values[ref][:EXPAND_CHARS]
         if ref in line.refs:
-            end = number + 1  # lines that are indented deeper belong to the element
+            end = number + 1  # more deeply indented lines belong to the element
             while end < len(lines) and lines[end].depth > line.depth:
                 end += 1
             return format_lines(lines[number:end])
-    raise RefError(f"{ref} is neither a fold nor an element of the last snapshot")
+    raise RefError(f"{ref} is neither a collapsed section nor an element in the last snapshot")
 
 
 def format_lines(lines: Sequence[PageLine]) -> str:
@@ -371,18 +371,18 @@ def format_lines(lines: Sequence[PageLine]) -> str:
     return "\n".join(parts)
 
 
-_LONG_LINE = 120  # characters; of a longer line only the changed parts are shown
-_SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")  # controls, words, blanks
-_REMOVED_SHOWN = 3  # of a run of removed lines
+_LONG_LINE = 120  # characters; for a longer line, only the changed parts are shown
+_SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")  # controls, words, spaces
+_REMOVED_SHOWN = 3  # shown of a run of removed lines
 _REMOVED_CHARS, _ABOVE_CHARS = 80, 60
 
 
 def describe_changes(before: View | None, after: View, budget: int, query: str | None) -> str:
-    """Describe the change between two views: a diff, or the new snapshot if that is shorter.
+    """Describe the changes between two views: a diff, or the new snapshot if that is shorter.
 
     `+` lines are new, `-` lines are gone, `~` lines changed, `>` lines moved below another one.
-    If no line changed, elements with a new look are named. An empty string means that nothing
-    visible changed.
+    If no line changed, elements whose look changed are named. An empty string means that no
+    visible change was found.
     """
     snapshot, _ = render_snapshot(after, budget, query)
     if before is None or without_query(before.url) != without_query(after.url):
@@ -390,11 +390,11 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     old = [line.uncovered() for line in before.lines if line.kind != "options"]
     new = [line.uncovered() for line in after.lines if line.kind != "options"]
     if old == new:
-        return "\n".join(f"~ [{ref}] looks otherwise: {how}" for ref, how in after.restyled)
+        return "\n".join(f"~ [{ref}] looks different: {how}" for ref, how in after.restyled)
     if len(old) + len(new) > COMPARED_LINES:
         return snapshot.text
     parts = _diff(old, new)
-    # A dialog may cover the whole page: its lines are counted here, not listed as changed.
+    # A dialog may cover the whole page: the covered lines are counted, not listed as changed.
     covered_before = {line.uncovered() for line in before.lines if line.covered}
     covered = [line for line in after.lines if line.covered]
     newly_covered = sum(line.uncovered() not in covered_before for line in covered)
@@ -406,7 +406,7 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
 
 
 def new_lines(before: View, after: View) -> tuple[str, ...]:
-    """Return the lines without refs that the page did not show before; none of another page."""
+    """Return the lines, without refs, that the page did not show before; none for another page."""
     if without_query(before.url) != without_query(after.url):
         return ()
     known = {line.plain for line in before.lines}
@@ -414,17 +414,17 @@ def new_lines(before: View, after: View) -> tuple[str, ...]:
 
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Diff two renderings; lines are matched by their refs, those without refs by their text."""
+    """Diff two renderings; lines are matched by their refs or, without refs, by their text."""
     old_keys = [" ".join(REF.findall(text)) or text for text in old]
     new_keys = [" ".join(REF.findall(text)) or text for text in new]
     steps = SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes()
-    # Runs of equal length are compared line by line; in the others lines were added and removed.
+    # Runs of equal length are compared line by line; in others, lines were added and removed.
     uneven = [
         step for step in steps if step[0] != "equal" and step[2] - step[1] != step[4] - step[3]
     ]
     removed_lines = {text for _, i1, i2, _, _ in uneven for text in old[i1:i2]}
     added_lines = {text for _, _, _, j1, j2 in uneven for text in new[j1:j2]}
-    # A line with a control that was removed here and added there, unchanged, has moved.
+    # A line with a control that was removed in one place and added unchanged in another has moved.
     moved = {text for text in removed_lines & added_lines if "[" in text}
     out: list[str] = []
     for tag, i1, i2, j1, j2 in steps:
@@ -442,12 +442,12 @@ def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
         removed = [f"- {text[:_REMOVED_CHARS]}" for text in old[i1:i2] if text not in moved]
         out += removed[:_REMOVED_SHOWN]
         if len(removed) > _REMOVED_SHOWN:
-            out.append(f"- ({len(removed) - _REMOVED_SHOWN} more lines went)")
+            out.append(f"- ({len(removed) - _REMOVED_SHOWN} more lines are gone)")
     return out
 
 
 def _changed_parts(old: str, new: str) -> str:
-    """Shorten a long line to the controls and words that changed."""
+    """Shorten a long line to its changed controls and words."""
     if len(new) <= _LONG_LINE:
         return new.strip()
     before, after = _SEGMENTS.findall(old), _SEGMENTS.findall(new)

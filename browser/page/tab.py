@@ -1,4 +1,4 @@
-"""A live page: look at it, search it, act on it; each action returns what changed."""
+"""A live page: view it, search it, act on it; each action returns what changed."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from browser.page.view import Target
     from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
 
-DOWNLOAD_SECONDS = 50.0  # of the minute that a call may take
-FIRST_BYTE_SECONDS = 5.0  # some servers make the file only when it is requested
-LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
-# Pixels past the middle of a drop target: a sortable list inserts before or after it by the side.
-ASIDE = 2
+DOWNLOAD_SECONDS = 50.0  # of the one minute that a call may take
+FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
+LOOK_AGAIN_SECONDS = 0.2  # while waiting for a text; a look takes a quarter of that
+# Pixels past the middle of a drop target: the side decides where a sortable list inserts.
+DROP_OFFSET = 2
 MAX_RESULT = 4_000  # characters of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
 """Types of fields that sites use for one-time codes, besides passwords."""
@@ -70,11 +70,11 @@ class Tab:
         self.driver = PageDriver(page, events, check_allowed, logins)
         self.id = tab_id
         self._selection = LineSelection([], set())
-        self._pdf: tuple[int, bytes | None] | None = None  # by the navigations before it
+        self._pdf: tuple[int, bytes | None] | None = None  # with the navigation count
 
     @property
     def page(self) -> Page:
-        """The page as Playwright has it."""
+        """The Playwright page."""
         return self.driver.page
 
     @property
@@ -89,7 +89,7 @@ class Tab:
 
     @property
     def status(self) -> int | None:
-        """The HTTP status that the page came with; None if it did not come over HTTP."""
+        """The HTTP status of the page's response; None if it was not loaded over HTTP."""
         return self.events.status
 
     @property
@@ -98,13 +98,13 @@ class Tab:
         return self.driver.view.title if self.driver.view else ""
 
     def citable(self) -> str:
-        """All that the last look saw, as Markdown without refs; "" before the first look."""
+        """Everything in the last look, as Markdown without refs; "" before the first look."""
         return self.driver.view.citable() if self.driver.view else ""
 
     async def goto(
         self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
     ) -> None:
-        """Go to an address; a page that loads slowly is taken as it is.
+        """Go to an address; a page that loads slowly is used as it is.
 
         `login` answers the site if it asks for one by HTTP authentication; without it, the page
         that the site shows instead is opened.
@@ -118,7 +118,7 @@ class Tab:
         *,
         deadline: float = LOOK_SECONDS,
     ) -> Snapshot:
-        """Show the page within a budget of tokens (None: all of it), ranked by the query."""
+        """Show the page within a token budget (None: all of it), ranked by the query."""
         view = await self.driver.look(deadline, whole=budget is None)
         if view.consent:
             async with within(deadline, "close a consent dialog"):
@@ -130,15 +130,15 @@ class Tab:
         return snapshot
 
     async def find(self, text: str) -> FindResult:
-        """Find lines of the whole page by text, role or words, also beyond what a snapshot holds.
+        """Find lines anywhere on the page by text, role or words, even if a snapshot lacks them.
 
-        The text itself gets a ref too, even if nothing says that it can be clicked: a page may
-        handle clicks where the snapshot cannot see it.
+        The text itself gets a ref too, even if nothing marks it as clickable: a page may handle
+        clicks that the snapshot cannot detect.
         """
         return await finding.find(self.driver, text)
 
     async def expand(self, ref: str) -> str:
-        """Show what a fold left out, all options of a select, or the lines in or around a ref."""
+        """Show a fold's lines, all options of a select, or the lines in or around a ref."""
         view = self.driver.view or await self.driver.look()
         try:
             return expand_ref(view, self._selection, ref)
@@ -152,7 +152,7 @@ class Tab:
         return format_lines(lines)
 
     def describe(self, ref: str) -> str:
-        """Return role and name of an element as they were last shown; the ref if it was not."""
+        """Return an element's role and name as last shown; the ref if it was not shown."""
         return self.driver.view.refs.get(ref, ref) if self.driver.view else ref
 
     def is_link(self, ref: str) -> bool:
@@ -172,18 +172,18 @@ class Tab:
             return content.page_context(await injected.call(self.page.main_frame, "context", limit))
 
     async def html(self) -> str:
-        """Return the DOM as it is now, with its scripts: many sites keep their data in them."""
+        """Return the current DOM, with its scripts: many sites keep their data there."""
         async with self.driver.reading("read the page"):
             return await self.page.content()
 
     async def rendered_html(self) -> str:
-        """Return what a user sees of the page as HTML, styles applied."""
+        """Return what a user sees of the page as HTML, with styles applied."""
         self.driver.check_alive()
         await self.driver.check_current_url()
         return await content.rendered_html(self.page)
 
     async def pdf(self) -> bytes | None:
-        """Return the PDF that the browser shows; None if it shows a page, or not that again."""
+        """Return the PDF that the browser shows; None for a page, or if a new fetch fails."""
         if self.driver.view is None or not self.driver.view.is_pdf:
             return None
         if self._pdf is None or self._pdf[0] != self.events.navigations:
@@ -192,14 +192,14 @@ class Tab:
         return self._pdf[1]
 
     async def wait_until_idle(self, seconds: float) -> None:
-        """Wait until the page's requests have ended, at most so long."""
+        """Wait until the page's requests have ended, for at most `seconds`."""
         with suppress(PlaywrightTimeout):
             await self.page.wait_for_load_state("networkidle", timeout=seconds * 1000)
 
     async def screenshot(self, *, whole: bool = False, ref: str | None = None) -> bytes:
         """Take a PNG screenshot of the viewport, of the whole page or of an element."""
         milliseconds = ACT_SECONDS * 1000
-        # Chrome takes a screenshot with the next frame, and a background tab draws none.
+        # Chrome takes a screenshot with the next frame, and a background tab draws no frames.
         async with self.driver.reading("take a screenshot", ACT_SECONDS), keep_rendering(self.page):
             if ref:
                 target = await self.driver.frames.find(ref)
@@ -215,13 +215,13 @@ class Tab:
 
     async def storage(self) -> BrowserStorage:
         """Return the browser's cookies and what this page's site stores."""
-        async with self.driver.reading("read what the site keeps"):
+        async with self.driver.reading("read the site's storage"):
             return await content.read_storage(self.page)
 
     async def ref_of(self, found: str | ElementHandle) -> str:
-        """Return the ref of an element, or of the only one that a CSS selector matches.
+        """Return the ref of an element, or of the only element that a CSS selector matches.
 
-        Raises RefError if it matches none, or several.
+        Raises RefError if it matches none or several.
         """
         async with within(LOOK_SECONDS, "find the element"):
             if isinstance(found, str):
@@ -239,7 +239,7 @@ class Tab:
     async def identify(self, ref: str) -> dict[str, str]:
         """Describe a ref's element so that another load finds it: role, name, attributes, path.
 
-        Raises RefError if it is gone, or inside a frame.
+        Raises RefError if it is gone or inside a frame.
         """
         target = await self.driver.frames.find(ref)
         if target.frame is not self.page.main_frame:
@@ -253,10 +253,10 @@ class Tab:
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Tell which form clicking `ref`, or pressing `keys` in it, submits; "" if there is none.
+        """Return which form clicking `ref`, or pressing `keys` in it, submits; "" if none.
 
-        Only HTML is looked at: what a script would do cannot be known. Without a ref the keys go
-        to the focused element. Raises RefError.
+        Only the HTML is examined: what a script would do cannot be known. Without a ref, the keys
+        go to the focused element. Raises RefError.
         """
         self.driver.check_alive()
         if keys is not None and not _SUBMITTING_KEYS & set(keys.replace("+", " ").split()):
@@ -269,10 +269,10 @@ class Tab:
             return str(await injected.call(frame, "effect", arguments))
 
     async def submits_login(self, ref: str | None, keys: str | None = None) -> bool:
-        """Whether clicking `ref`, or pressing `keys` in it, submits the form of a typed secret.
+        """Whether clicking `ref`, or pressing `keys` in it, submits the form with a typed secret.
 
-        That is the form of the password field, sent to the page's own origin, and no other; without
-        a ref the keys go to the focused element. Raises RefError.
+        That is only the password field's form, if it is sent to the page's own origin. Without a
+        ref, the keys go to the focused element. Raises RefError.
         """
         self.driver.check_alive()
         if keys is not None and not {keys} <= _SUBMITTING_KEYS:
@@ -286,11 +286,11 @@ class Tab:
             return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
-        """Find the captcha on the page, as a solver needs it; None if there is no known kind."""
+        """Find the captcha on the page, in a solver's form; None if there is no known kind."""
         return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:
-        """Put a solver's token into the page's captcha as its widget would.
+        """Insert a solver's token into the page's captcha, as its widget would.
 
         Returns how: `callback`, `submitted`, `filled` (the page's own button has to be clicked),
         or "" if the captcha is gone.
@@ -300,7 +300,7 @@ class Tab:
     async def click(
         self, ref: str, *, dialog: str | None = None, **options: Unpack[ClickOptions]
     ) -> ActionOutcome:
-        """Click an element; `dialog` answers a question it asks: "accept", "dismiss" or a text."""
+        """Click an element; `dialog` answers a dialog it opens: "accept", "dismiss" or a text."""
         count, hold, seconds = (
             options.get("count", 1),
             options.get("hold", ()),
@@ -329,9 +329,9 @@ class Tab:
         instead: str | None = None,
         dialog: str | None = None,
     ) -> ActionOutcome:
-        """Put text into a field: replaces its content, or is added at the end with `append`.
+        """Put text into a field, replacing its content or, with `append`, adding to it.
 
-        `instead` is a part of the content that alone is replaced. `submit` presses Enter
+        With `instead`, only that part of the content is replaced. `submit` presses Enter
         afterwards.
         """
 
@@ -366,7 +366,7 @@ class Tab:
         submit: bool = False,
         is_code: bool = False,
     ) -> ActionOutcome:
-        """Put a secret into a password field of the page itself, never of a frame in it.
+        """Put a secret into a password field of the page itself, never one in a frame.
 
         A one-time code (`is_code`) may also go into a text field. `value_for` returns it for the
         page's address, None if it may not be typed there. Raises
@@ -382,7 +382,7 @@ class Tab:
                 )
             value = value_for(target.frame.url)
             if value is None:
-                raise ActionError("no secret of that name may be used on this site")
+                raise ActionError("no secret with that name may be used on this site")
             if submit and await injected.call(target.frame, "sendsAway", target.element):
                 raise ActionError(
                     "not typed: the form sends the password to another site",
@@ -397,7 +397,7 @@ class Tab:
         return await self.driver.act("typed a secret into", perform, ref)
 
     async def check(self, ref: str, *, on: bool = True) -> ActionOutcome:
-        """Tick a checkbox, radio or switch, or untick it; does nothing if it is so already."""
+        """Tick or untick a checkbox, radio button or switch; does nothing if it is already so."""
 
         async def perform(target: Target) -> None:
             before = await user_input.control_state(target)
@@ -417,7 +417,7 @@ class Tab:
         )
 
     async def press(self, keys: str, ref: str | None = None) -> ActionOutcome:
-        """Press keys, separated by spaces, in an element or where the focus is."""
+        """Press keys, separated by spaces, in an element or wherever the focus is."""
         key_names = keys.split() or ["Space"]
 
         async def perform(target: Target | None = None) -> str:
@@ -427,7 +427,7 @@ class Tab:
             focus = await injected.call(frame or self.page.main_frame, "focusOf", element)
             if focus["off"] and _PRESSING_KEYS & set(key_names):
                 what = "it was not pressed" if target else f"{focus['line']} was not pressed"
-                raise ActionError(f"{what}: {focus['off']}", hint=user_input.OFF_HINT)
+                raise ActionError(f"{what}: {focus['off']}", hint=user_input.DISABLED_HINT)
             await user_input.press(self.page, key_names)
             if target and not focus["right"]:
                 return f"but the focus is on {focus['line'] or 'nothing'}"
@@ -453,11 +453,11 @@ class Tab:
         path: Sequence[Point] = (),
         seconds: float = 0,
     ) -> ActionOutcome:
-        """Drag an element onto another (`to`), or `by` pixels, from the point `at` of it.
+        """Drag an element onto another (`to`), or `by` pixels, from the point `at` in it.
 
-        The button is held down for `seconds` before it moves. With a `path` the pointer goes
-        through its points, counted from the element's corner, as for drawing on a canvas; first
-        comes the point `at`, if it is given.
+        The button is held down for `seconds` before it moves. With a `path`, the pointer goes
+        through its points, relative to the element's corner, as for drawing on a canvas; it
+        starts at the point `at`, if given.
         """
         points = list(path if at or not path else path[1:])
 
@@ -469,18 +469,18 @@ class Tab:
                 stops = [(box["x"] + across, box["y"] + down) for across, down in points]
             elif to is not None:
                 end = await user_input.hit_point(await self.driver.frames.find(to), covered=True)
-                stops = [end, (end[0] + ASIDE, end[1] + ASIDE)]
+                stops = [end, (end[0] + DROP_OFFSET, end[1] + DROP_OFFSET)]
             else:
                 stops = [(x + by[0], y + by[1])]
             await user_input.drag(self.page, start, stops, seconds)
 
         did = f"drew {len(path)} points on" if path else f"dragged to {to or by}"
         outcome = await self.driver.act(did, perform, ref, moving=True)
-        # An element that only flashed while it was dragged has gone back to where it was.
+        # An element that only flashed during the drag is back where it was.
         if outcome.changes or not all(event.startswith(FLASHED) for event in outcome.events):
             return outcome
         draws = path or self.describe(ref).startswith("canvas")
-        caveat = "what it drew was not read back" if draws else "but nothing on the page changed"
+        caveat = "the drawing was not read back" if draws else "but nothing on the page changed"
         return replace(outcome, did=f"{outcome.did}, {caveat}")
 
     async def drop(
@@ -499,8 +499,8 @@ class Tab:
     async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
         """Select a text with the pointer, in an element or anywhere on the page.
 
-        Without a ref the first match is taken, of the page before its frames. Raises ActionError if
-        there is no match.
+        Without a ref, the first match is selected, searching the page before its frames. Raises
+        ActionError if there is no match.
         """
 
         async def perform(target: Target | None = None) -> None:
@@ -523,9 +523,8 @@ class Tab:
     ) -> ActionOutcome:
         """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
 
-        With `ref` that element is scrolled, or the scrollable one around it. Elements without a
-        scroll
-        bar get the mouse wheel (maps, sliders).
+        With `ref`, that element or the scrollable one around it is scrolled. Elements without a
+        scroll bar (maps, sliders) get mouse-wheel events.
         """
 
         async def to_text() -> None:
@@ -566,7 +565,7 @@ class Tab:
             await self.driver.settle()
             if self.events.sent:
                 return "and the page sent a request"
-            return "not sent yet: the page's own button does that"
+            return "not sent yet: click the page's own button to send it"
 
         return await self.driver.act(did, perform, ref)
 
@@ -584,10 +583,10 @@ class Tab:
                 outcome = await self.click(ref)
                 clicked = outcome.did
                 if len(self.events.downloads) == before:
-                    # If the page reacted in another way there is no download to wait for.
+                    # If the page reacted in another way, there is no download to wait for.
                     reacted = not is_requested and (outcome.changes or outcome.events)
                     await asyncio.wait({started}, timeout=0 if reacted else FIRST_BYTE_SECONDS)
-                    if not started.done() and is_requested:  # no event says that it began
+                    if not started.done() and is_requested:  # no event says that it has started
                         raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
                         hint = f"READ {self.url} where the file is shown."
@@ -624,7 +623,7 @@ class Tab:
         return replace(outcome, changes=f"{result}\n{outcome.changes}".strip())
 
     async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:
-        """Answer the dialog that is held open; raises ActionError if there is none."""
+        """Answer the dialog that was left open; raises ActionError if there is none."""
         dialog, before = self.events.open_dialog, self.driver.view
         if dialog is None:
             raise ActionError("no dialog is open")
@@ -648,16 +647,16 @@ class Tab:
         return await self.driver.act_on_page("went back", perform)
 
     async def _shows(self, matches: Callable[[str], bool]) -> bool:
-        """Whether the page shows a text now; False for one that is too busy to be looked at."""
+        """Whether the page shows a text now; False for a page too busy to be looked at."""
         try:
             return matches((await self.driver.look()).visible_text())
         except DeadlineExceeded:
             return False
 
     async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
-        """Wait until a text, or a match of a `/pattern/`, is visible as a snapshot shows it.
+        """Wait until a text, or a match for a `/pattern/`, is visible as in a snapshot.
 
-        Without a text this waits for all of `deadline` (seconds). Raises DeadlineExceeded if the
+        Without a text, this waits for the full `deadline` (seconds). Raises DeadlineExceeded if the
         text does not appear.
         """
         before = self.driver.view or await self.driver.look()
@@ -668,7 +667,7 @@ class Tab:
             matches, until = text_matcher(text), time.monotonic() + deadline
             while not await self._shows(matches):
                 if time.monotonic() > until:
-                    why = f"{text!r} did not come within {deadline:g} s"
+                    why = f"{text!r} did not appear within {deadline:g} s"
                     raise DeadlineExceeded(why, hint="SNAPSHOT shows what is there.")
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
         return await self.driver.observe(f"waited for {text!r}", before)

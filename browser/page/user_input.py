@@ -1,6 +1,6 @@
 """Input to a page: pointer, keys, fields, text selection. Each function does one thing.
 
-If the page does not let it happen, ActionError is raised; its hint says what to try instead.
+If the page does not allow it, ActionError is raised; its hint says what to try instead.
 """
 
 from __future__ import annotations
@@ -30,47 +30,47 @@ if TYPE_CHECKING:
 Modifier = Literal["Alt", "Control", "Meta", "Shift"]
 Button = Literal["left", "middle", "right"]
 Point = tuple[float, float]
-"""Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
+"""Pixels from an element's left and top edges; negative values, from its right and bottom edges."""
 ControlState = dict[str, Any]
-"""What a control holds: see `stateOf` in `js/fields.js`."""
+"""The state of a control: see `stateOf` in `js/fields.js`."""
 
-POINTER_MS = 2_500  # an element covered or moving for longer does not come free by itself
-RETRY_SECONDS = 0.05  # between two looks at a covered element
-DRAG_STEPS = 10  # mouse moves; pages ignore a jump
-DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
-DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
+POINTER_MS = 2_500  # an element covered or moving for longer is unlikely to become free
+RETRY_SECONDS = 0.05  # between checks of a covered element
+DRAG_STEPS = 10  # mouse moves; pages ignore a single jump
+DRAG_SECONDS = 2.5  # of an action's ten, for the steps in between
+DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's position every 50 ms
 MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
-KEYS_SECONDS = 3.0  # of an action's ten, for typing key by key; what is left is inserted at once
+KEYS_SECONDS = 3.0  # of an action's ten, for typing key by key; the rest is inserted at once
 KEYS_AT_ONCE = 8
-MAX_STEPS = 250  # arrow keys to set a slider: some 5 ms each
+MAX_STEPS = 250  # arrow keys to set a slider, about 5 ms each
 NUMBER_LOOKS, NUMBER_SECONDS = 6, 0.025
-"""How often, and how many seconds apart, a slider is read: some change only when they draw."""
+"""How often and how many seconds apart a slider is read: some change only when redrawn."""
 STEPPERS = frozenset({"slider", "spinbutton"})
-"""Kinds of controls that are no native fields, and are set by arrow keys."""
+"""Controls that are not native fields and are set with arrow keys."""
 BY_WHEEL = "by the wheel"
 FAR = 1_000_000  # pixels to the end of any list
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
-_BAD_FORM = (
+_WRONG_FORMAT = (
     "the value does not have the format that this field requires (2026-03-31, 13:45, #ff0000, 42)"
 )
-OFF_HINT = "Check what the page requires first."
-_FORM_HINT = "Give it in that form."
-# A phrase in Playwright's message, our reason and hint.
+DISABLED_HINT = "Check what the page requires first."
+_FORMAT_HINT = "Give it in that format."
+# A phrase in Playwright's message, with our reason and hint.
 _REASONS = (
-    ("element is not enabled", "it is disabled", OFF_HINT),
-    ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
-    ("element is not visible", "it is not visible", "CLICK what shows it first."),
-    ("outside of the viewport", "it is outside of what can be scrolled to", None),
+    ("element is not enabled", "it is disabled", DISABLED_HINT),
+    ("element is not editable", "it is readonly", "CLICK it, and choose from what it opens."),
+    ("element is not visible", "it is not visible", "First CLICK the control that shows it."),
+    ("outside of the viewport", "it is outside the scrollable area", None),
     ("is not an <input>", "it is not a field to type into", "CLICK the field and look again."),
-    ("Malformed value", _BAD_FORM, _FORM_HINT),
-    ("Timeout ", "the browser did not get to it in time", "SNAPSHOT, and do it again."),
+    ("Malformed value", _WRONG_FORMAT, _FORMAT_HINT),
+    ("Timeout ", "the browser did not reach it in time", "SNAPSHOT, and try again."),
 )
 
 
 class ClickOptions(TypedDict, total=False):
-    """How to click: the button, how often, `at` which point of the element.
+    """How to click: which button, how many times, and `at` which point of the element.
 
-    `hold` are modifier keys held down meanwhile; the button stays down for `seconds` (a long
+    `hold` lists modifier keys held down meanwhile; the button stays down for `seconds` (a long
     press).
     """
 
@@ -82,14 +82,14 @@ class ClickOptions(TypedDict, total=False):
 
 
 async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
-    """Click where the element can be hit, or `at` a point of it.
+    """Click where the element can be hit, or `at` a point in it.
 
-    Returns a remark if another element got the press, otherwise "". The pointer goes to a place on
-    the page, not to an element, which a page that renders itself all the time may replace
-    meanwhile: what counts is which element is there, and gets the press.
+    Returns a note if another element received the press, otherwise "". The pointer goes to a
+    position on the page, not to an element, which a constantly re-rendering page may replace in
+    the meantime: the element at that position receives the press.
     """
     hit = await _find_hit_point(target, options.get("at"))
-    if hit.get("direct"):  # it has no box that a pointer could hit
+    if hit.get("direct"):  # it has no box for the pointer to hit
         await injected.call(target.frame, "pressDirectly")
         return ""
     page, seconds = target.page, options.get("seconds", 0)
@@ -117,16 +117,16 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
         with suppress(PlaywrightError):  # the click closed the page
             for key in held:
                 await page.keyboard.up(key)
-    with suppress(PlaywrightError):  # the click led to another page: it was no miss
+    with suppress(PlaywrightError):  # the click led to another page, so it did not miss
         if missed := await injected.call(target.frame, "missed"):
             return f"but {missed}"
     return ""
 
 
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
-    """Find where the point that was aimed at is now, in CSS pixels of the main viewport.
+    """Find the current position of the target point, in CSS pixels of the main viewport.
 
-    The text says what covers it since, if that is known.
+    The text says what covers it now, if that is known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
@@ -157,7 +157,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
             await target.page.mouse.move(hit["over"]["x"], hit["over"]["y"])
             continue
         if not hit.get("wait") or time.monotonic() > until:
-            hint = OFF_HINT if hit.get("off") else None
+            hint = DISABLED_HINT if hit.get("off") else None
             if hit.get("over"):
                 hint = "HOVER the element beside it first, then SNAPSHOT."
             if "covers" in reason:
@@ -169,7 +169,8 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
 async def hit_point(target: Target, at: Point | None = None, *, covered: bool = False) -> Point:
     """Find where the element can be hit, in CSS pixels of the main viewport.
 
-    With `covered` its middle is taken, whatever lies there: a drop target may hold other elements.
+    With `covered`, its middle is used, whatever lies there: a drop target may contain other
+    elements.
     """
     if not covered:
         hit = await _find_hit_point(target, at)
@@ -182,12 +183,12 @@ async def hit_point(target: Target, at: Point | None = None, *, covered: bool = 
 
 
 async def hover(target: Target, at: Point | None = None) -> None:
-    """Move the pointer onto the element, or to a point of it."""
+    """Move the pointer onto the element, or to a point in it."""
     await target.page.mouse.move(*await hit_point(target, at))
 
 
 async def wheel(page: Page, element: ElementHandle | None, pixels: float) -> str:
-    """Turn the mouse wheel over the middle of an element or of the page; returns BY_WHEEL."""
+    """Turn the mouse wheel over the middle of an element or the page; returns BY_WHEEL."""
     box: Any = await element.bounding_box() if element else None
     if box is None:
         box = await page.evaluate("({ x: 0, y: 0, width: innerWidth, height: innerHeight })")
@@ -197,10 +198,10 @@ async def wheel(page: Page, element: ElementHandle | None, pixels: float) -> str
 
 
 async def drag(page: Page, start: Point, stops: Sequence[Point], seconds: float = 0) -> None:
-    """Drag from a point of the viewport through the `stops`, in steps that event handlers see.
+    """Drag from a point in the viewport through the `stops`, in steps that event handlers can see.
 
-    The button is held down for `seconds` first, as some pages wait for that. Steps between the
-    stops are left out when a slow page has used up DRAG_SECONDS.
+    The button is first held down for `seconds`, as some pages wait for that. Steps between stops
+    are skipped when a slow page has used up DRAG_SECONDS.
     """
     await page.mouse.move(*start)
     await page.mouse.down()
@@ -217,12 +218,12 @@ async def drag(page: Page, start: Point, stops: Sequence[Point], seconds: float 
         await page.mouse.move(*stops[-1])  # Chrome may have merged the last move with a step
         await asyncio.sleep(DROP_SECONDS)
     finally:
-        # Whatever happens: with the button down the next press would keep dragging.
+        # Whatever happens: with the button down, the next press would continue the drag.
         await page.mouse.up()
 
 
 async def press(page: Page, keys: Sequence[str]) -> None:
-    """Press keys one after the other, each as `Enter`, `Control+a`, `ArrowDown`."""
+    """Press keys one after another, named like `Enter`, `Control+a`, `ArrowDown`."""
     for key in keys:
         try:
             await page.keyboard.press(key)
@@ -232,7 +233,7 @@ async def press(page: Page, keys: Sequence[str]) -> None:
 
 
 async def control_state(target: Target) -> ControlState:
-    """Read what a control holds now."""
+    """Read a control's current state."""
     state: ControlState = await injected.call(target.frame, "stateOf", target.element)
     return state
 
@@ -248,7 +249,7 @@ async def related(target: Target, function: Literal["fieldIn", "drawnFor"]) -> T
 
 
 async def fill(target: Target, text: str, before: ControlState) -> None:
-    """Replace a field's content, which was `before`, by a text; key by key if it is short."""
+    """Replace a field's content, which was `before`, with a text; key by key if it is short."""
     element, kind = target.element, before["kind"]
     if kind in STEPPERS:
         await _step_to(target, text, before)
@@ -266,21 +267,21 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
             if before["bare"]:
                 await element.focus()
             else:
-                await element.fill("", timeout=POINTER_MS)  # which focuses it, too
+                await element.fill("", timeout=POINTER_MS)  # which also focuses it
             await _type(target.page, text)
             if text and before["text"] and await _restored(target, before["text"], text):
                 await element.select_text(timeout=POINTER_MS)
                 await _type(target.page, text)
-        # Such a field is empty after a value that the browser cannot read.
+        # Such a field is empty after a value that the browser cannot parse.
         has_format = kind in _FILLED_AT_ONCE or kind == "number"
         if has_format and text and not await element.input_value():
-            raise ActionError(_BAD_FORM, hint=_FORM_HINT)
+            raise ActionError(_WRONG_FORMAT, hint=_FORMAT_HINT)
     except PlaywrightError as error:
         raise _action_error(error) from error
 
 
 async def _restored(target: Target, old: str, text: str) -> bool:
-    """Whether the page put the `old` content back when it was cleared, before the text came."""
+    """Whether the page restored the `old` content after clearing, before the text was typed."""
     return (await control_state(target))["text"] in {old + text, text + old}
 
 
@@ -289,17 +290,17 @@ async def append(target: Target, text: str, kind: str = "") -> None:
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+End")
         return
-    await target.element.focus()  # the caret is then where it was last
+    await target.element.focus()  # the caret returns to its last position
     await injected.call(target.frame, "toTheEnd", target.element)
-    if kind == "rich":  # an editor that keeps a caret of its own moves it by a key
+    if kind == "rich":  # an editor with its own caret moves it with a key
         await target.page.keyboard.press("ControlOrMeta+End")
     await _type(target.page, text)
 
 
 async def _step_to(target: Target, text: str, before: ControlState) -> None:
-    """Set a slider, or a part of a date, that is not a native field: by digits or by arrow keys.
+    """Set a slider or a date part that is not a native field, with digits or arrow keys.
 
-    Raises ActionError if it does not take the value.
+    Raises ActionError if it does not accept the value.
     """
     keyboard = target.page.keyboard
     await target.element.focus()
@@ -327,7 +328,7 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
 
 
 async def _press_towards(target: Target, wanted: float) -> None:
-    """Press arrow keys until `aria-valuenow` is the value that is wanted, or the nearest to it."""
+    """Press arrow keys until `aria-valuenow` is the wanted value, or the nearest to it."""
     keyboard, left = target.page.keyboard, MAX_STEPS
     now: float | None = (await control_state(target))["number"]
     up, down = "ArrowUp", "ArrowDown"
@@ -353,7 +354,7 @@ async def _press_towards(target: Target, wanted: float) -> None:
 
 
 async def _number_at_rest(target: Target, before: float | None = None) -> float | None:
-    """Read a slider once it changed from `before`, or did not in time, and changes no more."""
+    """Read a slider once it has changed from `before` (or failed to in time) and is stable."""
     last = before
     for _ in range(NUMBER_LOOKS):
         now: float | None = (await control_state(target))["number"]
@@ -365,7 +366,7 @@ async def _number_at_rest(target: Target, before: float | None = None) -> float 
 
 
 async def _paste(target: Target, text: str, keys: str) -> None:
-    """Paste into an editor that renders its text itself; `keys` first select or move the caret."""
+    """Paste into an editor that renders its own text; `keys` first select or move the caret."""
     await target.element.focus()
     await target.page.keyboard.press(keys)
     arguments = {"element": target.element, "text": text}
@@ -374,7 +375,7 @@ async def _paste(target: Target, text: str, keys: str) -> None:
 
 
 async def type_over_selection(page: Page, text: str) -> None:
-    """Replace the selection by a text."""
+    """Replace the selection with a text."""
     if text:
         await _type(page, text)
     else:
@@ -382,21 +383,21 @@ async def type_over_selection(page: Page, text: str) -> None:
 
 
 async def _type(page: Page, text: str) -> None:
-    # A tab key would leave the field; editors indent a new line after an indented one by
+    # A tab key would leave the field; after an indented line, editors indent the new line
     # themselves.
     if len(text) > MAX_KEYS or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
         return
     until = time.monotonic() + KEYS_SECONDS
     for at in range(0, len(text), KEYS_AT_ONCE):
-        if time.monotonic() > until:  # a page that works on each key for long
+        if time.monotonic() > until:  # a page that handles each key slowly
             await page.keyboard.insert_text(text[at:])
             return
         await page.keyboard.type(text[at : at + KEYS_AT_ONCE])
 
 
 async def upload(target: Target, paths: Sequence[Path]) -> None:
-    """Fill a file field, or the file chooser that clicking a button opens."""
+    """Fill a file field, or the file chooser opened by clicking a button."""
     files = [str(path) for path in paths]
     try:
         if (await control_state(target))["kind"] == "file":
@@ -410,22 +411,22 @@ async def upload(target: Target, paths: Sequence[Path]) -> None:
 
 
 async def select_text(frame: Frame, text: str, element: ElementHandle | None = None) -> None:
-    """Select a text within an element or the document; raises ActionError if it is not there.
+    """Select a text in an element or the document; raises ActionError if it is not there.
 
-    The pointer is dragged over it; if that selected something else (text broken over columns, or
-    not selectable by pointer), the selection is set by script.
+    The pointer is dragged over it; if that selects something else (text split across columns, or
+    not selectable with the pointer), the selection is set by a script.
     """
     arguments = {"text": text, "element": element}
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", arguments)
     if ends is None:
         hint = "FIND it, and give its exact text."
         raise ActionError(f"{text!r} is not there", hint=hint)
-    left, top = 0.0, 0.0  # of the frame, in the main viewport
+    left, top = 0.0, 0.0  # the frame's position in the main viewport
     if frame.parent_frame is not None:
         box = await (await frame.frame_element()).bounding_box()
         left, top = (box["x"], box["y"]) if box else (left, top)
     start, end = ((left + x, top + y) for x, y in (ends["start"], ends["end"]))
-    if ends["is_editor"]:  # a drag may move a text that is selected already
+    if ends["is_editor"]:  # a drag may move text that is already selected
         await frame.page.mouse.click(*start)
         await frame.page.keyboard.down("Shift")
         try:

@@ -1,4 +1,4 @@
-"""A view of a live page: all its frames walked at once, their lines put together in order."""
+"""A view of a live page: all its frames are walked at once and their lines joined in order."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 WALK_CHARS = 190_000
 WALK_MS = 2_500
 WHOLE_CHARS, WHOLE_MS = 6_000_000, 15_000  # for a snapshot without a budget
-FRAME_SECONDS = 3.0  # a frame that does not answer by then is marked so
+FRAME_SECONDS = 3.0  # a frame that does not answer by then is marked as such
 FRAMES_READ = 30
 FRAMES_DEEP = 5
-RESOLVE_SECONDS = 5.0  # only a page whose own script never ends takes as long
+RESOLVE_SECONDS = 5.0  # only a page whose own script never ends takes this long
 
 WalkResult = dict[str, Any]
 """The result of walking a frame: see `walk` in `js/walk.js`."""
@@ -42,14 +42,15 @@ WalkResult = dict[str, Any]
 
 @dataclass(slots=True)
 class View:
-    """What the page showed at one moment.
+    """What the page showed at one point in time.
 
-    Of a page too large to be walked whole, `cut_above` says that lines above the scroll position
-    are missing, `cut_below` that lines at the end are. `consent` says that a consent dialog of a
-    known platform is in front, `is_pdf` that the browser shows a PDF in the page's place. Since the
-    view before: `flashed` has the refs that changed and changed back, in order; `vanished` the
-    (ref, text) that appeared and went away; `restyled` the (ref, look) of elements that only look
-    different. `found` are lines of a page too large to be walked whole that were searched for.
+    For a page too large to be walked whole, `cut_above` says that lines above the scroll position
+    are missing, `cut_below` that lines at the end are. `consent` says that a known platform's
+    consent dialog is in front, `is_pdf` that the browser shows a PDF instead of a page. Since the
+    previous view: `flashed` has the refs that changed and changed back, in order; `vanished` the
+    (ref, text) pairs that appeared and disappeared; `restyled` the (ref, look) pairs of elements
+    whose look alone changed. `found` are lines found by a search on a page too large to be walked
+    whole.
     """
 
     url: str
@@ -66,7 +67,7 @@ class View:
     found: list[PageLine] = field(default_factory=list)
 
     def citable(self) -> str:
-        """All lines as Markdown without refs, a blank line between blocks; rows make a table."""
+        """All lines as Markdown without refs, blank lines between blocks; rows form a table."""
         parts: list[str] = []
         in_table = False
         for line in (*self.lines, *self.found):
@@ -82,13 +83,13 @@ class View:
         return "".join(parts[1:])
 
     def visible_text(self) -> str:
-        """The text that a user can see, one line for each line of the view."""
+        """The text that a user can see, one line per line of the view."""
         return "\n".join(line.visible_text() for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The element of a ref, and the frame that it belongs to."""
+    """A ref's element, and the frame that it belongs to."""
 
     ref: str
     element: ElementHandle
@@ -103,15 +104,15 @@ class Target:
 class Frames:
     """The frames of a tab: walks them, and resolves refs to elements.
 
-    Refs of an inner frame begin with the frame's number (`f1e3`), and each frame keeps counting
-    across documents, so that no ref is given twice.
+    Refs in an inner frame begin with the frame's number (`f1e3`), and each frame continues to
+    count across documents, so that no ref is used twice.
     """
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self._prefixes: dict[Frame, str] = {}  # of refs
-        self._counts: dict[Frame, int] = {}  # the last ref's number
-        self._numbered = 0  # frames that were given a prefix so far
+        self._counts: dict[Frame, int] = {}  # the number of the last ref
+        self._numbered = 0  # frames with a prefix so far
         self._large = False  # the page was too large to be walked whole
         self._walk_ms, self._walk_chars = WALK_MS, WALK_CHARS
 
@@ -122,18 +123,18 @@ class Frames:
 
         Each walk stops after `walk_ms` milliseconds or `chars` characters.
 
-        What the same page showed `before` keeps its refs, if it was only re-rendered or reloaded.
+        Elements from `before` keep their refs if the page was only re-rendered or reloaded.
         """
         self._walk_ms, self._walk_chars = walk_ms, chars
         self._large = self._large and chars == WALK_CHARS
         main = self._page.main_frame
         raw = await self._walk(main, below=self._large)
-        # A page too large for one walk is walked from the scroll position on: what a user sees
+        # A page too large for one walk is walked from the scroll position: what a user sees
         # must be part of the view.
         if raw.get("cut") and raw["scrolled"] and not raw["below"]:
             raw = await self._walk(main, below=True)
         self._large = bool(raw.get("cut") or raw.get("below"))
-        # Closed shadow roots come over DevTools, which takes a second walk; most pages have none.
+        # Closed shadow roots come through DevTools and need a second walk; most pages have none.
         if raw.get("suspects") and await injected.adopt_closed_roots(self._page):
             raw = await self._walk(main, below=self._large)
         inner: dict[str, WalkResult] = {}  # by the ref of the frame's element
@@ -164,7 +165,7 @@ class Frames:
         return view
 
     async def _keep_refs(self, before: View, view: View) -> None:
-        """Give elements that were re-rendered or reloaded the refs that they had before."""
+        """Give re-rendered or reloaded elements the refs that they had before."""
         if not (anew := successors(before.lines, view.lines)):
             return
         kept: dict[str, str] = {}
@@ -189,9 +190,9 @@ class Frames:
         return [self._page.main_frame, *shown]
 
     async def lines_with_text(self, text: str) -> tuple[list[PageLine], bool]:
-        """Find lines with a text on a page too large to be walked whole, frames included.
+        """Find lines with a text on a page too large to be walked whole, including its frames.
 
-        Returns the lines, and whether all of the page was searched.
+        Returns the lines, and whether the whole page was searched.
         """
         calls = (
             answer_or_none(self._walk_parts(frame, text=text), FRAME_SECONDS)
@@ -210,15 +211,15 @@ class Frames:
         return (await self._walk_parts(target.frame, element=target.element))[0]
 
     async def find(self, ref: str) -> Target:
-        """Resolve a ref to its element; to its successor if it was re-rendered, unambiguously.
+        """Resolve a ref to its element, or if that was re-rendered, to its unambiguous successor.
 
-        Raises RefError, with candidate lines, if the element is gone or no longer certain. From
-        here on the page is watched for changes, so that settling knows what the action did.
+        Raises RefError, with candidate lines, if the element is gone or no longer certain. From now
+        on the page is watched for changes, so that `settle` knows what the action did.
         """
         prefix = ref.rstrip("0123456789")
         frame = next((frame for frame, own in self._prefixes.items() if own == prefix), None)
         if frame is None or frame.is_detached():
-            raise RefError(f"{ref} is not a ref of this page")
+            raise RefError(f"{ref} is not a ref on this page")
         async with within(RESOLVE_SECONDS, f"find {ref}"):
             found = await injected.call_handle(frame, "take", ref)
             if isinstance(found, ElementHandle):
@@ -234,7 +235,7 @@ class Frames:
         return lines, bool(raw["whole"])
 
     async def _walk(self, frame: Frame, function: str = "walk", **options: object) -> WalkResult:
-        """Walk a frame; with the option `below` only from the scroll position on."""
+        """Walk a frame; with the option `below`, only from the scroll position."""
         bounds = {"chars": self._walk_chars, "ms": self._walk_ms}
         numbers = {"prefix": self._prefix(frame), "start": self._counts.get(frame, 0)}
         # As JSON text: Playwright is much slower at handing over large objects.
@@ -245,7 +246,7 @@ class Frames:
 
     def _prefix(self, frame: Frame) -> str:
         if frame not in self._prefixes:
-            # A page's frames go with it; to keep them here would keep all that they ever loaded.
+            # A page's frames are dropped with it; otherwise all that they ever loaded would stay.
             for gone in [known for known in self._prefixes if known.is_detached()]:
                 del self._prefixes[gone]
                 self._counts.pop(gone, None)
@@ -261,7 +262,7 @@ class Frames:
             self._prefix(frame)  # numbered in the order of frames, not of their answers
             ref = await injected.call(parent, "known", owner)
             if not ref:
-                return  # its element is not shown
+                return  # its element is not visible
             found[ref] = await self._walk(frame)
             if found[ref]["frames"] and depth < FRAMES_DEEP:
                 await self._walk_inside(frame, found, depth + 1)
@@ -273,14 +274,14 @@ class Frames:
 def _lines(
     raw: WalkResult, inner: dict[str, WalkResult], url: str, depth: int = 0, frame: str = ""
 ) -> list[PageLine]:
-    """Make the lines of a frame, indented by `depth`; those of inner frames follow theirs."""
+    """Make a frame's lines, indented by `depth`; an inner frame's lines follow its heading line."""
     lines: list[PageLine] = []
     for entry in raw["lines"]:
         if entry["k"] != "frame":
             found = lines_from_entry(entry, url)
             for line in found:
                 line.depth += depth
-                if line.group:  # numbers of repeaters are a frame's own
+                if line.group:  # each frame numbers its own repeaters
                     line.group = (frame + line.group[0], line.group[1])
             lines += found
             continue
@@ -300,7 +301,7 @@ def _lines(
 
 
 def _name_regions(lines: list[PageLine]) -> None:
-    """Set `region` of each line from the region lines that it is indented under."""
+    """Set each line's `region` from the region lines that it is indented under."""
     stack: list[PageLine] = []
     for line in lines:
         while stack and line.depth <= stack[-1].depth:

@@ -1,4 +1,4 @@
-"""Waiting for the browser: deadlines with typed errors, background tasks, matching of page text.
+"""Waiting for the browser: deadlines with typed errors, background tasks, page text matching.
 
 Every call to the browser has a deadline, and every Playwright error becomes a `BrowserError`.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Playwright has one Error class for all of these; only its text distinguishes them.
+# Playwright has one Error class for all of these; only the text distinguishes them.
 _CLOSED = (
     "has been closed", "browser closed", "connection closed", "disconnected", "pipe closed",
     "epipe",
@@ -40,7 +40,7 @@ _CLOSED = (
 async def within(seconds: float, doing: str) -> AsyncIterator[None]:
     """Run the body for at most `seconds`.
 
-    Raises DeadlineExceeded when the time is up, and turns a Playwright error into a typed one.
+    Raises DeadlineExceeded when the time is up, and turns Playwright errors into typed ones.
     `doing` names the operation in the message ("open https://…").
     """
     try:
@@ -72,7 +72,7 @@ def _typed_error(error: PlaywrightError, doing: str) -> BrowserError:
 
 
 def first_line(error: PlaywrightError) -> str:
-    """Reduce Playwright's message, which carries a call log, to its first line."""
+    """Reduce Playwright's message, which contains a call log, to its first line."""
     line = next(iter(str(error.message).strip().splitlines()), "unknown error")
     call, colon, reason = line.partition(": ")  # `Page.goto: …`
     return reason if colon and call.replace(".", "", 1).isidentifier() and "." in call else line
@@ -87,7 +87,7 @@ async def answer_or_none(call: Awaitable[T], seconds: float) -> T | None:
         return None
 
 
-# The event loop holds tasks weakly: without a reference here one may be collected before its end.
+# The event loop holds tasks weakly: without a reference here, one may be collected before it ends.
 _BACKGROUND: set[asyncio.Task[Any]] = set()
 
 
@@ -105,14 +105,14 @@ _SMALLEST_FRAMES = {"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight":
 async def keep_rendering(page: Page) -> AsyncIterator[None]:
     """Let a background tab draw frames while the body runs, as a visible tab does.
 
-    Chrome draws a tab that is being recorded, so a screencast of the smallest size is started.
+    Chrome draws a tab that is being recorded, so the smallest possible screencast is started.
     """
     session = await page.context.new_cdp_session(page)
     await session.send("Page.startScreencast", _SMALLEST_FRAMES)
     try:
         yield
     finally:
-        with suppress(PlaywrightError):  # the tab closed meanwhile
+        with suppress(PlaywrightError):  # the tab was closed in the meantime
             await session.detach()
 
 

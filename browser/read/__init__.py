@@ -1,1 +1,1 @@
-"""Reads URLs into Pages: by HTTP if that is enough, otherwise by the browser; and crawls sites."""
+"""Reads URLs into Pages, over HTTP if that is enough, otherwise in the browser; crawls sites."""

@@ -1,6 +1,6 @@
-"""Crawls a section of a site: the pages that its sitemaps list and its pages link to.
+"""Crawls a section of a site: the pages listed in its sitemaps and linked from its pages.
 
-Pages are read best first, by the words of the query in their address and link text.
+Pages are read best first, ranked by the query words in their address and link text.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from browser.types import Page
 
 
-# The sitemap standard's own limits, for what a file unpacks to and what it lists.
+# The sitemap standard's limits on a file's unpacked size and its number of entries.
 _MAX_MAP_BYTES = 50 * 1024 * 1024
 _MAX_ENTRIES = 50_000
 _GZIP = b"\x1f\x8b"
-# Sitemaps read for one crawl: large sites split theirs into hundreds.
+# Sitemaps read in one crawl: large sites split theirs into hundreds.
 _MAX_MAPS = 6
 _MAP_SECONDS = 8.0
 _MAP_BYTES = 10 * 1024 * 1024
 _WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml")
 
-# Files that the reader cannot read, and parts of a path that a crawler should not request.
+# Files that the reader cannot read, and path parts that a crawler should not request.
 _SKIPPED_SUFFIXES = frozenset(
     """.png .jpg .jpeg .gif .svg .webp .ico .css .js .mjs .json .woff .woff2 .ttf .mp3 .mp4 .m4a
     .avi .mov .webm .zip .gz .tgz .bz2 .xz .7z .rar .exe .dmg .msi .iso .apk .deb .rpm .jar
@@ -51,12 +51,12 @@ _SKIPPED_SEGMENTS = frozenset(
     """login log-in logout log-out signin sign-in signup sign-up signout sign-out register cart
     checkout account wp-admin wp-json wp-login cdn-cgi feed""".split()
 )
-# Query parameters that only change a page's look, or trigger an action; so do those that begin with
+# Query parameters that only change a page's look or trigger an action; so do those beginning with
 # `session`.
 _SKIPPED_PARAMETERS = frozenset("share replytocom print add-to-cart sort order".split())
-# Of pages that differ by their query only: calendars and shop filters have an endless number.
+# For pages that differ only in their query: calendars and shop filters have an endless number.
 _MAX_PER_PATH = 5
-# A crawl reads far fewer: more known pages would only cost memory.
+# A crawl reads far fewer; more known pages would only use memory.
 _MAX_KNOWN_PAGES = 5_000
 # Pages read concurrently; `browser.net` limits requests to a host by itself.
 _AT_ONCE = 4
@@ -82,7 +82,7 @@ class SiteSection:
         return cls(parsed.host.removeprefix("www."), folder.replace("//", "/"))
 
     def contains(self, url: str) -> bool:
-        """Whether a page belongs to the section."""
+        """Return whether a page belongs to the section."""
         parsed = parse(url)
         if parsed is None or parsed.host.removeprefix("www.") != self.host:
             return False
@@ -91,7 +91,7 @@ class SiteSection:
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """An entry of a sitemap: a page, or (`is_map`) another sitemap. `modified` is as written."""
+    """A sitemap entry: a page, or (`is_map`) another sitemap. `modified` is as written."""
 
     url: str
     modified: str = ""
@@ -99,12 +99,12 @@ class SitemapEntry:
 
 
 def read_sitemap(body: bytes) -> list[SitemapEntry]:
-    """Parse a sitemap, a sitemap index, or a plain list of addresses; anything else is empty."""
+    """Parse a sitemap, a sitemap index, or a plain list of addresses; otherwise nothing."""
     try:
         if body.startswith(_GZIP):
             body = gzip.GzipFile(fileobj=BytesIO(body)).read(_MAX_MAP_BYTES)
         return list(_entries(body))
-    except (BrowserError, OSError, EOFError, zlib.error):  # damaged, or no XML
+    except (BrowserError, OSError, EOFError, zlib.error):  # damaged, or not XML
         return []
 
 
@@ -126,10 +126,10 @@ def _entries(data: bytes) -> Iterator[SitemapEntry]:
 
 
 class Frontier:
-    """The queue of known pages of one section that are not yet read, best first."""
+    """The queue of a section's known pages that have not been read, best first."""
 
     def __init__(self, start: str, query: str, depth: int) -> None:
-        """`depth` is the most links away from the start; pages of sitemaps have depth 1."""
+        """`depth` is the maximum number of links from the start; sitemap pages have depth 1."""
         self.section = SiteSection.from_url(start)
         self._query_words = frozenset(content_words(query))
         self._deepest = depth
@@ -140,7 +140,7 @@ class Frontier:
 
     @property
     def known(self) -> int:
-        """The number of pages of the section that were found, the start included."""
+        """The number of pages found in the section, including the start."""
         return len(self._known)
 
     def add(self, links: Iterable[tuple[str, str]], depth: int) -> None:
@@ -161,7 +161,7 @@ class Frontier:
                 heapq.heappush(self._heap, (-matches, depth, len(self._known), url))
 
     def mark_known(self, url: str) -> bool:
-        """Note an address as known; returns whether it was before."""
+        """Mark an address as known; returns whether it already was."""
         key = normalize(url)
         was_known = key in self._known
         self._known.add(key)
@@ -190,10 +190,10 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """The result of a crawl: the pages read, in the order in which they were chosen.
+    """The result of a crawl: the pages read, in the order they were chosen.
 
-    `known` is the number of pages found; `unread` are the pages that could not be read, with their
-    outcome.
+    `known` is the number of pages found; `unread` holds the pages that could not be read, with
+    their outcomes.
     """
 
     pages: tuple[Page, ...]
@@ -202,7 +202,7 @@ class Crawl:
 
 
 class Crawler:
-    """Reads sections of sites with a run's reader; `polite` fetches their sitemaps."""
+    """Reads site sections with a run's reader; `polite` fetches their sitemaps."""
 
     def __init__(self, reader: Reader, polite: Polite) -> None:
         self._reader = reader
@@ -211,10 +211,10 @@ class Crawler:
     async def crawl(
         self, start: str, *, query: str = "", most: int = 12, depth: int = 2, seconds: float = 40.0
     ) -> Crawl:
-        """Read up to `most` pages of a section, `start` included, best for `query` first.
+        """Read up to `most` pages of a section, including `start`, best matches for `query` first.
 
-        The section is the host and the folder of `start`. Errors of a page are in its outcome, as
-        with the reader. After `seconds` the crawl ends with what was read so far.
+        The section is the host and the folder of `start`. A page's errors are in its outcome, as
+        with the reader. After `seconds`, the crawl ends with the pages read so far.
         """
         frontier = Frontier(start, query, depth)
         pages: list[Page] = []
@@ -226,7 +226,7 @@ class Crawler:
             if page.outcome is not Outcome.OK or document is None:
                 unread.append(page)
                 return
-            # A redirect may lead to a page that was read already; so may two addresses of one page.
+            # A redirect, or two addresses for one page, may lead to a page that was already read.
             is_duplicate = page.url != page.requested_url and frontier.mark_known(page.url)
             if not is_duplicate and document.text not in texts:
                 texts.add(document.text)
@@ -250,7 +250,7 @@ class Crawler:
                         for url, _ in batch
                     ]
                     try:
-                        # In the order of the batch, so that a crawl can be repeated.
+                        # In the batch's order, so that a crawl is reproducible.
                         for (_, page_depth), read in zip(batch, reads, strict=True):
                             add_page(await read, page_depth)
                     finally:
@@ -272,7 +272,7 @@ class Crawler:
                 break
             entries = await self._fetch_sitemap(queue.pop(0))
             pages = [entry for entry in entries if not entry.is_map and section.contains(entry.url)]
-            # Of an index, sitemaps named after the section come first, then the newest.
+            # In an index, sitemaps named after the section come first, then the newest.
             further = sorted(
                 (entry for entry in entries if entry.is_map),
                 key=lambda entry: (any(name in entry.url for name in folders), entry.modified),
@@ -281,7 +281,7 @@ class Crawler:
             queue += [entry.url for entry in further]
             found += pages
             if pages and not in_robots:
-                break  # the second well-known name lists the same
+                break  # the second well-known name lists the same pages
         return sorted(found, key=lambda entry: entry.modified, reverse=True)
 
     async def _fetch_sitemap(self, url: str) -> list[SitemapEntry]:

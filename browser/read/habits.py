@@ -1,6 +1,7 @@
 """Remembers how sites could be read: which need a browser, which are slow, which keep failing.
 
-From that it adjusts how long a read of a site may take. `research habits` shows and deletes it.
+From that it adjusts how long a read of a site may take. `research habits` shows and deletes this
+history.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# HTTP is skipped after so many reads that needed the browser, if they are so large a share of all.
+# HTTP is skipped after this many reads that needed the browser, if they are this share of all.
 _MIN_READS = 3
 _MIN_SHARE = 0.8
-# Sites are rebuilt; after so long HTTP is tried again.
+# Sites are rebuilt; after this time, HTTP is tried again.
 _LIFETIME = timedelta(days=30)
-# Keeps the file small: the sites read longest ago are forgotten first.
+# Keeps the file small: the sites read longest ago are dropped first.
 _MAX_SITES = 2_000
 
-# After so many timeouts in a row a site gets `_MORE` times the usual seconds. After so many more
-# without an answer it gets `_LESS`: waiting longer did not help, and costs each run that time.
-_SLOW_AFTER, _HOPELESS_AFTER = 2, 5
-_MORE, _LESS = 2.0, 0.5
-# A slow site gets so much more than its slowest read took.
+# After this many timeouts in a row, a site gets `_LONGER` times the usual seconds. After as many
+# more without an answer it gets `_SHORTER`: waiting longer did not help and costs each run time.
+_SLOW_AFTER, _UNRESPONSIVE_AFTER = 2, 5
+_LONGER, _SHORTER = 2.0, 0.5
+# A slow site gets this many times its slowest read's duration.
 _MARGIN = 1.5
 FAILURES = frozenset(
     {
@@ -38,18 +39,18 @@ FAILURES = frozenset(
         *(Outcome.LOGIN, Outcome.PAYWALL, Outcome.RATE_LIMITED),
     }
 )
-"""Outcomes that say something about a site, and not about one page or the network."""
+"""Outcomes that say something about a site, not about one page or the network."""
 REPEATED = 3
-"""Failures of one kind in a row that are reported, once."""
+"""The number of identical failures in a row that is reported, once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How often a site was read by HTTP alone, how often by the browser, and the last reason.
+    """How often a site was read over HTTP alone, how often in the browser, and the last reason.
 
     `at` is the ISO time of the last read. `failed` is the outcome of the last reads if they failed,
-    `times` how many failed in that way in a row. `seconds` is what its slowest read took, after
-    reads that took too long.
+    `times` how many in a row failed that way. `seconds` is the duration of its slowest read, once
+    reads have timed out.
     """
 
     http: int = 0
@@ -69,22 +70,22 @@ class Habit:
 
     @property
     def is_recent(self) -> bool:
-        """Whether the habit still counts."""
+        """Whether the habit is still valid."""
         return bool(self.at) and datetime.now(UTC) - datetime.fromisoformat(self.at) < _LIFETIME
 
     def deadline(self, usual: float) -> float:
-        """Return the seconds that a read may take; between half and twice the usual ones."""
+        """Return the seconds that a read may take: between half and twice the usual value."""
         if not self.is_recent:
             return usual
         if self.failed == Outcome.TIMEOUT and self.times >= _SLOW_AFTER:
-            return usual * (_MORE if self.times < _HOPELESS_AFTER else _LESS)
-        return min(max(usual, _MARGIN * self.seconds), _MORE * usual)
+            return usual * (_LONGER if self.times < _UNRESPONSIVE_AFTER else _SHORTER)
+        return min(max(usual, _MARGIN * self.seconds), _LONGER * usual)
 
 
 class Habits:
-    """The habits of all sites, in a JSON file; without a path only in memory.
+    """The habits of all sites, in a JSON file; without a path, only in memory.
 
-    `on_repeated` is called with a site and its habit when `REPEATED` reads failed in one way.
+    `on_repeated` is called with a site and its habit when `REPEATED` reads failed in the same way.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Habits:
         return self._sites.get(site, Habit())
 
     def needed_browser(self, site: str, reason: str) -> None:
-        """Record that the browser brought content which HTTP did not."""
+        """Record that the browser returned content that HTTP did not."""
         habit = self.for_site(site)
         self._record(site, replace(habit, browser=habit.browser + 1, reason=reason))
 
@@ -129,7 +130,7 @@ class Habits:
             self._on_repeated(site, self._sites[site])
 
     def read_succeeded(self, site: str, seconds: float) -> None:
-        """Record that a read succeeded; only for slow sites, and those whose last reads failed."""
+        """Record that a read succeeded; only for slow sites and those whose last reads failed."""
         habit = self._sites.get(site)
         if habit is None or not (habit.failed or habit.seconds):
             return

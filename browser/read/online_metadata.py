@@ -1,4 +1,4 @@
-"""Completes the publication data of a PDF from the registries Crossref and arXiv.
+"""Completes a PDF's publication data from the Crossref and arXiv registries.
 
 Crossref: https://api.crossref.org/works/DOI (https://www.crossref.org/documentation/retrieve-metadata/rest-api/).
 arXiv: https://export.arxiv.org/api/query?id_list=ID (https://info.arxiv.org/help/api/user-manual.html).
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 CROSSREF = "https://api.crossref.org/works"
 ARXIV = "https://export.arxiv.org/api/query"
-# Seconds between two requests that arXiv asks for; Crossref's limits are far above one request a
+# Seconds between requests, as arXiv asks; Crossref's limits are far above one request per
 # document.
 _ARXIV_DELAY = 3.0
-# Seconds for a registry's answer; the document is there without it.
+# Seconds for a registry's answer; the document is usable without it.
 _DEADLINE = 10.0
 _MAX_BYTES = 2_000_000
 _ARXIV_DOI = "10.48550/arxiv."
@@ -39,7 +39,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """The metadata of a work in a registry; missing fields are empty."""
+    """A work's metadata in a registry; missing fields are empty."""
 
     title: str = ""
     authors: tuple[str, ...] = ()
@@ -48,9 +48,9 @@ class _Entry:
 
 
 class OnlineMetadata:
-    """Asks the registries, once for each document that names its DOI or arXiv id.
+    """Queries the registries, once for each document that has a DOI or arXiv id.
 
-    `crossref` and `arxiv` are the addresses of their interfaces.
+    `crossref` and `arxiv` are the addresses of their APIs.
     """
 
     def __init__(self, http: HttpClient, *, crossref: str = CROSSREF, arxiv: str = ARXIV) -> None:
@@ -62,15 +62,15 @@ class OnlineMetadata:
         self._pace.delays[netloc(arxiv)] = _ARXIV_DELAY
 
     async def complete(self, document: Document) -> Document:
-        """Add title, authors, date and publication to a PDF, and a note on what contradicts it.
+        """Add title, authors, date and publication to a PDF, and a note on any contradictions.
 
-        What the document says is kept. Documents of other kinds, or without an identifier, are
-        returned as they are; so is one that the registry does not know, with a note.
+        The document's own data is kept. Documents of other kinds, or without an identifier, are
+        returned unchanged; so is one that the registry does not know, with a note.
         """
         doi, arxiv = document.publication.doi, document.publication.arxiv
         if document.kind != "pdf" or not (doi or arxiv):
             return document
-        if doi.startswith(_ARXIV_DOI):  # registered elsewhere
+        if doi.startswith(_ARXIV_DOI):  # arXiv's DOIs are not registered with Crossref
             doi, arxiv = "", arxiv or doi.removeprefix(_ARXIV_DOI)
         name = "Crossref" if doi else "arXiv"
         try:
@@ -92,7 +92,7 @@ class OnlineMetadata:
         return _arxiv_entry(entry) if entry is not None else None
 
     async def _get(self, url: str) -> bytes:
-        """The registry's answer, asked once; empty for an unknown work."""
+        """The registry's answer, requested once; empty for an unknown work."""
         if url in self._answers:
             return self._answers[url]
         response = await self._http.get(
@@ -129,7 +129,7 @@ def _crossref_entry(message: dict[str, Any]) -> _Entry:
 
 def _arxiv_entry(entry: Any) -> _Entry | None:
     title = one_line(entry.findtext(f"{_ATOM}title", ""))
-    if not title or title == "Error":  # a malformed id comes as an entry with this title
+    if not title or title == "Error":  # a malformed id returns an entry with this title
         return None
     names = (author.findtext(f"{_ATOM}name", "") for author in entry.iter(f"{_ATOM}author"))
     return _Entry(
@@ -146,26 +146,26 @@ def _plain(text: str) -> str:
 
 
 def _completed(document: Document, entry: _Entry, name: str) -> Document:
-    """Fill what a document does not say; a list of authors that goes on is taken whole."""
+    """Fill in missing fields; the registry's authors are used if its first author matches."""
     notes = list(document.notes)
     title, authors = document.title, ", ".join(entry.authors)
-    title = "" if title.lower().endswith(".pdf") else title  # the name of the file
+    title = "" if title.lower().endswith(".pdf") else title  # it is the file name
     if entry.title and not _agree(title, entry.title):
         if title:
-            notes.append(f"{name} gives another title: {entry.title}")
+            notes.append(f"{name} has a different title: {entry.title}")
         else:
             title = entry.title
     elif len(entry.title) > len(title):
         title = entry.title
     author = document.author
     if authors and author and not set(words(entry.authors[0])[-1:]) <= set(words(author)):
-        notes.append(f"{name} gives other authors: {authors}")
+        notes.append(f"{name} has different authors: {authors}")
     else:
         author = authors or author
-    # A file is dated by when it was printed; the registry by when the work was published.
+    # A file is dated by its creation; the registry's date is the work's publication.
     published = entry.published or document.published
     if document.published and published and document.published[:4] != published[:4]:
-        notes.append(f"{name} dates it {published}; the file has {document.published[:10]}")
+        notes.append(f"{name} gives the date {published}; the file has {document.published[:10]}")
     return replace(
         document, title=title or document.title, author=author, published=published,
         notes=tuple(notes), publication=_joined(document.publication, entry.publication),
@@ -173,7 +173,7 @@ def _completed(document: Document, entry: _Entry, name: str) -> Document:
 
 
 def _agree(one: str, other: str) -> bool:
-    """Whether two titles are the same but for signs, or one has a subtitle more."""
+    """Whether two titles differ only in punctuation, or only one has a subtitle."""
     shorter, longer = sorted((words(one), words(other)), key=len)
     return bool(shorter) and longer[: len(shorter)] == shorter
 

@@ -1,4 +1,4 @@
-"""Reads a URL into a Page with a typed outcome: by HTTP, by the browser if HTTP is not enough."""
+"""Reads a URL into a Page with a typed outcome: over HTTP, or in the browser if necessary."""
 
 from __future__ import annotations
 
@@ -61,22 +61,22 @@ Mode = Literal["auto", "http", "browser"]
 
 # Seconds for one page, including all attempts.
 DEADLINE = 20.0
-# What a page loads late is waited for this long.
+# How long to wait for content that a page loads late.
 _LATE_SECONDS = 6.0
-# A page that refreshes to another address more than twice goes in circles.
+# A page that refreshes to another address more than twice is going in circles.
 _MAX_REFRESHES = 2
 # A browser shows these in a viewer or saves them; only HTTP returns their bytes.
 _DOCUMENT = frozenset(
     """.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .eml .mbox .json .xml .csv .txt
     .md""".split()
 )
-# Walls that a real browser, with its scripts and cookies, may pass.
+# Block pages that a real browser, with its scripts and cookies, may get past.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
-# The same limit as for a body over HTTP: nothing readable is larger.
+# The same limit as for an HTTP body: nothing readable is larger.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 
-# Headers about the document, which are kept. Others may be meant for one reader alone: cookies,
-# tokens, the name of a session.
+# Headers about the document, which are kept. Others may be specific to one user: cookies,
+# tokens, session names.
 _DOCUMENT_HEADERS = tuple(
     """Content-Type Content-Language Content-Location Content-Disposition Date Last-Modified ETag
     Expires Cache-Control Vary Link Refresh Server X-Robots-Tag""".split()
@@ -88,7 +88,7 @@ class Reader:
 
     `browser` starts or returns a browser session, and is called only when a page needs it. `files`
     are the files and folders whose `file://` addresses may be read. `habits` remembers which sites
-    need the browser. With `metadata`, registries complete what a PDF says of its publication.
+    need the browser. With `metadata`, a PDF's publication data is completed from registries.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Reader:
         return page
 
     def deadline_of(self, url: str, usual: float) -> float:
-        """Return the seconds that a read of this site should have, as earlier reads showed."""
+        """Return the seconds to allow for reading this site, based on earlier reads."""
         return self.habits.for_site(registrable_domain(host(url))).deadline(usual)
 
     async def _read(self, url: str, mode: Mode, until: float) -> Page:
@@ -133,7 +133,7 @@ class Reader:
             if url.lower().startswith("file:"):
                 page = await asyncio.to_thread(_read_file, url, self.files)
             elif mode == "browser":
-                page = await self._browse(url, until, "asked to read it in the browser")
+                page = await self._browse(url, until, "reading in the browser was requested")
             elif mode == "http":
                 page = await self._fetch(url, until)
             else:
@@ -146,20 +146,20 @@ class Reader:
             return _page_from_error(url, error)
 
     async def read_tab(self, tab: Tab) -> Page:
-        """Read the page that a tab shows, as it is now."""
+        """Read the page that a tab currently shows."""
         return await read_rendered(tab)
 
     async def _read_auto(self, url: str, until: float) -> Page:
-        """Read by HTTP, then by the browser if the result shows that it is needed.
+        """Read over HTTP, then in the browser if the result shows that it is needed.
 
-        A site that is known to need the browser is read by it immediately.
+        A site known to need the browser is read there immediately.
         """
         site = registrable_domain(host(url))
         habit = self.habits.for_site(site)
         is_document = PurePosixPath(urlsplit(url).path.lower()).suffix in _DOCUMENT
         if self._browser is not None and habit.needs_browser and not is_document:
             reason = f"{site} needed the browser before: {habit.reason}"
-            with suppress(BrowserError):  # HTTP is tried after all
+            with suppress(BrowserError):  # fall back to HTTP
                 return await self._browse(url, until, reason)
         page = await self._fetch(url, until)
         reason = _reason_for_browser(page)
@@ -171,8 +171,8 @@ class Reader:
         try:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
-            return _not_drawn(page, f"{reason}; the browser did not bring more: {error}")
-        # Of a text that the page hides the browser knows whether it is shown at last.
+            return _not_drawn(page, f"{reason}; the browser returned nothing more: {error}")
+        # For text that the HTML hides, the browser knows whether it is shown in the end.
         hides = page.document is not None and page.document.needs_scripts
         if _size(browsed) <= _size(page) * (MAJORITY if hides else 1):
             return _not_drawn(page, f"{reason}; the browser shows no more")
@@ -192,14 +192,14 @@ class Reader:
     async def _get(self, requested: str, url: str, until: float) -> Page:
         response = await self._http.get(url, deadline=_remaining(until))
         page = await asyncio.to_thread(_page_from_response, requested, response)
-        if page.outcome is not Outcome.OK:  # never from the cache the next time
+        if page.outcome is not Outcome.OK:  # not from the cache next time
             await self._http.forget(response.url)
         return page
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
             raise SessionError("no browser is available", hint="Read it with mode http.")
-        await self._http.wait_turn(url, _remaining(until))  # robots.txt and the host's pace
+        await self._http.wait_turn(url, _remaining(until))  # for robots.txt and the host's pace
         session = await self._browser()
         tab = await session.open(url, deadline=_remaining(until))
         try:
@@ -208,7 +208,7 @@ class Reader:
                 await tab.wait_until_idle(min(_LATE_SECONDS, _remaining(until)))
                 page = await read_rendered(tab, check_status=True)
                 if _is_unfinished(await tab.html()) and page.document is not None:
-                    notes = (*page.document.notes, "scripts had not filled all of it in time")
+                    notes = (*page.document.notes, "scripts did not fill all of it in time")
                     page = replace(page, document=replace(page.document, notes=notes))
         finally:
             await session.close(tab)
@@ -216,7 +216,7 @@ class Reader:
 
 
 def _not_drawn(page: Page, reason: str) -> Page:
-    """Say of a page, and to its reader, why the browser did not bring what scripts draw there."""
+    """Note on a page why content that scripts add is missing from it."""
     note = f"may be incomplete: {reason}" if page.outcome is Outcome.OK else ""
     return _with_note(replace(page, reason=reason), note)
 
@@ -252,7 +252,7 @@ def _read_file(url: str, files: LocalFiles) -> Page:
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
     document = extract_body(body, kind, address)
-    # A page that was saved alone has no next page: following that link would only fail.
+    # A page saved by itself has no next page: following that link would only fail.
     links = tuple(
         link
         for link in document.links
@@ -266,7 +266,7 @@ def _read_file(url: str, files: LocalFiles) -> Page:
 
 
 def _is_there(url: str, files: LocalFiles) -> bool:
-    """Tell whether an address can be read: any of the web, and `files` that exist."""
+    """Tell whether an address can be read: any web address, and `files` that exist."""
     if not url.startswith("file:"):
         return True
     with suppress(Refused):
@@ -275,7 +275,7 @@ def _is_there(url: str, files: LocalFiles) -> bool:
 
 
 def _page_from_response(requested: str, response: Response) -> Page:
-    """Make a Page of an HTTP response; a body that is not a document makes the outcome `error`."""
+    """Make a Page from an HTTP response; if the body is not a document, the outcome is `error`."""
     kind, headers = response.content_type, response.headers
     reason = "plain HTTP" if response.age is None else "plain HTTP, from the cache"
     if response.age == 0.0:
@@ -310,14 +310,14 @@ def _page_from_response(requested: str, response: Response) -> Page:
 async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     """Read a live page as it is now. Raises SessionError if the page is gone.
 
-    With `check_status` a page that came with an HTTP error is a block page, as it is over plain
-    HTTP. In a tab where somebody acts, the page counts as it is.
+    With `check_status`, a page with an HTTP error status is a block page, as over plain HTTP. In a
+    tab where the user or a model acts, the page is accepted as it is.
     """
     if body := await tab.pdf():
         return await asyncio.to_thread(_page_of_pdf, tab.url, body)
     html = await tab.rendered_html()
     url = tab.url
-    # On a known platform the full DOM, with its scripts, adds to what a user sees.
+    # On a known platform, the full DOM with its scripts adds to what a user sees.
     dom = (await tab.html()).encode("utf-8", "replace") if may_be_platform(url) else b""
     document = await asyncio.to_thread(
         lambda: add_platform_record(extract_rendered(html, url), dom, url)
@@ -330,7 +330,7 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
         and is_bare_page(html, document)
         and (mentions_captcha(document) or await tab.challenge() is not None)
     ):
-        blocked = BlockPage(Outcome.CAPTCHA, "the site asks to solve a captcha")
+        blocked = BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")
     return Page(
         requested_url=url, url=url, via="browser",
         outcome=blocked.outcome if blocked else _outcome(document), fetched_at=datetime.now(UTC),
@@ -341,7 +341,7 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
 
 
 def _page_of_pdf(url: str, body: bytes) -> Page:
-    """Make a Page of a PDF that a tab shows."""
+    """Make a Page from a PDF that a tab shows."""
     document, reason = None, ""
     try:
         document = extract_body(body, PDF, url)
@@ -355,7 +355,7 @@ def _page_of_pdf(url: str, body: bytes) -> Page:
 
 
 def _shown_text(html: str) -> str:
-    """All words that a page shows, on one line."""
+    """All text that a page shows, on one line."""
     root = parse_html(html)
     strip_hidden(root)
     etree.strip_elements(root, "script", "style", "template", "noscript", "head", with_tail=False)
@@ -378,7 +378,7 @@ def _page_from_error(url: str, error: BrowserError) -> Page:
 
 
 def _reason_of(error: BrowserError) -> str:
-    """The error's message; for an unreadable document also what to do with it."""
+    """The error's message; for an unreadable document, also what to do about it."""
     hint = error.hint if isinstance(error, ExtractError) else ""
     return f"{error}. {hint}" if hint else str(error)
 
@@ -387,7 +387,7 @@ def _outcome(document: Document | None) -> Outcome:
     return Outcome.OK if document and document.text.strip() else Outcome.EMPTY
 
 
-# Dialogs with one of these ask for something, and are not part of the content.
+# Dialogs containing one of these ask for input and are not part of the content.
 _DIALOG_NOISE = ("cookie", "consent", "einwilligung", "newsletter", "subscribe", "abonnier")
 
 
@@ -415,12 +415,12 @@ def extract_rendered(html: str, url: str) -> Document:
 
 # `0; url=/next`, the address perhaps quoted (HTML standard, "shared declarative refresh steps").
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
-# A page that waits for longer, or has more text, is meant to be read itself.
+# A page that waits longer, or has more text, is meant to be read itself.
 _MAX_WAIT = 10.0  # seconds
 _MAX_WORDS = 100
 
 
-# A short page whose script sets the address to a literal one; a longer script decides something.
+# A short page whose script sets a literal address; a longer script may choose between several.
 _SCRIPTED = re.compile(
     r"""\blocation(?:\.href)?\s*(?:=|\.(?:replace|assign)\s*\()\s*(["'`])([^"'`\s]+)\1"""
 )
@@ -428,9 +428,9 @@ _MAX_REDIRECT_SCRIPT = 1_000  # characters
 
 
 def _refresh_target(page: Page) -> str | None:
-    """The absolute URL that a page leads on to; None if it does not, or has content itself.
+    """The absolute URL that a page redirects to; None if it does not, or has content itself.
 
-    It may be named by a Refresh header, a meta element or a script, or be a PDF in a frame.
+    It may come from a Refresh header, a meta element or a script, or be a PDF in a frame.
     """
     document = page.document
     header = next((value for name, value in page.headers if name == "Refresh"), "")
@@ -454,7 +454,7 @@ def _refresh_target(page: Page) -> str | None:
 
 
 def _scripted_target(root: etree._Element, url: str) -> str | None:
-    """The address to which a page's only script leads immediately."""
+    """The address that a page's only script opens immediately."""
     codes = [code for script in root.iter("script") if (code := (script.text or "").strip())]
     match = _SCRIPTED.search(codes[0]) if len(codes) == 1 else None
     if match is None or len(codes[0]) > _MAX_REDIRECT_SCRIPT or "if" in codes[0].split("(")[0]:
@@ -463,9 +463,9 @@ def _scripted_target(root: etree._Element, url: str) -> str | None:
     return target if target and target.partition("#")[0] != url.partition("#")[0] else None
 
 
-# A page with so many words has its content without scripts, whatever else they may add.
+# A page with this many words has its content without scripts, whatever else they may add.
 _MIN_WORDS = 150
-# A page that runs scripts and has no more words than this is an empty shell.
+# A page with scripts and no more words than this is an empty shell.
 _NOTHING_WORDS = 6
 _LOADING = frozenset(
     ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
@@ -482,7 +482,7 @@ _CONTAINERS = ("div", "main", "section", "article", "ul", "ol", "tbody", "table"
 
 
 def _reason_for_browser(page: Page) -> str:
-    """One line that says why a browser is needed, or ""."""
+    """One line saying why a browser is needed, or ""."""
     document = page.document
     if page.outcome in _BROWSER_MAY_PASS:
         return page.reason
@@ -511,7 +511,7 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
         return "the page says that it needs JavaScript"
     if words <= _NOTHING_WORDS:
         return f"an empty shell: {words} words without its scripts"
-    # An empty element that a script names by its id, a custom element, or a framework's root.
+    # An empty element whose id a script mentions, a custom element, or a framework's root.
     code = "\n".join(script.text or "" for script in scripts)
     for element in filter(_is_empty_container, root.iter(etree.Element)):
         name = element.get("id") or ""
@@ -522,7 +522,7 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
 
 
 def _unfilled_section(root: etree._Element) -> str:
-    """A heading of the main part right above an element that a script is to fill, or ""."""
+    """A heading in the main part directly above an element that a script will fill, or ""."""
     for heading in root.iter("h2", "h3"):
         below = heading.getnext()
         if below is None or not below.get("id") or (heading.tail or "").strip():
@@ -535,7 +535,7 @@ def _unfilled_section(root: etree._Element) -> str:
 
 
 def _is_unfinished(html: str) -> bool:
-    """Whether a live page still says that it is loading, or has a section yet to be filled."""
+    """Whether a live page still says that it is loading, or has an unfilled section."""
     root = parse_html(html)
     return bool(_unfilled_section(root)) or any(
         raw_text(element).strip() and _is_empty_container(element)
@@ -544,7 +544,7 @@ def _is_unfinished(html: str) -> bool:
 
 
 def _is_content_frame(frame: etree._Element) -> bool:
-    """Whether a frame holds content of the page's own site."""
+    """Whether a frame contains content from the page's own site."""
     source = frame.get("src") or ""
     is_local = source and not urlsplit(source).netloc and not source.startswith("about:")
     return bool(frame.get("srcdoc") or is_local)
@@ -556,7 +556,7 @@ def _is_javascript(script: etree._Element) -> bool:
 
 
 def _is_empty_container(element: etree._Element) -> bool:
-    """Whether an element for content is empty, or says that it is loading."""
+    """Whether a content element is empty or says that it is loading."""
     if "-" not in element.tag and element.tag not in _CONTAINERS:
         return False
     if any(child.tag not in {"template", "tbody"} for child in element):

@@ -1,4 +1,4 @@
-"""Search: engines of the web and a local corpus behind one chain."""
+"""Search: web search engines and a local corpus behind one chain."""
 
 from browser.search.chain import Chain, ChainResult
 from browser.search.corpus import Corpus

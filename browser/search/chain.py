@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from browser.search.state import SearchCache
 
 
-# An engine answers in 0.3-2 s; waiting longer than 8 s costs more than asking the next one.
+# An engine answers in 0.3-2 s; waiting longer than 8 s costs more than querying the next one.
 DEADLINE = 8.0
-# Seconds; a query for the last days expects results that are new since the query before.
+# Seconds; a query for recent days expects results newer than those of the previous query.
 LIFETIME_OF_NEWS = 600.0
 # The share of the deadline that may be spent waiting for an engine's next turn.
 _PATIENCE = 0.5
-# Rewritten queries tried if nothing was found; a third one has never found what two had not.
+# Rewritten queries tried if nothing was found; a third has never succeeded where two failed.
 _MAX_REWRITES = 2
 
 
 class Local(StrEnum):
-    """How a search treats local sources such as the user's folder.
+    """How a search treats local sources, such as the user's folder.
 
-    `FIRST`: they are queried first, and if one answers no engine is. `BESIDE`: as well as the
-    engines. `ONLY` and `NEVER`: they alone, or not at all.
+    `FIRST`: they are queried first, and the engines only if none answers. `BESIDE`: they are
+    queried as well as the engines. `ONLY` and `NEVER`: only they are queried, or never.
     """
 
     FIRST = "first"
@@ -51,7 +51,7 @@ class Local(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChainResult:
-    """The result of a search: the results, and one attempt for each engine considered."""
+    """A search result: the results found, and one attempt for each engine considered."""
 
     results: tuple[SearchResult, ...]
     attempts: tuple[SearchAttempt, ...]
@@ -63,7 +63,7 @@ class ChainResult:
 
     @property
     def provider(self) -> str:
-        """The engines that gave the results, joined by `+`."""
+        """The engines that returned the results, joined by `+`."""
         answered = (a.provider for a in self.attempts if a.outcome is Outcome.OK)
         return "+".join(dict.fromkeys(answered))
 
@@ -71,9 +71,9 @@ class ChainResult:
 class Chain:
     """Queries `providers` in order over `http`.
 
-    `state` is the file that remembers the engines' cooldowns, `cache` keeps good answers for their
+    `state` is the file that stores the engines' cooldowns, `cache` keeps good answers for their
     lifetime; both are optional. `deadline` is for one engine, in seconds. Inside `pacing`, turns
-    and rests are shared with other chains.
+    and cooldowns are shared with other chains.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class Chain:
         fresh: bool = False,
         local: Local = Local.FIRST,
     ) -> ChainResult:
-        """Query engines until `several` have given results, as many at once.
+        """Query engines, `several` at once, until that many have returned results.
 
         `fresh` skips the cache. An engine in a cooldown or unavailable is skipped, and the trail
-        says why. One with a soft cooldown (it was slow or broken a moment ago) is queried
-        after all if no other engine answered.
+        says why. One with a soft cooldown (it was recently slow or broken) is still
+        queried if no other engine answered.
         """
         run = _Run(query, several, fresh=fresh, local=local)
         left_out = {Local.ONLY: False, Local.NEVER: True}.get(local)
@@ -115,7 +115,7 @@ class Chain:
         return run.result()
 
     def close(self) -> None:
-        """Close the providers and the files of the state and the cache."""
+        """Close the providers, the state file and the cache file."""
         for provider in self.providers:
             provider.close()
         self.rests.close()
@@ -125,7 +125,7 @@ class Chain:
     async def _query_until_enough(
         self, providers: Sequence[SearchSource], run: _Run, *, even_soft: bool = False
     ) -> None:
-        # Local sources are queried one by one: an answer of theirs may be enough.
+        # Local sources are queried one by one: the answer from one may be enough.
         for local, group in groupby(providers, key=lambda provider: provider.local):
             queue = (p for p in group if self._is_available(p, run, even_soft=even_soft))
             while batch := tuple(islice(queue, min(run.missing, 1) if local else run.missing)):
@@ -140,7 +140,7 @@ class Chain:
             rest = self.rests.current(provider.identity)
             if rest and not self._cached(provider, run) and not (rest.soft and even_soft):
                 seconds = self.rests.remaining(rest)
-                reason = f"rests {_format_span(seconds)} more after {rest.outcome.value}"
+                reason = f"paused for another {_format_span(seconds)} after {rest.outcome.value}"
                 if rest.soft:
                     run.soft.append(provider)
         if reason:
@@ -158,21 +158,21 @@ class Chain:
     async def _query_engine(self, provider: SearchSource, query: SearchQuery) -> SearchPage:
         patience = self._deadline * _PATIENCE
         if wait := await self._pace.turn(provider.identity, provider.interval, patience):
-            detail = f"asked too often; its next turn is in {wait:.0f} s"
+            detail = f"queried too often; its next turn is in {wait:.0f} s"
             return SearchPage(Outcome.SKIPPED, detail=detail)
         try:
             async with asyncio.timeout(self._deadline):
                 page = await provider.search(query, self._http, deadline=self._deadline)
         except TimeoutError:
-            page = SearchPage(Outcome.TIMEOUT, detail=f"no answer in {self._deadline:g} s")
+            page = SearchPage(Outcome.TIMEOUT, detail=f"no answer within {self._deadline:g} s")
         try:
             self.rests.record(provider.identity, page)
             if self._cache is not None:
                 self._cache.put(provider.identity, query, page, cache_lifetime(provider, query))
         except sqlite3.OperationalError as error:
-            # On a full disk the answer is still good; it only cannot be stored.
-            page = replace(page, detail=f"{page.detail} (not remembered: {error})".strip())
-        # Other workers that share the pace, but not the state file, leave the engine alone too.
+            # On a full disk, the answer is still valid; it just cannot be stored.
+            page = replace(page, detail=f"{page.detail} (not stored: {error})".strip())
+        # Other workers that share the pace but not the state file must also pause the engine.
         rest = self.rests.current(provider.identity)
         if rest is not None and not rest.soft:
             await self._pace.rest(provider.identity, self.rests.remaining(rest))
@@ -191,7 +191,7 @@ class _Run:
         self.query = query
         self.fresh = fresh
         self._local = local
-        self.soft: list[SearchSource] = []  # skipped for a soft rest
+        self.soft: list[SearchSource] = []  # skipped because of a soft cooldown
         self._several = several
         self._pages: list[SearchPage] = []
         self._counted = 0
@@ -199,17 +199,17 @@ class _Run:
 
     @property
     def missing(self) -> int:
-        """The number of engines that must still give results."""
+        """The number of engines that must still return results."""
         return max(0, self._several - self._counted)
 
     def add(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
-        """Add an answer: an attempt to the trail, and the results if there are any."""
+        """Add an answer: an attempt to the trail, and any results."""
         if page.outcome is Outcome.OK:
             self._pages.append(page)
             self._counted += not provider.local
             if provider.local and self._local is Local.FIRST:
                 self._several = 0
-        self._trail.pop(provider.name, None)  # a second attempt is moved to the end
+        self._trail.pop(provider.name, None)  # a second attempt moves to the end
         self._trail[provider.name] = SearchAttempt(
             query=self.query.text,
             provider=provider.name,
@@ -226,7 +226,7 @@ class _Run:
 
 
 def cache_lifetime(provider: SearchSource, query: SearchQuery) -> float:
-    """Seconds that an answer may be cached: the engine's own, less for a query for recent pages."""
+    """Seconds that an answer may be cached: the engine's value, or less for recent pages."""
     newest = nearest_range(query.since) in ("day", "week")
     return min(provider.lifetime, LIFETIME_OF_NEWS) if newest else provider.lifetime
 
@@ -249,16 +249,16 @@ async def search_with_rewrites(
 ) -> ChainResult:
     """Search a chain, with `engines` engines at once if the question is hard (`is_hard`).
 
-    A query without a language gets the one that its words are in, except English, which engines
+    A query without a language gets the language of its words, except English, which engines
     assume. If all engines found nothing, other forms are tried: without the language, as keywords,
-    with names in quotes. The trail has the attempts of all forms.
+    with names in quotes. The trail contains the attempts with all forms.
     """
     several = engines if is_hard(query.text) else 1
     attempts: list[SearchAttempt] = []
     for form in _forms(query):
         result = await chain.search(form, several=several, fresh=fresh, local=local)
         for attempt in result.attempts:
-            if form.lang != query.lang:  # the caller had not named it: the trail says so
+            if form.lang != query.lang:  # the caller did not specify it, so the trail mentions it
                 detail = f"{attempt.detail}; pages in {form.lang}".removeprefix("; ")
                 attempt = replace(attempt, detail=detail)  # noqa: PLW2901 - the same, with a word more
             attempts.append(attempt)
@@ -278,7 +278,7 @@ def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
 
 
 def merge_answers(answers: Sequence[ChainResult], limit: int) -> ChainResult:
-    """Merge the answers to several queries; the trail has all attempts, in order."""
+    """Merge the answers to several queries; the trail contains all attempts, in order."""
     found = [answer.results for answer in answers if answer.results]
     trail = tuple(attempt for answer in answers for attempt in answer.attempts)
     return ChainResult(merge(found, limit), trail)

@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
 # The share of a search's deadline that may be spent on indexing, if `prepare` was not called.
 _INDEXING_SHARE = 0.7
-# Seconds between two reports of progress, and between two looks whether an update has ended.
+# Seconds between progress reports, and between checks whether an update has ended.
 _PROGRESS_SECONDS, _WAIT_SECONDS = 1.0, 0.25
 # Checking each file's time takes 10 ms for 1,000 files. A folder with more than _LARGE files is
-# checked again only after so many seconds: within a run it hardly changes.
+# checked again only after this many seconds: it rarely changes during a run.
 _LARGE, _LOOK_AGAIN = 2_000, 5.0
-# A title is short and well chosen: a word in it counts this many times.
+# Titles are short and well chosen: a word in one counts this many times.
 _TITLE_WEIGHT = 3.0
-# A word in more than this share of passages does not distinguish them.
+# A word in more than this share of passages does not help to distinguish them.
 _COMMON_SHARE = 0.25
-# Shares are taken of at least so many passages: in a folder of two any word is in half of them.
+# Shares are of at least this many passages: with only two, any word is in half of them.
 _MIN_PASSAGES = 100
 _MAX_TERMS = 12
 # Passages read for one query: 20 for each of ten results.
@@ -57,11 +57,11 @@ _MAX_PASSAGES = 200
 # The weight of a file's second-best passage: two matching places are better than one.
 _SECOND_PASSAGE = 0.25
 # If the best hit covers less than this share of the query's weight, the folder has no answer and
-# the chain continues to the web. Of 188 questions to five folders of manuals one goes on wrongly;
-# if they are asked of another folder, 34 continue.
+# the chain continues to the web. Of 188 questions about five folders of manuals, one wrongly
+# continues; of the same questions asked about another folder, 34 continue.
 _MIN_COVERAGE = 0.2
 _SNIPPET = 320
-# Files not read that are named in the trail.
+# The number of unread files named in the trail.
 _MAX_NAMED = 5
 
 # Security: only constants are formatted into these statements; the query is always bound.
@@ -75,9 +75,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A word of the query: its FTS5 expression, weight (IDF), number of passages, and stems.
+    """A query word: its FTS5 expression, weight (IDF), number of passages, and stems.
 
-    `foreign` are its stems in other languages than English; one of them is enough.
+    `foreign` are its stems in languages other than English; one match is enough.
     """
 
     match: str
@@ -100,8 +100,8 @@ class Corpus(SearchSource):
     """The documents below `folder` (of the kinds in `corpus_index.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file or, without a suffix, a folder for the indexes of all corpora.
-    `extract(body, content_type, url)` returns the `Document` of a file. `only` returns the paths of
-    the files that belong to it, if not all of the folder do; `part` names them. Raises
+    `extract(body, content_type, url)` returns a file's `Document`. `only` returns the paths of the
+    files that belong to the corpus, if it is not the whole folder; `part` names them. Raises
     `SearchError` if the folder or the index cannot be used.
     """
 
@@ -134,23 +134,23 @@ class Corpus(SearchSource):
 
     @property
     def state(self) -> SyncResult:
-        """How far the update of the index is, or what the last one did."""
+        """The progress of the index update, or the result of the last one."""
         return self._indexing.state
 
     def start(self) -> None:
-        """Start updating the index in the background; a search does so by itself."""
+        """Start updating the index in the background; a search does so automatically."""
         if not (self._indexing.is_running or self._is_fresh()):
             self._looked_at = time.monotonic()
             self._indexing.start()
 
     def sync(self) -> SyncResult:
-        """Update the index to the end."""
+        """Update the index completely."""
         self._indexing.start()
         self._indexing.wait()
         return self.state
 
     def close(self) -> None:
-        """Stop an update. The files that are done stay indexed, and the next update continues."""
+        """Stop an update. Finished files stay indexed, and the next update continues."""
         self._indexing.stop()
 
     @property
@@ -173,7 +173,7 @@ class Corpus(SearchSource):
             await asyncio.to_thread(self._indexing.join, min(left, _WAIT_SECONDS))
 
     async def follow(self) -> AsyncIterator[SyncResult]:
-        """Start an update and yield its state every second, if there are files to index."""
+        """Start an update and, if there are files to index, yield its state every second."""
         self.start()
         before = None
         while self._indexing.is_running:
@@ -186,17 +186,17 @@ class Corpus(SearchSource):
     async def search(
         self, query: SearchQuery, http: HttpClient | None = None, *, deadline: float = 60.0
     ) -> SearchPage:
-        """Find the best files; none for a query with `site`, as files belong to no site."""
+        """Find the best files; none for a query with `site`, as files do not belong to a site."""
         del http
         if query.site:
-            return SearchPage(Outcome.EMPTY, detail="local files belong to no site")
+            return SearchPage(Outcome.EMPTY, detail="local files do not belong to a site")
         try:
             return await asyncio.to_thread(self._search, query, deadline)
         except (sqlite3.Error, OSError, SearchError) as error:
             return SearchPage(Outcome.ERROR, detail=f"the corpus index failed: {error}")
 
     def _search(self, query: SearchQuery, deadline: float) -> SearchPage:
-        # Where the caller gave up waiting for the index, what there is of it is searched.
+        # If the caller gave up waiting for the index, search what has been indexed.
         if not self._indexing.is_running:
             self.start()
             self._indexing.wait(deadline * _INDEXING_SHARE)
@@ -223,7 +223,7 @@ class Corpus(SearchSource):
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, self._detail())
 
     def _detail(self) -> str:
-        """What the user should know about the index; files that were not read are reported once."""
+        """Notes for the user about the index; files that could not be read are reported once."""
         synced, parts = self.state, []
         if not synced.files and not self._indexing.is_running:
             parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder.name}")
@@ -240,14 +240,14 @@ class Corpus(SearchSource):
 
 
 def _query_words(text: str) -> Iterator[str]:
-    """Yield the words of a query; of a word in a script without spaces, its pairs of characters."""
+    """Yield the words of a query; for words in scripts without spaces, their character pairs."""
     for word in _WORD.findall(text.lower()):
         yield from character_pairs(word) or (word,)
 
 
 def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
-    """Return the terms of the query, the rarest first."""
-    # FTS5's table of lengths has a row per passage; counting `passage` itself would read all texts.
+    """Return the query's terms, rarest first."""
+    # FTS5's table of lengths has one row per passage; counting `passage` would read all texts.
     (row_count,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
     passages = max(row_count, _MIN_PASSAGES)
     rows = db.execute("SELECT DISTINCT language FROM file WHERE language NOT IN ('', 'en')")
@@ -265,7 +265,7 @@ def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
         terms.append(_Term(f"({match})", weight, found, tuple(content_words(word)), foreign))
     terms.sort(key=lambda term: -term.weight)
     specific = [term for term in terms if term.found <= _COMMON_SHARE * passages]
-    # Common words are used only if no other one is found: they may be the topic of the folder.
+    # Common words are used only if no other word is found: they may be the folder's topic.
     return (specific if any(term.found for term in specific) else terms)[:_MAX_TERMS]
 
 
@@ -306,7 +306,7 @@ def _file_hit(db: sqlite3.Connection, number: int, scores: dict[int, float]) -> 
 
 
 def _coverage(hit: _FileHit, terms: list[_Term]) -> float:
-    """The share of the terms' weight that is in a hit's title or passage, 0 to 1."""
+    """The share of the terms' weight that occurs in a hit's title or passage, from 0 to 1."""
     text = f"{hit.title} {hit.passage}"
     words = set(content_words(text))
     foreign = set(foreign_stems(hit.language, text))
@@ -319,7 +319,7 @@ def _coverage(hit: _FileHit, terms: list[_Term]) -> float:
 
 
 def _snippet(hit: _FileHit, terms: list[_Term]) -> str:
-    """Cut out the sentences around the one that matches best, up to _SNIPPET characters."""
+    """Extract the sentences around the best match, up to _SNIPPET characters."""
     passage, language = hit.passage, hit.language
     weights = {stem: term.weight for term in terms for stem in (*term.stems, *term.foreign)}
     spans = sentences(passage)

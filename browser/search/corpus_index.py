@@ -1,8 +1,8 @@
-"""The corpus index: the passages of a folder's files in SQLite FTS5, updated file by file.
+"""The corpus index: passages of a folder's files in SQLite FTS5, updated file by file.
 
 Several processes may use one index: each file is one transaction, so readers see complete files. A
-passage's row id is its file's id times 2^20 plus its number: a file's passages are a range of ids,
-which can be deleted without a second index.
+passage's row id is its file's id times 2^20 plus its number, so a file's passages are a range of
+ids that can be deleted without a second index.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ KINDS = frozenset(
     .tsv .json .xml .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg
     .conf""".split()
 )
-# The same limit as for reading a file.
+# The same limit as for reading files.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
-# Characters of a passage: long enough to contain a question's words, short enough for one topic.
+# Characters per passage: long enough to contain a question's words, short enough for one topic.
 _MIN_CHARS, _MAX_CHARS = 500, 1500
 
-PASSAGE_BITS = 20  # of a passage id below its file's number: a million each
+PASSAGE_BITS = 20  # low bits of a passage id, for its number in the file: a million per file
 _MAX_PASSAGES = (1 << PASSAGE_BITS) - 1
-# A file changed this shortly before it was indexed may have changed again without a new time,
-# within one tick of its file system's clock (2 s on FAT): it is checked again by its content.
+# A file changed this soon before it was indexed may have changed again with the same timestamp,
+# within one tick of its file system's clock (2 s on FAT), so its content is compared.
 _CLOCK_TICK_NS = 2_000_000_000
 _VERSION = 6
 
@@ -63,9 +63,9 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """The result of updating the index: numbers of files, `left` of which wait for the next update.
+    """The result of updating the index: file counts, with `left` for the next update.
 
-    `unread` has each file of the folder that was not read, with the reason.
+    `unread` lists each file in the folder that was not read, with the reason.
     """
 
     files: int = 0
@@ -85,7 +85,7 @@ class CorpusFile:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """The text of a file; `note` says what could not be read of it."""
+    """A file's text; `note` says which parts could not be read."""
 
     title: str
     body: str = ""
@@ -127,10 +127,10 @@ class Index:
             yield db
 
     def compare(self) -> tuple[int, list[CorpusFile], list[tuple[str, str]]]:
-        """Compare the index with the folder, and delete from it the files that are gone.
+        """Compare the index with the folder, and remove missing files from the index.
 
-        Returns the number of files, those that are new or changed, and those that are left out with
-        the reason.
+        Returns the number of files, the new or changed files, and the files left out, with the
+        reason.
         """
         left_out: list[tuple[str, str]] = []
         files = list(_list_files(self.folder, left_out))
@@ -148,7 +148,7 @@ class Index:
         return len(files) + len(left_out), stale, left_out
 
     def note_unread(self, file: CorpusFile, reason: str) -> None:
-        """Put a file into the index as one that cannot be read."""
+        """Record a file in the index as unreadable."""
 
         def refuse(*_: object) -> Document:
             raise ExtractError(reason)
@@ -157,7 +157,7 @@ class Index:
             index_file(db, file, refuse)
 
     def unread(self) -> list[tuple[str, str]]:
-        """Return the files that could not be read, with the reason."""
+        """Return the files that could not be read, with the reasons."""
         with self.connect() as db:
             return db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
 
@@ -179,13 +179,13 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _is_current(
     file: CorpusFile, _id: int = 0, modified: int = -1, size: int = -1, indexed: int = -1
 ) -> bool:
-    """Whether a file has its indexed time and size, and cannot have changed within that tick."""
+    """Whether a file has the indexed time and size, and cannot have changed within that tick."""
     same = (file.modified, file.size) == (modified, size)
     return same and file.modified <= indexed - _CLOCK_TICK_NS
 
 
 def index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> None:
-    """Read a file and put its passages into the index, in one transaction."""
+    """Read a file and add its passages to the index, in one transaction."""
     now, path, body, failure = time.time_ns(), Path(file.path), b"", ""
     if file.size > _MAX_FILE_BYTES:
         failure = f"larger than {_MAX_FILE_BYTES >> 20} MB"
@@ -217,7 +217,7 @@ def index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> 
         language,
     )
     with _transaction(db):
-        # Looked up again: another process may have indexed it meanwhile.
+        # Looked up again: another process may have indexed it in the meantime.
         current = db.execute("SELECT id FROM file WHERE path = ?", (file.path,)).fetchone()
         if current is not None:
             _delete_file(db, current[0])
@@ -260,16 +260,16 @@ def checked_folder(folder: Path) -> Path:
 
 
 _DATA_FOLDER = frozenset({"runs", "corpus"})
-"""What a data folder holds once a run has searched a corpus, beside other files."""
+"""Folders that a data folder contains once a run has searched a corpus."""
 
 
 def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[CorpusFile]:
-    """Yield the searchable files below a folder, sorted by name, without hidden ones.
+    """Yield the searchable, non-hidden files below a folder, sorted by name.
 
-    A link is followed to a file of the folder; those that lead out of it go into `left_out`, lest
-    a note that somebody else wrote show the user's private keys. So does a data folder of Urchin:
-    its runs and memories are not the user's documents. Links to folders are not followed: their
-    targets within the folder are found anyway. Files that cannot be read are left out.
+    Links to files within the folder are followed; those that lead out of it go into `left_out`, so
+    that a folder from somebody else cannot expose the user's private keys. So do Urchin's data
+    folders: their runs and memories are not the user's documents. Links to folders are not
+    followed: targets within the folder are found anyway. Unreadable files are left out.
     """
     folders = [str(folder)]
     while folders:
@@ -286,9 +286,9 @@ def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[Corpu
                 # SQLite cannot store a name that is not UTF-8.
                 path = entry.path.encode("utf-8", "replace").decode()
                 if entry.name in own:
-                    left_out.append((path, "part of a data folder of Urchin"))
+                    left_out.append((path, "part of an Urchin data folder"))
                 elif _leads_out(entry, folder):
-                    left_out.append((path, "a link that leads out of the folder"))
+                    left_out.append((path, "a link to something outside the folder"))
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
                 elif entry.is_file() and _is_searchable(entry):
@@ -299,7 +299,7 @@ def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[Corpu
 
 
 def _leads_out(entry: os.DirEntry[str], folder: Path) -> bool:
-    """Whether an entry is a link, or on Windows a junction, to something outside the folder."""
+    """Whether an entry is a link (on Windows, also a junction) to something outside the folder."""
     junction = sys.version_info >= (3, 12) and entry.is_junction()
     if not (entry.is_symlink() or junction):
         return False
@@ -307,7 +307,7 @@ def _leads_out(entry: os.DirEntry[str], folder: Path) -> bool:
 
 
 def _is_searchable(entry: os.DirEntry[str]) -> bool:
-    """Whether a file is one of `KINDS`, or text without a suffix of letters (`NEWS`, `ls.1`)."""
+    """Whether a file is one of `KINDS`, or text without an alphabetic suffix (`NEWS`, `ls.1`)."""
     suffix = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122 - ten times as fast as Path
     if suffix in KINDS or suffix[1:].isalpha():
         return suffix in KINDS
@@ -317,7 +317,7 @@ def _is_searchable(entry: os.DirEntry[str]) -> bool:
 
 
 def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
-    """Extract title and text from a file's bytes; if it cannot be read, a note instead."""
+    """Extract the title and text from a file's bytes, or a note if it cannot be read."""
     name = path.stem if path.suffix[1:].isalpha() else path.name
     try:
         document = extract(body, "", f"file:///{quote(path.name)}")
@@ -329,7 +329,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
     title, text = (
         clean(part).encode("utf-8", "replace").decode() for part in (document.title, document.text)
     )
-    is_text = document.kind == "text"  # whose first line is not a title
+    is_text = document.kind == "text"  # its first line is not a title
     note = "; ".join(document.notes) or ("" if text.strip() else "no text in it")
     return FileText(name if is_text else " ".join(title.split()) or name, text, note)
 
@@ -364,8 +364,8 @@ def _split_block(block: str) -> Iterator[str]:
 
 
 def foreign_stems(language: str, text: str) -> list[str]:
-    """Return the stems that FTS5's own stemmer, which is for English, does not find.
+    """Return the stems that FTS5's English stemmer does not find.
 
-    Those of the text's language, and pairs of characters of scripts without spaces.
+    These are stems in the text's language, and character pairs in scripts without spaces.
     """
     return character_pairs(text) if language in ("", "en") else stems_in(language, text)

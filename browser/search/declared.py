@@ -1,4 +1,4 @@
-"""Search engines declared in one line of the settings, by a template of their address."""
+"""Search engines declared in one line of the settings, using a URL template."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _FIELD_NAMES = ("url", "title", "snippet", "published")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """An engine as the settings declare it.
+    """An engine, as declared in the settings.
 
     `url` has a placeholder `{query}` and may have `{page}`, `{offset}`, `{limit}`, `{lang}`,
     `{region}`, `{since}` and `{key}`; `rows` is the dotted path to the list ("" if the answer is
-    the list), `fields` are dotted paths within a row. An engine that answers in HTML has the CSS
-    selector of a result in `item`, and selectors within it in `fields` (`url` selects the link).
-    `headers` may have `{key}` too.
+    the list), `fields` are dotted paths within a row. For an engine that answers in HTML, `item`
+    is the CSS selector of a result, and `fields` are selectors within it (`url` selects the link).
+    `headers` may also contain `{key}`.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Declaration:
 
     @classmethod
     def parse(cls, name: str, line: str) -> Declaration:
-        """Parse a declaration in one line.
+        """Parse a one-line declaration.
 
-        After `#` it may say where the parts of the answer are, written like a query string:
+        After `#`, it may say where the parts of the answer are, written like a query string:
         `https://search.example/api?q={query}#rows=data.hits&url=link&title=name&snippet=text`.
         Raises `SearchError` for an unknown part.
         """
@@ -69,7 +69,7 @@ class Declaration:
 
 
 class DeclaredProvider(SearchProvider):
-    """A provider whose address is the template of a declaration."""
+    """A provider whose address is a declaration's template."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None
@@ -78,7 +78,7 @@ class DeclaredProvider(SearchProvider):
         self.name = declaration.name
         self.rows, self.fields = declaration.rows, declaration.fields
         self._headers = declaration.headers
-        if url:  # another host for the same template
+        if url:  # use the same template with another host
             other, template = urlsplit(url), urlsplit(declaration.url)
             self.endpoint = urlunsplit(template._replace(scheme=other.scheme, netloc=other.netloc))
 

@@ -1,7 +1,7 @@
 """The registry of search engines, their default order, and the providers of a chain.
 
 To add one, write its class in `json_engines.py`, or in `html_engines.py` and add its name here; or
-bring it in a package (docs/plugins.md).
+provide it in a package (docs/plugins.md).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from browser.search.provider import Render, SearchProvider, SearchSource
     from browser.types import SearchPage
 
-# General engines in the default order: those with keys, the user's own SearXNG, then the keyless
-# ones by how long they tolerate occasional queries. Wikipedia never blocks, so it comes last.
+# General engines in the default order: those with keys, the user's own SearXNG, then those without
+# keys by how long they tolerate occasional queries. Wikipedia never blocks, so it comes last.
 GENERAL = (
     "serper", "tavily", "brave_api", "searxng", "duckduckgo", "brave", "mojeek", "startpage",
     "bing", "google", "wikipedia",
 )  # fmt: skip
-# Used only when named: for one kind of source, or another form of an engine.
-_NAMED_HTML = ("duckduckgo_lite", "yandex", "arxiv")  # listed: loading their module is slow
+# Used only if named: engines for one type of source, or variants of another engine.
+_NAMED_HTML = ("duckduckgo_lite", "yandex", "arxiv")  # their module is slow to load
 NAMED = (*_NAMED_HTML, *(name for name in JSON_PROVIDERS if name not in GENERAL))
 ENGINES = (*GENERAL, *NAMED)
-# Engines that can also be queried in the real browser, as NAME_browser.
+# Engines that can also be queried through the real browser, as NAME_browser.
 IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")
 ALIASES = {
     "ddg": "duckduckgo",
@@ -47,7 +47,7 @@ _BROWSER = "_browser"
 
 
 def engine_name(name: str, declared: Sequence[str] = ()) -> str:
-    """Resolve an alias; raises `SearchError` with the nearest names for an unknown one."""
+    """Resolve an alias; for an unknown name, raises `SearchError` with the closest names."""
     if name in declared:
         return name
     plain = name.strip().lower().replace("-", "_")
@@ -60,7 +60,7 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
     near = difflib.get_close_matches(
         plain, [*ENGINES, *IN_EXTRAS["search"], *ALIASES, *declared], n=2
     )
-    hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(ENGINES)}."
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(ENGINES)}."
     if known in IN_EXTRAS["search"]:
         hint = extras_hint("search")
     raise SearchError(f"no search provider is called {name!r}", hint=hint)
@@ -78,14 +78,14 @@ def load(name: str) -> type[SearchProvider]:
 
 
 def _html_engines() -> Any:
-    """The module of HTML engines, imported on demand: it needs BeautifulSoup and lxml."""
+    """The HTML engine module, imported on demand: it needs BeautifulSoup and lxml."""
     return import_module("browser.search.html_engines")
 
 
 def keys_from(environment: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
-    """Find the keys of engines in environment variables, by engine.
+    """Find engines' keys in environment variables, by engine.
 
-    Of the built-in engines only those with JSON answers take keys; `named` may include plug-ins.
+    Of the built-in engines, only those with JSON answers take keys; `named` may include plug-ins.
     """
     engines: dict[str, type[SearchProvider]] = dict(JSON_PROVIDERS)
     for name in (ALIASES.get(name, name) for name in named):
@@ -109,13 +109,13 @@ def build_providers(
     declared: Sequence[Declaration] = (),
     render: Render | None = None,
 ) -> list[SearchSource]:
-    """Make the providers of a chain, in order.
+    """Create a chain's providers, in order.
 
-    `names` is the chosen order; None is the default one: the corpus, engines with a key, declared
-    ones, SearXNG if its address is known, then the keyless ones. `urls` and `keys` map names (or
-    aliases) to an address and a key; without `keys` they are read from the environment. `render`
-    opens a page in the real browser, for `google_browser` and the like. Raises `SearchError` for an
-    unknown name, or for `corpus` without one.
+    `names` is the chosen order; None means the default: the corpus, engines with a key, declared
+    engines, SearXNG if its address is known, then engines without a key. `urls` and `keys` map
+    names (or aliases) to an address and a key; without `keys`, they are read from the environment.
+    `render` opens a page in the real browser, for `google_browser` and the like. Raises
+    `SearchError` for an unknown name, or for `corpus` if there is no corpus.
     """
     declarations = {declaration.name: declaration for declaration in declared}
     known = tuple(declarations)
@@ -156,7 +156,7 @@ def _is_keyless(engine: type[SearchProvider], url: str | None) -> bool:
 def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPage:
     """Parse an engine's answer: results, `empty`, `blocked`, or `error` for an unknown layout.
 
-    Raises `SearchError` for an engine that is unknown or has no answer to parse.
+    Raises `SearchError` for an unknown engine or one without answers to parse.
     """
     name = engine_name(engine)
     if name == "corpus":

@@ -238,7 +238,7 @@ class Google(HtmlProvider):
     layouts = (Headings("a[href] h3:not(table *), h3:has(a[href]):not(table *)", fewest=1),)
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for the page."""
+        """Request the page."""
         since = since_day(query.since)
         return {
             "q": with_site(query),

@@ -1,8 +1,8 @@
-"""Updates a corpus index in the background, in worker processes that read the files.
+"""Updates a corpus index in the background, using worker processes that read the files.
 
-A worker is a process of its own: reading is work for the processor, so that threads would slow the
-run down, and a file that crashes its reader costs that file alone. Each file is one transaction, so
-what a killed run has indexed stays; the next run continues from there.
+Each worker is a separate process: reading is CPU-bound, so threads would slow the run down, and a
+file that crashes its reader affects only that file. Each file is one transaction, so the files
+that a killed run has indexed are kept; the next run continues from there.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from browser.search.corpus_index import Extractor
 
 MIN_FILES_FOR_WORKERS = 16
-"""Fewer files are read sooner than workers start, which takes half a second of processor time."""
+"""Fewer files are read faster than workers start, which takes half a second of CPU time."""
 MAX_WORKERS = 4
-"""Each takes some 100 MB; SQLite writes for one at a time."""
+"""Each takes about 100 MB; SQLite allows one writer at a time."""
 _POLL_SECONDS = 0.5
-"""Between checks of an index that another process is updating."""
+"""Seconds between checks of an index that another process is updating."""
 _DONE = "done"
 
 
 class Indexing:
-    """One update of an index after the other; `state` says how far the current one is."""
+    """Runs index updates one after another; `state` is the progress of the current one."""
 
     def __init__(self, index: Index, extract: Extractor) -> None:
         self.state = SyncResult()
@@ -62,19 +62,19 @@ class Indexing:
                 self._thread.start()
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait for the end of the update, for at most `seconds`."""
+        """Wait for the update to end, for at most `seconds`."""
         if self._thread is not None:
             self._thread.join(seconds)
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait as `join` does, and raise the error that ended the update."""
+        """Wait like `join`, then raise the error that ended the update, if any."""
         self.join(seconds)
         error, self._error = self._error, None
         if error is not None:
             raise error
 
     def stop(self) -> None:
-        """Stop for good, immediately; the files that are done stay indexed."""
+        """Stop permanently and immediately; finished files stay indexed."""
         self._stopped.set()
         with self._changing:
             for worker in self._workers:
@@ -92,14 +92,14 @@ class Indexing:
                     with lock.acquire(blocking=False):
                         self._update(stale)
                         return
-                except Timeout:  # another process updates it
+                except Timeout:  # another process is updating it
                     if not stale or self._stopped.wait(_POLL_SECONDS):
                         return
         except Exception as error:  # noqa: BLE001 - raised where the update is waited for
             self._error = error
 
     def _look(self) -> list[CorpusFile]:
-        """List the folder, delete from the index what is gone, and return what is to be read."""
+        """List the folder, remove missing files from the index, and return the files to read."""
         count, stale, left_out = self._index.compare()
         indexed = self.state.indexed
         self.state = SyncResult(count, indexed, len(stale), tuple(left_out))
@@ -121,7 +121,7 @@ class Indexing:
                 thread.start()
             for thread in threads:
                 thread.join()
-        # What workers left, as they could not start, is read here.
+        # Files left over because workers could not start are read here.
         with self._index.connect() as db:
             while not (self._stopped.is_set() or files.empty()):
                 index_file(db, files.get(), self._extract)
@@ -129,7 +129,7 @@ class Indexing:
         self.state = replace(self.state, unread=tuple(sorted([*self._index.unread(), *left_out])))
 
     def _feed_worker(self, extractor: str, files: queue.SimpleQueue[CorpusFile]) -> None:
-        """Give a worker file after file; replace one that dies, and note its file as unread."""
+        """Send a worker file after file; replace one that dies, and note its file as unread."""
         worker: _Worker | None = None
         has_worked = True
         try:
@@ -171,7 +171,7 @@ class Indexing:
 
 
 class _Worker:
-    """A process that indexes the files whose names it is sent."""
+    """A process that indexes the files whose names are sent to it."""
 
     def __init__(self, index: Index, extractor: str) -> None:
         self.is_ready = False
@@ -186,7 +186,7 @@ class _Worker:
         )
 
     def index(self, file: CorpusFile) -> bool:
-        """Index a file; returns False if the process has died of it."""
+        """Index a file; returns False if the process died while doing so."""
         process = self._process
         assert process.stdin is not None, "it was asked for"
         assert process.stdout is not None, "it was asked for"
@@ -209,7 +209,7 @@ class _Worker:
 
 
 _READY = "ready"
-# Not `-m`: the worker finds the modules where this process does, also in a script or a notebook.
+# Not `-m`: the worker finds modules where this process does, even in a script or notebook.
 _START = (
     "import json, sys; folder, path, extractor, sys.path[:] = json.loads(sys.argv[1]);"
     " from browser.search.indexing import work; work(folder, path, extractor)"
@@ -224,7 +224,7 @@ def _import_name(extract: Extractor) -> str:
 
 
 def work(folder: str, path: str, extractor: str) -> None:
-    """Index the files whose names come on standard input, until it is closed."""
+    """Index the files whose names arrive on standard input, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which stops its workers
     if sys.platform != "win32":
         with suppress(OSError):
@@ -232,7 +232,7 @@ def work(folder: str, path: str, extractor: str) -> None:
     module, _, name = extractor.partition(":")
     extract: Extractor = getattr(import_module(module), name)
     index = Index(Path(folder), Path(path))
-    # A library that prints must not write between the answers.
+    # Output printed by a library must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
     answers.write(f"{_READY}\n")

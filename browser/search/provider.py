@@ -1,4 +1,4 @@
-"""The base classes of search providers: how a query is sent, and how the answer is interpreted."""
+"""Base classes of search providers: how a query is sent and its answer is interpreted."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 HOUR = 3600.0  # in seconds
 DAY = 24 * HOUR
 
-# A search page has 20-600 KB; ten times the largest seen is not one.
+# A search page has 20-600 KB; anything over ten times the largest seen is not one.
 _MAX_BYTES = 6_000_000
 # Public APIs require clients to identify themselves (Wikimedia, arXiv, GitHub, OpenAlex).
 _API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
-# After these outcomes the provider's next form of request is tried.
+# After these outcomes, the provider's next form of request is tried.
 _NEXT_REQUEST_AFTER = (Outcome.ERROR, Outcome.UNAUTHORIZED, Outcome.BLOCKED)
-# Seconds; a page rendered in a browser, which may have to start first, takes 1-4 s.
+# Seconds; rendering a page in a browser, which may have to start first, takes 1-4 s.
 _BROWSER_INTERVAL = 2.0
 
 
 class SearchSource(ABC):
-    """What a chain queries: an engine on the web, or the local corpus.
+    """A source that a chain queries: a web search engine or the local corpus.
 
-    `lifetime` is how many seconds its answers may be cached, `interval` the seconds between two
-    requests that its operator demands. If a `local` source answers, no other one is queried.
+    `lifetime` is how many seconds its answers may be cached, `interval` the seconds that its
+    operator requires between two requests. If a `local` source answers, no other is queried.
     """
 
     name: str
@@ -51,7 +51,7 @@ class SearchSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """A name that includes address and key, without revealing the key."""
+        """A name that covers the address and key without revealing the key."""
 
     def unavailable(self) -> str:
         """Why it cannot be queried at all; "" if it can."""
@@ -62,7 +62,7 @@ class SearchSource(ABC):
         """Search; `deadline` in seconds. Failures become outcomes, nothing is raised."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
-        """End its background work."""
+        """Stop its background work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class SearchProvider(SearchSource):
     """A search engine: class attributes, how a query is sent, and `parse`.
 
     `url` is its endpoint, `key_variables` the environment variables that may hold its key (empty:
-    it takes none), `needs_key` says that it does not answer without, `verified` that it was tested
-    on saved answers of the real engine. A query is sent with `parameters` and `headers`, or with a
-    `request` of its own; `sends` says how parameters are sent, `key_header` and `key_parameter`
+    it takes no key), `needs_key` says that it does not work without one, `verified` that it was
+    tested on saved answers from the real engine. A query is sent with `parameters` and `headers`,
+    or with its own `request`; `sends` says how parameters are sent, `key_header` or `key_parameter`
     where the key goes (`Authorization: Bearer ` puts a scheme before it).
     """
 
@@ -113,12 +113,12 @@ class SearchProvider(SearchSource):
         self._render: Render | None = None
 
     def use_browser(self, render: Render | None) -> None:
-        """Have result pages rendered in the browser, as another engine: `NAME_browser`.
+        """Render result pages in the browser, as a separate engine: `NAME_browser`.
 
-        `render(url, deadline)` opens an address in a tab of its own and returns the final address
-        and the rendered HTML; it raises a `BrowserError` on failure. None: there is no browser.
+        `render(url, deadline)` opens an address in its own tab and returns the final address and
+        the rendered HTML; it raises a `BrowserError` on failure. None: there is no browser.
         """
-        self.name = f"{self.name}_browser"  # also in `identity`: the two are blocked separately
+        self.name = f"{self.name}_browser"  # in `identity` too: the two are blocked separately
         self.interval = _BROWSER_INTERVAL
         self._in_browser, self._render = True, render
 
@@ -158,7 +158,7 @@ class SearchProvider(SearchSource):
         return SearchRequest(self.endpoint, headers=self.headers(query), **fields)
 
     def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Yield alternative requests; the next one is sent if the engine rejects one."""
+        """Yield alternative requests; if the engine rejects one, the next is sent."""
         yield self.request(query)
 
     @abstractmethod
@@ -167,7 +167,7 @@ class SearchProvider(SearchSource):
 
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
         """Query the engine; `deadline` in seconds. Failures become outcomes, nothing is raised."""
-        page = SearchPage(Outcome.ERROR, detail="nothing to ask")
+        page = SearchPage(Outcome.ERROR, detail="the query is empty")
         for request in self.requests(query):
             try:
                 page = await self._ask(request, http, deadline)
@@ -176,7 +176,7 @@ class SearchProvider(SearchSource):
                 break
             if page.outcome not in _NEXT_REQUEST_AFTER:
                 break
-        if self.key:  # security: errors repeat addresses, some engines repeat keys
+        if self.key:  # security: errors contain addresses, and some engines echo keys
             page = replace(page, detail=page.detail.replace(self.key, "[key]"))
         return _apply_filters(page, query)
 
@@ -206,7 +206,7 @@ class SearchProvider(SearchSource):
         page = self.parse(body, url or self.endpoint)
         results = clean_results(page.results, self.name)
         if page.outcome is Outcome.OK and not results:
-            return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
+            return SearchPage(Outcome.ERROR, detail="no results could be read; changed layout?")
         return replace(page, results=results)
 
     def refusal(
@@ -231,7 +231,7 @@ def _page_from_error(error: BrowserError) -> SearchPage:
 
 
 def _apply_filters(page: SearchPage, query: SearchQuery) -> SearchPage:
-    """Apply the query's limit and site: some engines have no site filter or ignore it."""
+    """Apply the query's limit and site: some engines have no site filter, or ignore it."""
     results, site = page.results, query.site
     if site and page.outcome is Outcome.OK:
         results = tuple(
@@ -243,7 +243,7 @@ def _apply_filters(page: SearchPage, query: SearchQuery) -> SearchPage:
 
 
 def _resolve_endpoint(default: str, address: str | None) -> str:
-    """Replace an endpoint by the user's address, which may lack the scheme and the path."""
+    """Replace an endpoint with the user's address, which may lack the scheme and path."""
     if not address:
         return default
     parts = urlsplit(address if "://" in address else f"http://{address}")
@@ -264,7 +264,7 @@ def decode(body: bytes | str) -> str:
 
 
 def with_site(query: SearchQuery) -> str:
-    """The query's text with its site filter as the `site:` operator, which most engines know."""
+    """The query's text with its site filter as a `site:` operator, which most engines support."""
     return f"{query.text} site:{query.site}" if query.site else query.text
 
 
@@ -274,7 +274,7 @@ _Provider = TypeVar("_Provider", bound=SearchProvider)
 def engines_in(
     base: type[_Provider], module: str, names: Mapping[str, Any]
 ) -> dict[str, type[_Provider]]:
-    """Return the engines that a module defines: the classes with a name, by their names."""
+    """Return the engines that a module defines: its classes with a name, by name."""
     return {
         value.name: value
         for value in names.values()

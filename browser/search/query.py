@@ -7,15 +7,15 @@ import re
 from browser.text.languages import small_words
 from browser.text.words import STOP_WORDS
 
-# Words of questions and requests that a page with the answer need not have.
+# Words in questions and requests that a page with the answer need not contain.
 _REQUEST_WORDS = frozenset(
     """according answer called define describe did do does exactly explain find give happen happened
     kind known list many me mean much name named please show sort tell there thing type use used
     using whats whos""".split()
 )
-# A question with so many keywords or names is rarely answered by one engine's first page.
+# A question with this many keywords or names is rarely answered by one engine's first page.
 MIN_HARD_WORDS, MIN_HARD_NAMES = 8, 2
-# Engines weigh some ten words; the fewer there are, the more pages have them all.
+# Engines use about ten words; the fewer there are, the more pages contain all of them.
 MAX_WORDS = 10
 
 _QUOTED = re.compile(r"[\"“”«»„]([^\"“”«»„]{2,80})[\"“”«»„]")
@@ -27,7 +27,7 @@ _NAME = re.compile(
 
 
 def keywords(question: str, most: int = MAX_WORDS) -> list[str]:
-    """Return the words that carry meaning, in order, as written; all words if there are none."""
+    """Return the meaningful words, in order, as written; all words if there are none."""
     all_words = list(dict.fromkeys(_WORD.findall(question)))
     small = small_words(question)
     content = [word for word in all_words if not _is_small(word, small)]
@@ -40,7 +40,7 @@ def quoted(question: str) -> list[str]:
 
 
 def names(question: str) -> list[str]:
-    """Return names of several words, recognised by their capital letters."""
+    """Return multi-word names, recognised by their capital letters."""
     found = []
     small = small_words(question)
     for name in _NAME.findall(question):

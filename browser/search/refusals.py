@@ -6,7 +6,7 @@ import re
 
 from browser.types import Outcome, SearchPage
 
-# Words of API errors; they are looked for in error bodies only, never in results.
+# Words in API errors; searched for only in error bodies, never in results.
 _QUOTA = re.compile(
     r"not enough credits|insufficient (?:credits|balance)|quota|usage limit|plan.{0,20}limit"
     r"|billing|payment required",
@@ -25,7 +25,7 @@ _ERROR_WORDS = (
 )
 
 # A page in place of results. Recognised by element ids, class names and form targets rather than by
-# words: a result may well be about captchas.
+# words, as a result may be about captchas.
 _BLOCK_PAGES = re.compile(
     r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
@@ -39,7 +39,7 @@ _CONSENT = re.compile(
     r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title[^>]*>\s*Before you continue""",
     re.IGNORECASE,
 )
-# The words of such pages; only used for pages on which no result was found.
+# Words on such pages; used only for pages on which no results were found.
 BLOCK_PAGE_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
     r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human"
@@ -56,9 +56,9 @@ _SEARCHED_CHARS = 20_000
 def refusal_from_response(
     status: int, body: str, wait: float | None, *, keyed: bool
 ) -> SearchPage | None:
-    """Interpret a status and an error body; None for an answer that can be parsed.
+    """Interpret a status and an error body; returns None for an answer that can be parsed.
 
-    `wait` are the seconds of the answer's `Retry-After`. `keyed` says that the engine takes keys:
+    `wait` is the answer's `Retry-After` in seconds. `keyed` says that the engine takes keys:
     for others a 403 is a block page, not a wrong key.
     """
     if 200 <= status < 300:
@@ -88,7 +88,7 @@ def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> O
 
 
 def refusal_from_error(text: str) -> SearchPage:
-    """Interpret the text of an error, or of an unexpected page with status 200."""
+    """Interpret the text of an error or of an unexpected page with status 200."""
     if blocked := recognise_block_page(text):
         return SearchPage(Outcome.BLOCKED, detail=blocked)
     detail = " ".join(text.split())[:200]
@@ -101,7 +101,7 @@ def refusal_from_error(text: str) -> SearchPage:
 
 
 def recognise_block_page(body: str) -> str:
-    """Name the kind of block page: a check for robots, a consent page; "" for another page."""
+    """Name the kind of block page: a bot check, a consent page; "" for any other page."""
     if _BLOCK_PAGES.search(body):
-        return "a check for robots"
+        return "a bot check"
     return "a consent page" if _CONSENT.search(body[:_SEARCHED_CHARS]) else ""

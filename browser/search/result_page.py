@@ -1,4 +1,4 @@
-"""Parsing result pages in HTML: known and unknown layouts, ads, block pages, no results."""
+"""Parsing HTML result pages: known and unknown layouts, ads, block pages, no results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MIN_HEADINGS = 3
 # A page of ten to thirty results has fewer.
 _MAX_HEADINGS = 300
 
-# How engines label advertisements, alone or followed by the host.
+# Engines' labels for advertisements, alone or followed by the host.
 _AD_LABEL = re.compile(
     r"""(?:ads?|advertisements?|sponsored|promoted|anzeigen?|gesponserte?|werbung|annonces?
     |sponsorisé|publicité|anuncios?|patrocinado|annuncio|sponsorizzato|advertentie|gesponsord
@@ -42,14 +42,14 @@ _AD_LABEL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SEPARATORS = " \u00a0\t\n·•|:-–—"
-# A longer text is one about advertisements, not a label.
+# A longer text is about advertisements, not a label.
 _MAX_LABEL_CHARS = 60
 
 
 def _visible(body: str) -> BeautifulSoup:
-    """Parse a page and remove what a reader does not see."""
+    """Parse a page and remove what a user does not see."""
     page = BeautifulSoup(body, "lxml")
-    # One walk is four times as fast as searching for the names and for `hidden`.
+    # One walk is four times as fast as separate searches for the names and for `hidden`.
     for tag in [t for t in page.descendants if isinstance(t, Tag)]:
         if tag.name in _HIDDEN_TAGS or "hidden" in tag.attrs:
             tag.extract()
@@ -57,7 +57,7 @@ def _visible(body: str) -> BeautifulSoup:
 
 
 def _text(element: Tag) -> str:
-    """The text of an element on one line, with a space where a block begins or ends."""
+    """An element's text on one line, with a space where a block begins or ends."""
     return " ".join("".join(_pieces(element)).split())
 
 
@@ -73,7 +73,7 @@ def _pieces(element: Tag) -> Iterator[str]:
 
 
 def _first_text(item: Tag, css: str) -> str:
-    """The first text that is not empty among the elements that match a CSS selector."""
+    """The first non-empty text among the elements that match a CSS selector."""
     for element in item.select(css):
         if text := _text(element):
             return text
@@ -95,9 +95,9 @@ def _ids(elements: Iterable[Tag]) -> set[int]:
 class Layout:
     """CSS selectors of a result (`item`) and of its parts within it.
 
-    `link` selects the element whose `href` leads to the target; `title` the title (empty: the link
-    itself); `snippet` the text (empty: the longest). `beside` is how many of the following siblings
-    may hold the snippet.
+    `link` selects the element whose `href` is the target; `title` the title (empty: the link
+    itself); `snippet` the text (empty: the longest). `beside` is how many following siblings may
+    contain the snippet.
     """
 
     item: str
@@ -115,7 +115,7 @@ class Layout:
             title_element = item.select_one(self.title) if self.title else None
             address = unwrap_target(urljoin(url, str(link.get("href", ""))))
             title = _first_text(item, self.title) if self.title else _text(link)
-            # Without a match the title is the longest text in the link.
+            # Without a match, the title is the longest text in the link.
             title = title or max(map(_text, _leaf_blocks(link)), key=len, default="")
             if not address or not title or _is_ad(item, title_element or link):
                 continue
@@ -123,15 +123,15 @@ class Layout:
             if self.snippet:
                 for part in (item, *item.find_next_siblings(True, limit=self.beside)):
                     snippet = snippet or _first_text(part, self.snippet)
-            # Without a match the snippet is the longest text of the result.
+            # Without a match, the snippet is the longest text in the result.
             yield SearchResult(address, title, snippet or _longest_text(link, item, link))
 
 
 @dataclass(frozen=True, slots=True)
 class Headings:
-    """Results without a known layout: headings that link to other sites, and the text by them.
+    """Results without a known layout: headings that link to other sites, and the text around them.
 
-    Class names change every month, this does not. `heading` selects the headings; a page with fewer
+    Class names change every month, headings do not. `heading` selects them; a page with fewer
     than `fewest` of them has no results.
     """
 
@@ -150,7 +150,7 @@ class Headings:
                 found.append((heading, link, address))
         if len({address for *_, address in found}) < self.fewest:
             return
-        # How many results' headings each element contains, by the heading's tag.
+        # The number of result headings that each element contains, by heading tag.
         contained = Counter(
             (id(parent), heading.name) for heading, *_ in found for parent in heading.parents
         )
@@ -170,7 +170,7 @@ def _link_around(heading: Tag) -> Tag | None:
 
 
 def _is_own_page(address: str, url: str) -> bool:
-    """Whether an address is a page of the engine itself, and no wrapper of a result."""
+    """Whether an address is a page of the engine itself, not a wrapper around a result."""
     same = host(address).removeprefix("www.") == host(url).removeprefix("www.")
     return same and not is_encrypted_wrapper(address)
 
@@ -186,7 +186,7 @@ def _result_block(heading: Tag, contained: Counter[tuple[int, str]]) -> Tag:
 
 
 def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
-    """The longest text of a block that is neither a heading nor a link."""
+    """The longest text in a block that is neither a heading nor a link."""
     others = block.find_all(["a", "cite", "h1", "h2", "h3", "button"])
     excluded = _ids((heading, link, *others))
     texts = (_text(leaf) for leaf in _leaf_blocks(block) if id(leaf) not in excluded)
@@ -194,7 +194,7 @@ def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
 
 
 def _is_ad(block: Tag, title: Tag) -> bool:
-    """Whether a block has an advertisement's label; its title may be such a word by itself."""
+    """Whether a block has an advertisement label; its title may consist of such a word."""
     title_ids = {*_ids([title]), *map(id, title.parents)}
     nodes = (block, *block.find_all(True))
     return any(id(node) not in title_ids and _is_ad_label(node) for node in nodes)
@@ -204,16 +204,16 @@ def _is_ad_label(node: Tag) -> bool:
     text = node.get_text()
     if len(text) > _MAX_LABEL_CHARS or not _AD_LABEL.fullmatch(text.strip(_SEPARATORS)):
         return False
-    # A word in bold within a sentence is not a label: it has text right before or after it.
+    # A bold word within a sentence is not a label: it has text directly before or after it.
     siblings = (node.previous_sibling, node.next_sibling)
     return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in siblings)
 
 
 def _is_empty_result_page(page: Tag, url: str) -> bool:
-    """Whether a page says that nothing was found, in whatever language.
+    """Whether a page says that nothing was found, in any language.
 
-    Its search box repeats the query, and its links lead to hardly any other site, as those of
-    results do under any layout.
+    Its search box repeats the query, and hardly any of its links lead to other sites, as the links
+    of results do in any layout.
     """
     boxes = page.select("form :is(input, textarea)[name]")
     kinds = ("hidden", "submit", "button", "checkbox", "radio")
@@ -228,11 +228,11 @@ def _is_empty_result_page(page: Tag, url: str) -> bool:
 
 
 class HtmlProvider(SearchProvider):
-    """An engine whose result page is parsed: the first layout that yields results is taken.
+    """An engine whose result page is parsed: the first layout that yields results is used.
 
-    `ads` is a selector of what is removed before. `nothing` matches the sentence that nothing was
-    found. `shell` matches a page without content for clients that run no scripts, if the engine
-    turns robots away like that.
+    `ads` selects elements that are removed first. `nothing` matches the sentence saying that
+    nothing was found. `shell` matches an empty page for clients that run no scripts, if the engine
+    rejects robots that way.
     """
 
     is_api = False
@@ -242,7 +242,7 @@ class HtmlProvider(SearchProvider):
     shell: ClassVar[re.Pattern[str] | None] = None
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """The headers of a browser, with the language of the query."""
+        """Browser headers, with the query's language."""
         lang = query.lang
         language = f"{lang},en;q=0.5" if lang and lang != "en" else "en-US,en;q=0.9"
         return {**PAGE_HEADERS, "Accept-Language": language}
@@ -250,19 +250,19 @@ class HtmlProvider(SearchProvider):
     def refusal(
         self, body: str, status: int, url: str, headers: Mapping[str, str]
     ) -> SearchPage | None:
-        """Recognise also the pages that engines redirect suspected robots to."""
+        """Also recognise the pages that engines redirect suspected robots to."""
         if re.match(r"https?://consent\.", url):
             return SearchPage(Outcome.BLOCKED, detail="a consent page")
-        # Startpage redirects robots there, DuckDuckGo answers them with 202.
+        # Startpage redirects robots there; DuckDuckGo answers them with 202.
         if "/sp/captcha" in url or status == 202:
-            return SearchPage(Outcome.BLOCKED, detail=f"HTTP {status}, a check for robots")
+            return SearchPage(Outcome.BLOCKED, detail=f"HTTP {status}, a bot check")
         return super().refusal(body, status, url, headers)
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Parse by the first layout that yields results; tells no results from a block page."""
+        """Parse with the first layout that yields results; tell no results from a block page."""
         page = _visible(body) if "<" in body else None
         if page is None or page.find(True) is None:
-            return SearchPage(Outcome.ERROR, detail="the answer is not a page")
+            return SearchPage(Outcome.ERROR, detail="the response is not a page")
         for paid in page.select(self.ads) if self.ads else ():
             paid.extract()
         base = self.url or url
@@ -273,7 +273,7 @@ class HtmlProvider(SearchProvider):
         if self.nothing is not None and self.nothing.search(text):
             return SearchPage(Outcome.EMPTY)
         blocked = recognise_block_page(body) or (
-            "a check for robots" if BLOCK_PAGE_WORDS.search(text) else ""
+            "a bot check" if BLOCK_PAGE_WORDS.search(text) else ""
         )
         if blocked:
             return SearchPage(Outcome.BLOCKED, detail=blocked)
@@ -284,4 +284,4 @@ class HtmlProvider(SearchProvider):
             return SearchPage(Outcome.BLOCKED, detail="a page that needs JavaScript")
         if _is_empty_result_page(page, base):
             return SearchPage(Outcome.EMPTY)
-        return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
+        return SearchPage(Outcome.ERROR, detail="no results could be read; changed layout?")

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 
-# Markup that APIs leave in their texts; anything else in angle brackets (`Vec<T>`) is text.
+# Markup that APIs leave in texts; anything else in angle brackets (`Vec<T>`) is text.
 _MARKUP = re.compile(
     r"</?(?:a|b|br|div|em|i|mark|p|small|span|strong|sub|sup|u|jats:[a-z-]+)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
 # `www.`, `m.`, `mobile.`, `amp.` in front, or `en.m.wikipedia.org` in the middle.
 _MOBILE_HOST = re.compile(r"^(?:www|mobile|m|amp)\.|(?<=^[a-z]{2}\.)m\.")
-_MAX_UNWRAPS = 3  # a wrapper in a wrapper in a wrapper is already absurd
+_MAX_UNWRAPS = 3  # three nested wrappers are already absurd
 
-# Redirectors of engines, by host and path, and the parameters that hold the target.
+# Engines' redirectors, by host and path, and the parameters that contain the target.
 _WRAPPERS = (
     (re.compile(r"(?:[^/]+\.)?duckduckgo\.com/l/?"), ("uddg",)),
     (re.compile(r"(?:[^/]+\.)?google\.[a-z.]{2,6}/(?:url|imgres)"), ("q", "url")),
@@ -40,7 +40,7 @@ _WRAPPERS = (
 _YAHOO = re.compile(r"(?:[^/]+\.)?yahoo\.com/.*?RU=([^/]+)")
 # Google's newer wrapper is encrypted; opening it redirects to the target.
 _ENCRYPTED_WRAPPER = re.compile(r"^https?://(?:www\.)?google\.[a-z.]{2,6}/goto\?")
-# Where advertisements lead: `/y.js` of DuckDuckGo, `/aclick` of Bing, `/aclk` of Google, …
+# Advertisement links: DuckDuckGo's `/y.js`, Bing's `/aclick`, Google's `/aclk`, …
 _AD = re.compile(
     r"^(?:[\w.-]*\.)?(?:duckduckgo\.com/[ym]\.js|bing\.com/acli?c?k|google\.[a-z.]{2,6}/aclk"
     r"|googleadservices\.com/|doubleclick\.net/|search\.brave\.com/a/redirect)"
@@ -48,7 +48,7 @@ _AD = re.compile(
 
 
 def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, ...]:
-    """Unwrap, clean and number results; drops copies and those without a web address or title."""
+    """Unwrap, clean and number results; drop copies and those without a web address or title."""
     cleaned: dict[str, SearchResult] = {}
     for result in results:
         url, title = unwrap_target(result.url), one_line(result.title)
@@ -62,7 +62,7 @@ def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[Searc
 
 
 def strip_markup(text: str) -> str:
-    """Remove the tags and decode the entities that APIs leave in their texts."""
+    """Remove tags and decode entities that APIs leave in texts."""
     return html.unescape(_MARKUP.sub("", text))
 
 
@@ -87,7 +87,7 @@ def unwrap_target(url: str) -> str:
 
 
 def _unwrap(parts: SplitResult) -> str:
-    """The address inside a wrapper; "" if the address is no known wrapper."""
+    """The address inside a wrapper; "" if it is not a known wrapper."""
     address = f"{parts.hostname or ''}{parts.path}"
     if yahoo := _YAHOO.match(address):
         return unquote(yahoo[1])
@@ -118,7 +118,7 @@ def is_encrypted_wrapper(url: str) -> bool:
 
 
 def is_on_site(url: str, site: str) -> bool:
-    """Whether an address lies on `site`: a host and its subdomains, or a folder (`a.org/docs`)."""
+    """Whether an address is on `site`: a host and its subdomains, or a folder (`a.org/docs`)."""
     address = parse(url)
     filter_url = parse(f"http://{site.strip().rpartition('//')[2]}")
     if address is None or filter_url is None:
@@ -130,7 +130,7 @@ def is_on_site(url: str, site: str) -> bool:
 
 
 def same_page_key(url: str) -> str:
-    """Return a key that is equal for variants of one address.
+    """Return a key that is the same for variants of one address.
 
     Scheme, `www.`, tracking parameters, a trailing slash, and mobile or AMP versions are ignored.
     """
@@ -141,7 +141,7 @@ def same_page_key(url: str) -> str:
     return f"{host}{path}{query}" if host else url
 
 
-# The longest age in days that each range covers, narrowest first.
+# The maximum age in days that each range covers, narrowest first.
 _RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 _LEADING_DATE = re.compile(
     r"([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
@@ -149,7 +149,7 @@ _LEADING_DATE = re.compile(
 
 
 def nearest_range(since: str | None, today: date | None = None) -> str:
-    """Return `day`, `week`, `month` or `year`; "" without a date, or for one longer ago."""
+    """Return `day`, `week`, `month` or `year`; "" without a date or for an older one."""
     day = since_day(since)
     if day is None:
         return ""
@@ -172,14 +172,14 @@ def since_day(since: str | None) -> date | None:
 
 
 def as_iso(text: str | None) -> str | None:
-    """Return a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago`."""
+    """Return a date as ISO 8601, from ISO 8601 or from `May 2, 2022`; None for `3 days ago`."""
     if not text or since_day(text) is not None:
         return text or None
     return leading_date(f"{text} —")
 
 
 def leading_date(snippet: str) -> str | None:
-    """Parse the date that engines put before a snippet (`May 2, 2022 — …`) as an ISO date."""
+    """Parse the date at the start of a snippet (`May 2, 2022 — …`) as an ISO date."""
     match = _LEADING_DATE.match(snippet)
     if match is None:
         return None
@@ -194,8 +194,8 @@ def leading_date(snippet: str) -> str | None:
 _K = 60
 # Further pages of a site are ranked after those of other sites (engines show two or three).
 _MAX_PER_SITE = 3
-# Mirrors have the same title and nearly the same snippet: of ten words one or two may differ (a
-# date, another cut). Shorter snippets prove nothing.
+# Mirrors have the same title and nearly the same snippet: one or two words in ten may differ (a
+# date, another cut-off). Shorter snippets prove nothing.
 _MIN_SNIPPET_WORDS = 10
 _SAME_SHARE = 0.8
 
@@ -203,7 +203,7 @@ _SAME_SHARE = 0.8
 def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchResult, ...]:
     """Merge ranked lists by reciprocal rank fusion; copies of a page become one result.
 
-    Ranks start at 1. A single list keeps its order: its engine knows more than we do.
+    Ranks start at 1. A single list keeps its order: the engine knows more than we do.
     """
     scores: dict[str, float] = {}
     best: dict[str, SearchResult] = {}
@@ -223,11 +223,11 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
 
 
 class _PageKeys:
-    """Keys of pages; a mirror, recognised by title and snippet, has the key of its original."""
+    """Page keys; a mirror, recognised by title and snippet, has its original's key."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
-        # By the words of the title: pairs of snippet words and key.
+        # By the title's words: pairs of snippet words and key.
         self._by_title: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
 
     def __call__(self, result: SearchResult) -> str:
@@ -245,7 +245,7 @@ class _PageKeys:
 
 
 def _is_same_snippet(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two snippets, as sets of words, are of one text."""
+    """Whether two snippets, as sets of words, come from the same text."""
     long_enough = min(len(one), len(other)) >= _MIN_SNIPPET_WORDS
     return long_enough and len(one & other) >= _SAME_SHARE * len(one | other)
 
@@ -259,7 +259,7 @@ def _merge_copies(first: SearchResult, other: SearchResult) -> SearchResult:
 
 
 def _limit_per_site(results: Iterable[SearchResult]) -> list[SearchResult]:
-    """Move a site's pages beyond the first few behind those of other sites."""
+    """Move a site's pages after the first few behind those of other sites."""
     sites: Counter[str] = Counter()
     first: list[SearchResult] = []
     later: list[SearchResult] = []

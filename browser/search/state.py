@@ -1,15 +1,15 @@
-"""What searches remember: a cache of good answers, and which engines rest until when.
+"""State kept between searches: a cache of good answers, and the engines' cooldowns.
 
-Both are small SQLite files that several processes share and that can be lost without harm. How
-long a provider rests after
+Both are small SQLite files that several processes share and that can be lost without harm. The
+cooldown of a provider after each outcome:
 
-| outcome | first rest | each further one | longest | note |
+| outcome | first cooldown | each further one | longest | note |
 |---|---|---|---|---|
-| blocked | 15 min | twice as long | a day | each further try makes it worse |
-| rate_limited | 3 min | twice as long | a day | `Retry-After` decides where given |
-| quota | a day | - | a day | plans renew by day or month |
+| blocked | 15 min | twice as long | a day | each further attempt makes it worse |
+| rate_limited | 3 min | twice as long | a day | `Retry-After` is used if given |
+| quota | a day | - | a day | plans renew daily or monthly |
 | unauthorized | a day | - | a day | another key is another identity |
-| timeout, error, unreachable | 3 min | - | 3 min | soft: asked again if nobody else answers |
+| timeout, error, unreachable | 3 min | - | 3 min | soft: queried again if no other engine answers |
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-# Seconds to wait for another process that writes, which takes milliseconds.
+# Seconds to wait while another process writes, which takes milliseconds.
 _PATIENCE = 10.0
-# 20,000 answers of ten results each are about 100 MB; the oldest go first.
+# 20,000 answers with ten results each take about 100 MB; the oldest are deleted first.
 _MAX_ANSWERS = 20_000
 _MINUTE = 60.0
 _DAY = 24 * 60 * _MINUTE
@@ -58,7 +58,7 @@ _RESTS = """CREATE TABLE IF NOT EXISTS rest (
 def _open(path: Path | None, schema: str) -> sqlite3.Connection:
     """Open or create a database; a damaged file is replaced.
 
-    It is kept in memory without a path, or if the folder or file cannot be written.
+    Without a path, or if the folder or file cannot be written, it is kept in memory.
     """
     if path is not None:
         try:
@@ -78,7 +78,7 @@ def _open(path: Path | None, schema: str) -> sqlite3.Connection:
 def _connect(path: Path | str, schema: str) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     try:
-        # A crash of the machine may only lose a cached answer or a rest: no need to sync the disk.
+        # A machine crash can lose only a cached answer or a cooldown: no need to sync the disk.
         db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {schema}")
     except sqlite3.Error:
         db.close()
@@ -87,7 +87,7 @@ def _connect(path: Path | str, schema: str) -> sqlite3.Connection:
 
 
 class SearchCache:
-    """A SQLite file of answers; several processes may share it."""
+    """Answers in a SQLite file that several processes may share."""
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -133,7 +133,7 @@ def _key(identity: str, query: SearchQuery) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """An engine rests until `until` (seconds since the epoch) because of `outcome`."""
+    """An engine's cooldown until `until` (seconds since the epoch) because of `outcome`."""
 
     until: float
     outcome: Outcome
@@ -141,31 +141,31 @@ class Rest:
 
     @property
     def soft(self) -> bool:
-        """Whether the engine may be queried anyway if no other one answers."""
+        """Whether the engine may still be queried if no other one answers."""
         return self.outcome in _SOFT
 
 
 class Rests:
-    """The rests of all engines, in a SQLite file; without a path only in memory."""
+    """All engines' cooldowns, in a SQLite file; without a path, only in memory."""
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._db = _open(path, _RESTS)
 
     def current(self, identity: str) -> Rest | None:
-        """Return the rest that an engine is in now, or None."""
+        """Return the cooldown that an engine is in now, or None."""
         rest = self._last(identity)
         return rest if rest is not None and rest.until > self._clock() else None
 
     def record(self, identity: str, page: SearchPage) -> None:
-        """Record an outcome: a real answer ends the rest, a failure starts or lengthens one."""
+        """Record an outcome: a real answer ends a cooldown, a failure starts or lengthens one."""
         seconds = _FIRST_REST.get(page.outcome)
         if seconds is None:
             self._db.execute("DELETE FROM rest WHERE provider = ?", (identity,))
             return
         now, last, times = self._clock(), self._last(identity), 1
         if last is not None and last.outcome is page.outcome:
-            # Two concurrent requests that fail count as one failure.
+            # Two concurrent failed requests count as one failure.
             times = last.times + (last.until <= now)
         if page.retry_after is not None:
             seconds = max(page.retry_after, 1.0)
@@ -177,7 +177,7 @@ class Rests:
         )
 
     def remaining(self, rest: Rest) -> float:
-        """Seconds until a rest is over."""
+        """Seconds until a cooldown is over."""
         return max(0.0, rest.until - self._clock())
 
     def close(self) -> None:

@@ -1,9 +1,9 @@
-"""Zotero's library: the stored files of a collection as a corpus, and items that are saved to it.
+"""Zotero's library: a collection's stored files as a corpus, and saving items to it.
 
-While Zotero runs and lets other programs communicate with it, its local API is asked
-(`server_localAPI.js` in its source), which knows what is not written yet. Else its database is
+While Zotero is running and lets other programs communicate with it, its local API is used
+(`server_localAPI.js` in its source), which includes unsaved changes. Otherwise its database is
 read: Zotero holds a lock on it, so it is opened as immutable. The tables are those of Zotero 5 to 7
-(`userdata.sql`). Items are saved as its browser extension does it (`server_connector.js`).
+(`userdata.sql`). Items are saved in the same way as its browser extension (`server_connector.js`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFIX: Final = "zotero:"
-"""`zotero:COLLECTION` names a collection and those below it; `zotero:` the whole library."""
+"""`zotero:COLLECTION` means a collection and its subcollections; `zotero:` the whole library."""
 DATA_VARIABLE: Final = "ZOTERO_DATA_DIR"
-"""Environment variable that names Zotero's data folder, if it is not `~/Zotero`."""
+"""Environment variable for Zotero's data folder, if it is not `~/Zotero`."""
 _STORAGE: Final = "storage"
 URL_VARIABLE: Final = "ZOTERO_URL"
-"""Environment variable with the address of Zotero's server, if it is not `ADDRESS`."""
+"""Environment variable for the address of Zotero's server, if it is not `ADDRESS`."""
 ADDRESS: Final = "http://127.0.0.1:23119"
 _SECONDS: Final = 5.0  # Zotero is on this machine and answers quickly
 _CITATION_KEY = re.compile(r"^citation key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
@@ -56,13 +56,13 @@ _IN_COLLECTION = """
 
 
 class ZoteroApp:
-    """Zotero's own server on this machine. It is not the web, so no proxy is between."""
+    """Zotero's own server on this machine. It is not on the web, so no proxy is used."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._address = environ.get(URL_VARIABLE, ADDRESS).rstrip("/")
 
     def get(self, path: str) -> Any:
-        """Return what its API has at a path; None if it does not run, or does not let others in."""
+        """Return the API's data at a path; None if Zotero is not running or denies access."""
         try:
             reply = httpx2.get(
                 f"{self._address}/api/users/0/{path}", timeout=_SECONDS, trust_env=False
@@ -72,7 +72,7 @@ class ZoteroApp:
             return None
 
     def save(self, items: list[dict[str, Any]]) -> None:
-        """Save items to the collection that is selected in it. Raises `SearchError`."""
+        """Save items to the collection selected in Zotero. Raises `SearchError`."""
         session = secrets.token_hex(8)
         body = {"sessionID": session, "uri": "http://localhost/", "items": items}
         try:
@@ -95,7 +95,7 @@ class ZoteroApp:
             )
 
     def citation_key(self, key: str) -> str:
-        """The citation key of the item that a stored file belongs to: Better BibTeX's, or its own.
+        """The citation key of a stored file's item: Better BibTeX's or Zotero's own.
 
         "" if there is none.
         """
@@ -108,7 +108,7 @@ class ZoteroApp:
 
 @dataclass(frozen=True, slots=True)
 class ZoteroCollection:
-    """A collection by name ("" for the whole library) in Zotero's data folder."""
+    """A collection, by name ("" for the whole library), in Zotero's data folder."""
 
     name: str
     data: Path
@@ -116,11 +116,11 @@ class ZoteroCollection:
 
     @property
     def folder(self) -> Path:
-        """The folder with a folder for each stored file."""
+        """The folder that contains a folder for each stored file."""
         return self.data / _STORAGE
 
     def files(self) -> frozenset[str]:
-        """Return the paths of the stored files; linked files and the bin are left out.
+        """Return the paths of the stored files, without linked files and the trash.
 
         Raises `SearchError` if there is no library or no such collection.
         """
@@ -142,7 +142,7 @@ class ZoteroCollection:
         return frozenset(str(folder / key / name) for key, name in rows)
 
     def _files_by_api(self) -> list[tuple[str, str]] | None:
-        """The keys and names of the stored files, as the running Zotero has them; or None."""
+        """The keys and names of the stored files from the running Zotero; or None."""
         attachments = self.app.get("items?itemType=attachment")
         collections = self.app.get("collections") if self.name else []
         if attachments is None or collections is None:
@@ -158,7 +158,7 @@ class ZoteroCollection:
         return [(row["key"], row["filename"]) for row in stored if row.get("filename")]
 
     def _below(self, collections: list[dict[str, Any]]) -> set[str]:
-        """The keys of the collection and those below it; raises `SearchError` if it is missing."""
+        """The keys of the collection and its subcollections; raises `SearchError` if missing."""
         names = [row["name"] for row in collections]
         found = {c["key"] for c in collections if c["name"].casefold() == self.name.casefold()}
         if not found:
@@ -178,7 +178,7 @@ class ZoteroCollection:
 
 def _no_collection(name: str, names: list[str]) -> SearchError:
     return SearchError(
-        f"Zotero has no collection {name!r}", hint=f"There are: {', '.join(names) or 'none'}."
+        f"Zotero has no collection {name!r}", hint=f"Available: {', '.join(names) or 'none'}."
     )
 
 
@@ -189,7 +189,7 @@ def data_folder(environ: Mapping[str, str]) -> Path:
 
 
 def citation_key(url: str, environ: Mapping[str, str]) -> str:
-    """Return the citation key that Zotero has for one of its stored files; "" for anything else."""
+    """Return Zotero's citation key for one of its stored files; "" for anything else."""
     if not url.startswith("file:"):
         return ""
     storage = (data_folder(environ) / _STORAGE).resolve()
@@ -201,7 +201,7 @@ def citation_key(url: str, environ: Mapping[str, str]) -> str:
 
 
 def zotero_collection(corpus: Path, environ: Mapping[str, str]) -> ZoteroCollection | None:
-    """Return the collection that a corpus names; None for a folder."""
+    """Return the collection that a corpus refers to; None for a folder."""
     text = str(corpus)
     if not text.startswith(PREFIX):
         return None

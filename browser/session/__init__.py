@@ -1,1 +1,1 @@
-"""Sessions: a browser of our own, or one that a user has open."""
+"""Sessions: our own browser, or one that a user has open."""

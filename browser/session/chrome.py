@@ -1,6 +1,6 @@
 """Finds Chrome, Chromium or Edge on this machine, and starts one to attach to.
 
-`research chrome` starts one with a profile of its own whose debugging port listens on loopback.
+`research chrome` starts one with its own profile and a debugging port that listens on loopback.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 OVERRIDES = ("RESEARCH_CHROME", "CHROME_PATH")
-"""Environment variables that name the executable, first one first."""
+"""Environment variables that name the executable; the first one takes precedence."""
 
 # Debian's `chromium` is a shell script around the first of these, which starts faster without it.
 _LINUX_FILES = ("/usr/lib/chromium/chromium", "/opt/google/chrome/chrome", "/snap/bin/chromium")
@@ -52,7 +52,7 @@ _PLAYWRIGHT_BINARIES = (
 
 
 def find_chrome() -> Path:
-    """Find the executable: named by the environment, an installed one, or Playwright's.
+    """Find the executable: the one named in the environment, an installed one, or Playwright's.
 
     Raises BrowserMissing if there is none, or if the named one does not exist.
     """
@@ -96,7 +96,7 @@ def sandboxed() -> bool:
 
 
 START_SECONDS = 20.0
-POLL_SECONDS = 0.03  # between two looks for the port file
+POLL_SECONDS = 0.03  # between checks for the port file
 STOP_SECONDS = 5.0
 _PORT_FILE = "DevToolsActivePort"
 _LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
@@ -118,7 +118,7 @@ async def start_chrome(
     port: int = 0,
     headless: bool = False,
 ) -> StartedChrome:
-    """Start a Chrome with its own profile whose debugging port listens on loopback alone.
+    """Start a Chrome with its own profile and a debugging port that listens only on loopback.
 
     Port 0 lets the system choose. The browser outlives this process. Raises BrowserMissing, and
     LaunchFailed when the profile is in use or the port does not open.
@@ -147,14 +147,14 @@ async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
     address = debugging_address(Path(profile))
     if address is None:
         return False
-    try:  # the address has an id of this very browser: no other one is closed by mistake
+    try:  # the address contains this browser's id, so no other browser is closed by mistake
         async with asyncio.timeout(STOP_SECONDS), connect(address, proxy=None) as socket:
             await socket.send(json.dumps({"id": 1, "method": "Browser.close"}))
             await socket.recv()
-            await socket.wait_closed()  # it has agreed before it closes
+            await socket.wait_closed()  # the browser confirms before it closes
     except (OSError, TimeoutError, WebSocketException):
         return False
-    # It leaves the file behind, and may listen for a moment longer.
+    # It leaves the file behind and may listen for a moment longer.
     (Path(profile) / _PORT_FILE).unlink(missing_ok=True)
     return True
 
@@ -166,7 +166,7 @@ def debugging_address(profile: Path) -> str | None:
 
 
 def _read_port_file(profile: Path) -> tuple[int, str]:
-    """Port and path, which Chrome writes into the profile once it listens; port 0 before that."""
+    """Port and path, which Chrome writes to the profile once it listens; port 0 before that."""
     try:
         port, path = (profile / _PORT_FILE).read_text("utf-8").split()[:2]
         return int(port), path
@@ -175,9 +175,9 @@ def _read_port_file(profile: Path) -> tuple[int, str]:
 
 
 def _prepare_profile(profile: Path) -> Path:
-    """Create a profile's folder, clear old locks; raises LaunchFailed if another Chrome uses it.
+    """Create a profile folder and clear old locks; raises LaunchFailed if another Chrome uses it.
 
-    A second Chrome on one profile would only open a window in the first, and then exit.
+    A second Chrome on the same profile would only open a window in the first, then exit.
     """
     folder = profile.expanduser().absolute()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -227,7 +227,7 @@ def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subproce
         "--no-default-browser-check",
     ]
     if headless:
-        # A headless window is 780 by 493 by itself, where pages show their layout for phones.
+        # The default headless window is 780 by 493, where pages show their phone layout.
         command += ["--headless=new", "--window-size=1280,800"]
     if sys.platform == "linux" and not sandboxed():
         command.append("--no-sandbox")

@@ -1,4 +1,4 @@
-"""Browsers of our own: fast, quiet on the network, shared by the runs of an event loop.
+"""Our own browsers: fast, quiet on the network, shared by the runs of an event loop.
 
 All files of a process (profile, sockets, incoming downloads) are in one scratch folder, which is
 removed when the browser has ended. If our process is killed, the folder stays behind without its
@@ -53,21 +53,21 @@ START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
 RECORDED_CLOSE_SECONDS = 30.0  # a video or the requests are written then
 STOP_SECONDS = 10.0
-"""For the driver, which takes .1 s, and several on a busy machine. After that it is left to itself:
-its input is closed, and it ends when it notices."""
-CONTEXT_SECONDS = 10.0  # a context takes 50 ms, and longer while twenty runs use two processors
+"""For the driver, which takes .1 s, or several seconds on a busy machine. After that it is not
+waited for: its input is closed, and it ends when it notices."""
+CONTEXT_SECONDS = 10.0  # a context takes 50 ms, or longer while twenty runs share two processors
 MAX_RUNS_AT_ONCE = 20
-"""Runs of one browser process. Beyond that a second one is started: what one crash interrupts is
-bounded."""
+"""Concurrent runs in one browser process. Beyond that, a second one is started, so that a crash
+interrupts a limited number."""
 MAX_RUNS_OF_A_PROCESS = 200
-"""Runs until a browser process is replaced: it keeps some memory of each."""
+"""Runs until a browser process is replaced: it retains some memory after each."""
 MAX_IDLE_SECONDS = 60.0
 """How long a kept browser waits for the next run; an idle one takes 150 MB."""
-NOWHERE = "http://127.0.0.1:9"
-"""A proxy that is none: nothing listens on the discard port."""
+DUMMY_PROXY = "http://127.0.0.1:9"
+"""A dummy proxy: nothing listens on the discard port."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
-ARRIVING = "arriving"
-"""The folder in the scratch folder for downloads until they are saved or their context closes."""
+INCOMING_FOLDER = "arriving"
+"""The folder, in the scratch folder, for downloads until they are saved or their context closes."""
 QUIET_FLAGS = (
     # No requests to Google: no updates, models, lists, statistics or sign-in.
     "--disable-component-update",
@@ -76,10 +76,10 @@ QUIET_FLAGS = (
     "--disable-sync",
     "--no-pings",
     "--safebrowsing-disable-auto-update",
-    "--disable-gpu",  # a machine without one looks for it at every start
+    "--disable-gpu",  # a machine without a GPU searches for one at every start
 )
 PLAYWRIGHT_FEATURES_OFF = (
-    # What Playwright 1.65 turns off (chromiumSwitches): our flag of the same name replaces its own.
+    # Features that Playwright 1.65 turns off (chromiumSwitches): our flag replaces its flag.
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
     *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
     *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),
@@ -88,17 +88,17 @@ PLAYWRIGHT_FEATURES_OFF = (
 )
 
 _ENVIRONMENT = threading.Lock()
-"""Held while the environment of the process is changed for one that starts."""
+"""Held while the process's environment is changed for a browser that is starting."""
 _LOOK_AGAIN_SECONDS = 0.02
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _MAX_TEMP_PATH_CHARS = 40
-"""Characters of a temporary folder in which Chromium can still make its socket: Linux allows 107,
-and our folder's name with `/org.chromium.Chromium.123456/SingletonSocket` takes 68."""
+"""Maximum length of a temporary folder's path, so that Chromium can create its socket: Linux allows
+107, and our folder's name with `/org.chromium.Chromium.123456/SingletonSocket` takes 68."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How to start a browser, also after a crash."""
+    """How to start a browser, including after a crash."""
 
     headless: bool = True
     proxy: str | None = None
@@ -130,7 +130,7 @@ class Running:
         return True
 
     def give_up(self) -> None:
-        """Let no other run have a browser of ours that does not answer; kill it if no other has."""
+        """Take a browser that does not answer out of use; kill it if no other run uses it."""
         if self.process:
             self.process.retired = True
             if self.process.leases <= 1:
@@ -139,9 +139,9 @@ class Running:
 
 @dataclass(slots=True)
 class Process:
-    """A browser process of ours with its driver; `control` is a session with the process itself.
+    """One of our browser processes with its driver; `control` is a session with the process itself.
 
-    `kind` is what it was started for. A `retired` one gets no further runs.
+    `kind` is the purpose that it was started for. A `retired` one gets no further runs.
     """
 
     browser: PlaywrightBrowser
@@ -155,19 +155,19 @@ class Process:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it may get another run."""
+        """Whether it may take another run."""
         return not self.retired and self.browser.is_connected()
 
     def kill(self) -> None:
         """Kill the process."""
         if self.pid is not None:
-            with suppress(OSError):  # it has ended; Windows has no error of its own for that
+            with suppress(OSError):  # it has ended; Windows has no specific error for that
                 os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
     async def new_context(
         self, options: LaunchOptions, recording: dict[str, Any]
     ) -> BrowserContext:
-        """Make a context with cookies, storage, cache and proxy of its own, and our script."""
+        """Create a context with its own cookies, storage, cache and proxy, and with our script."""
         given: Any = options.storage_state or None
         state: Any = given if given is None or isinstance(given, dict) else Path(given)
         proxy = proxy_settings(options.proxy)
@@ -180,21 +180,21 @@ class Process:
 
 
 class Processes:
-    """The browser processes of an event loop, which its runs share: a context for each run.
+    """An event loop's browser processes, shared by its runs: each run has its own context.
 
-    A process is started when a run needs one, and ends with its last run, or when it has been idle
-    while `keep_browsers` is in force.
+    A process is started when a run needs one, and ends with its last run or, while
+    `keep_browsers` is in force, when it has been idle for too long.
     """
 
     def __init__(self) -> None:
         self.keepers = 0
         self._running: list[Process] = []
-        self._ending: set[asyncio.Task[None]] = set()  # of processes that were idle for too long
+        self._ending: set[asyncio.Task[None]] = set()  # end processes that were idle for too long
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def launched(self, options: LaunchOptions) -> AsyncIterator[Running]:
-        """Make a context of a running browser or of a new one; leaving the block closes it.
+        """Create a context in a running or new browser; leaving the block closes it.
 
         Raises BrowserMissing or LaunchFailed.
         """
@@ -212,7 +212,7 @@ class Processes:
                 await self._give_back(process)
 
     async def close_idle(self) -> None:
-        """End the processes without a run, and wait for those that are ending."""
+        """End the processes without a run, and wait for those already ending."""
         for process in [process for process in self._running if not process.leases]:
             self._running.remove(process)
             await process.stack.aclose()
@@ -225,7 +225,7 @@ class Processes:
         try:
             return process, await process.new_context(options, recording)
         except BrowserError:
-            # It has crashed or hangs, and nobody has noticed yet: then a new one does better.
+            # It has crashed or hangs, and nothing has noticed yet: use a new one.
             is_new = process.served == 1
             process.retired = True
             await self._give_back(process)
@@ -266,7 +266,7 @@ class Processes:
         await process.stack.aclose()
 
     def _end_idle(self, process: Process, served: int) -> None:
-        """End a process that has had no run since."""
+        """End a process that has had no run in the meantime."""
         if process in self._running and not process.leases and process.served == served:
             self._running.remove(process)
             ending = asyncio.create_task(process.stack.aclose())
@@ -285,7 +285,7 @@ def processes() -> Processes:
 
 @asynccontextmanager
 async def keep_browsers() -> AsyncIterator[None]:
-    """Keep browsers between the runs of this event loop, for as long as they are not idle."""
+    """Keep browsers between this event loop's runs until they have been idle for too long."""
     shared = processes()
     shared.keepers += 1
     try:
@@ -307,11 +307,11 @@ async def _start(kind: tuple[bool, bool]) -> Process:
         try:
             browser = await playwright.chromium.launch(
                 executable_path=executable,
-                downloads_path=folder / ARRIVING,
+                downloads_path=folder / INCOMING_FOLDER,
                 headless=headless,
                 args=launch_flags(),
-                # Each context has its own proxy. What belongs to no context goes nowhere.
-                proxy=proxy_settings(NOWHERE if proxied else None),
+                # Each context has its own proxy. Requests outside any context go nowhere.
+                proxy=proxy_settings(DUMMY_PROXY if proxied else None),
                 chromium_sandbox=sandboxed(),
                 timeout=START_SECONDS * 1000,
                 handle_sigint=False,  # Ctrl-C is the run's to handle
@@ -320,9 +320,7 @@ async def _start(kind: tuple[bool, bool]) -> Process:
             infos = (await control.send("SystemInfo.getProcessInfo"))["processInfo"]
         except PlaywrightError as error:
             if not headless and sys.platform == "linux" and not any(map(os.getenv, _DISPLAYS)):
-                message = (
-                    "--headed needs a display, and there is none: leave it out, or use xvfb-run"
-                )
+                message = "--headed needs a display, but there is none: omit it or use xvfb-run"
                 raise LaunchFailed(message) from error
             raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
         # A frozen browser answers no command: it can only be killed by its process id.
@@ -335,7 +333,7 @@ async def _start(kind: tuple[bool, bool]) -> Process:
 
 @asynccontextmanager
 async def driver() -> AsyncIterator[Playwright]:
-    """Run Playwright's driver. One that starts while we are cancelled is stopped, too."""
+    """Run Playwright's driver. If it starts while we are being cancelled, it is stopped too."""
     starting = asyncio.ensure_future(async_playwright().start())
     try:
         playwright = await asyncio.shield(starting)
@@ -355,7 +353,7 @@ async def _stop(playwright: Playwright) -> None:
 
 
 def _reason(error: PlaywrightError) -> str:
-    """The error that the browser printed; if it printed none, Playwright's message."""
+    """The error that the browser printed; if none, Playwright's message."""
     for text in error.message.splitlines():
         if "ERROR:" in text or "error while loading" in text or "Failed to" in text:
             return text.strip()[:300]
@@ -372,7 +370,7 @@ async def _end(process: Process) -> None:
 
 @contextmanager
 def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """The settings of a context that is recorded; its videos are moved once it is closed.
+    """The settings of a recorded context; its videos are moved once it is closed.
 
     They go to FILE.webm, FILE-2.webm, … in the order of the tabs.
     """
@@ -382,7 +380,7 @@ def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
         for file in files:
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.suffix == ".har":
-                file.touch(mode=0o600)  # it holds cookies and what was sent
+                file.touch(mode=0o600)  # it contains cookies and the data sent
                 settings["record_har_path"] = file
             else:
                 settings |= {"record_video_dir": videos, "record_video_size": VIEWPORT}
@@ -397,13 +395,13 @@ def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def launch_flags() -> list[str]:
-    """All command line flags; Chromium reads only the last `--disable-features`."""
+    """All command-line flags; Chromium reads only the last `--disable-features`."""
     features_off = ",".join([*CHROMIUM_FEATURES_OFF, *PLAYWRIGHT_FEATURES_OFF])
     return [*CHROMIUM_FLAGS, *QUIET_FLAGS, f"--disable-features={features_off}"]
 
 
 def proxy_settings(url: str | None) -> ProxySettings | None:
-    """Split a proxy URL and its credentials into Playwright's form; loopback is not exempt."""
+    """Split a proxy URL and its credentials into Playwright's format; loopback is not exempt."""
     if not url:
         return None
     parts = urlsplit(url)
@@ -426,7 +424,7 @@ MIN_SCRATCH_AGE = 60.0
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Make a locked scratch folder, which is removed when the block ends."""
+    """Create a locked scratch folder that is removed when the block ends."""
     parent = Path(tempfile.gettempdir())
     if sys.platform == "linux" and len(str(parent)) >= _MAX_TEMP_PATH_CHARS:
         parent = Path("/tmp")  # noqa: S108 - a folder of its own is made there
@@ -442,7 +440,7 @@ def scratch() -> Iterator[Path]:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove scratch folders of this user's processes that were killed."""
+    """Remove scratch folders left by this user's killed processes."""
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
             status = folder.lstat()
@@ -456,16 +454,16 @@ def _remove_abandoned(parent: Path) -> None:
 
 @asynccontextmanager
 async def _temporary_files_in(folder: Path) -> AsyncIterator[None]:
-    """Set TMPDIR for processes started in this block; our own temporary files stay where they are.
+    """Set TMPDIR for processes started in this block; it does not affect our own temporary files.
 
-    Only on Linux: elsewhere the folder would make the paths of sockets too long.
+    Only on Linux: elsewhere the folder would make socket paths too long.
     """
     if sys.platform != "linux":
         yield
         return
     tempfile.gettempdir()  # the result is cached, so that our own is not changed
-    # The environment belongs to the whole process: browsers start one after the other, also those
-    # of other threads, which have event loops of their own.
+    # The environment belongs to the whole process: browsers start one at a time, including those
+    # of other threads, which have their own event loops.
     while not _ENVIRONMENT.acquire(blocking=False):  # noqa: ASYNC110 - of all event loops
         await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     before = os.environ.get("TMPDIR")

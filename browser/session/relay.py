@@ -1,8 +1,8 @@
 """A relay between Playwright and a user's Chrome: Playwright sees our tabs and nothing else.
 
-Playwright by itself would attach to every tab: it waits for each of them (one with an open alert
+By itself, Playwright would attach to every tab: it waits for each of them (one with an open alert
 never answers), pauses new ones, and handles their dialogs and downloads. The relay hides their
-targets from it. Tabs that we create, and those that they open, are attached one by one; the
+targets from Playwright. Tabs that we create, and tabs that they open, are attached one by one; the
 user's tabs are queried only when their content is needed, each with a deadline.
 """
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from browser.page.injected import Send
 
-CONNECT_SECONDS = 60.0  # since Chrome 144 a user is asked to allow it, and may look away
-COMMAND_SECONDS = 5.0  # per command of the debugging protocol
+CONNECT_SECONDS = 60.0  # since Chrome 144, the user is asked to allow it and may be slow to respond
+COMMAND_SECONDS = 5.0  # per debugging-protocol command
 _OUR_IDS = 1 << 30  # Playwright counts its own from 1
 
 Message = dict[str, Any]
@@ -47,13 +47,13 @@ T = TypeVar("T")
 
 
 class Relay:
-    """One connection to the browser, shared by Playwright and by commands of our own."""
+    """One connection to the browser, shared by Playwright and our own commands."""
 
     def __init__(self, upstream: ClientConnection) -> None:
         self._upstream = upstream
         self._client: ServerConnection | None = None
         self._ids = count(_OUR_IDS)
-        self._pending: dict[int, asyncio.Future[Message]] = {}  # commands of our own, by id
+        self._pending: dict[int, asyncio.Future[Message]] = {}  # our own commands, by id
         self._creating: set[int] = set()  # ids of Playwright's commands that create a tab
         self._sessions: set[str] = set()  # DevTools sessions of our tabs
         self._user_sessions: set[str] = set()  # DevTools sessions of the user's tabs
@@ -101,7 +101,7 @@ class Relay:
     async def command(
         self, method: str, params: Message | None = None, session: str | None = None
     ) -> Message:
-        """Send a command of our own and return its result; raises BrowserGone, TimeoutError."""
+        """Send one of our own commands and return its result; raises BrowserGone, TimeoutError."""
         number = next(self._ids)
         future = self._pending[number] = asyncio.get_running_loop().create_future()
         message: Message = {"id": number, "method": method, "params": params or {}}
@@ -122,7 +122,7 @@ class Relay:
 
     @asynccontextmanager
     async def user_session(self, target: str) -> AsyncIterator[Send]:
-        """Attach to a tab of the user, unnoticed; yields a function that sends commands to it."""
+        """Attach to a user's tab without disturbing it; yields a function that sends commands."""
         attached = await self.command(
             "Target.attachToTarget", {"targetId": target, "flatten": True}
         )
@@ -139,7 +139,7 @@ class Relay:
             self._user_sessions.discard(session)
 
     def _check_client(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Security: reject clients without the token, and web pages, which may try the port."""
+        """Security: reject clients without the token, and web pages, which may probe the port."""
         if request.path != f"/{self._token}" or "Origin" in request.headers:
             return connection.respond(HTTPStatus.FORBIDDEN, "not yours\n")
         return None
@@ -155,10 +155,10 @@ class Relay:
     async def _forward_command(self, message: Message, text: str | bytes) -> None:
         method = message.get("method") if "sessionId" not in message else None
         if method == "Target.setAutoAttach":
-            # Sent for the browser as a whole, it would attach Playwright to every tab.
+            # Sent to the browser as a whole, it would attach Playwright to every tab.
             await self._to_playwright({"id": message["id"], "result": {}})
         elif method == "Target.createTarget":
-            # In the background: the user's own tab stays in front.
+            # In the background, so that the user's own tab stays in front.
             message["params"]["background"] = True
             self._creating.add(message["id"])
             await self._upstream.send(json.dumps(message))
@@ -179,7 +179,7 @@ class Relay:
                 await self._client.close()
 
     async def _dispatch(self, message: Message, text: str | bytes) -> None:
-        """Pass a message of the browser to its receiver."""
+        """Pass a message from the browser to its receiver."""
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._pending:
             if not (future := self._pending[number]).done():
@@ -191,7 +191,7 @@ class Relay:
             self._creating.discard(number)
             in_background(self._finish_creating(message))
         elif session in self._user_sessions:
-            return  # events of the user's tabs are ignored
+            return  # events from the user's tabs are ignored
         elif session is None and "method" in message:
             await self._root_event(message, text)
         elif self._client:
@@ -202,7 +202,7 @@ class Relay:
         if method == "Target.targetCreated":
             info = params["targetInfo"]
             if info["type"] == "page" and info.get("openerId") in self.ours:
-                # In the background: attaching awaits an answer, which this reader has to read.
+                # In the background: attaching awaits an answer that this reader has to receive.
                 in_background(self._attach_tab(info["targetId"]))
         elif method == "Target.attachedToTarget":
             if params["targetInfo"]["targetId"] in self.ours:
@@ -234,13 +234,13 @@ class Relay:
 
 
 TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
-PATIENT_SECONDS = 5.0  # where no tab answered: the machine may be busy
-# With its scripts: many sites keep their data in them.
+PATIENT_SECONDS = 5.0  # if no tab answered: the machine may be busy
+# With its scripts: many sites keep their data there.
 _DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
 
 
 class UsersTabs:
-    """The user's own tabs, read and never touched."""
+    """The user's own tabs, which are read but never changed."""
 
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
@@ -258,11 +258,11 @@ class UsersTabs:
         ]
 
     async def visible(self) -> dict[str, Any] | None:
-        """Return the context of the tab in front, with its `target`; None if no tab answers.
+        """Return the context of the frontmost tab, with its `target`; None if no tab answers.
 
         That is the tab with the focus or, while another program has it, the first visible one. If
-        none answers, they are asked once more with more time: a busy machine is slow. `silent` is
-        then how many still gave no answer.
+        none answers, they are asked once more with a longer timeout, as a busy machine is slow.
+        `silent` is then the number that still gave no answer.
         """
         for seconds in (TAB_SECONDS, PATIENT_SECONDS):
             found = await self._visible(seconds)
@@ -297,12 +297,12 @@ class UsersTabs:
         return None
 
     async def html(self, target: str) -> str:
-        """Return a tab's DOM as it is now; "" if it does not answer in time."""
+        """Return a tab's current DOM; "" if it does not answer in time."""
         answer = await self._evaluate(target, _DOM)
         return answer if isinstance(answer, str) else ""
 
     async def closed_text(self, target: str) -> str:
-        """Return the text in closed shadow roots of a tab, which its visible text lacks."""
+        """Return the text in a tab's closed shadow roots, which its visible text lacks."""
         return await self._query(target, injected.closed_text) or ""
 
     async def _evaluate(self, target: str, expression: str, seconds: float = TAB_SECONDS) -> Any:
@@ -330,7 +330,7 @@ async def _websocket_of(url: str) -> str:
         return url
     if url in {"chrome", "msedge"}:
         folder = _profile_of(url)
-        # Chrome 144 and newer write it there once the user has allowed debugging.
+        # Chrome 144 and later write it there once the user has allowed debugging.
         if address := debugging_address(folder):
             return address
         raise AttachFailed(f"no Chrome allows debugging in {folder}")
@@ -340,9 +340,9 @@ async def _websocket_of(url: str) -> str:
             answer = await http.get(url.rstrip("/") + "/json/version")
             return str(answer.raise_for_status().json()["webSocketDebuggerUrl"])
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
-        reason = "the program listening there is not a browser with debugging"
+        reason = "the program listening there is not a browser with debugging enabled"
         if isinstance(error, httpx2.ConnectError):
-            reason = "nothing listens there"
+            reason = "nothing is listening there"
         elif isinstance(error, httpx2.TimeoutException):
             reason = f"no answer within {PROBE_SECONDS:g} s"
         raise AttachFailed(f"no Chrome answers at {url}: {reason}") from error

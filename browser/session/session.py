@@ -1,4 +1,4 @@
-"""A session: one browser, launched or attached to, and our tabs in it."""
+"""A session: one browser, either launched or attached to, and our tabs in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_TABS = 5  # further tabs that pages open by themselves are closed
 TITLE_SECONDS = 1.0  # a busy tab does not answer
-ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a browser that needs longer is stopped or gone
+ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a slower browser is stopped or gone
 NEW_TAB_SECONDS = 5.0
 CLOSE_SECONDS = 1.5
 STATE_SECONDS = 10.0
@@ -43,7 +43,7 @@ LEAVE_SECONDS = 2.0
 
 
 class Browser:
-    """A browser and our tabs in it; made by `launch` or `attach`, both async context managers."""
+    """A browser and our tabs in it; `launch` and `attach`, async context managers, create it."""
 
     def __init__(
         self,
@@ -75,16 +75,17 @@ class Browser:
         logged_in: Iterable[str] = (),
         record: Sequence[Path] = (),
     ) -> AsyncIterator[Browser]:
-        """Open a browser of our own; `proxy` is a URL, with credentials if it needs them.
+        """Open our own browser; `proxy` is a URL, with credentials if needed.
 
-        It is a context with cookies, storage and downloads of its own, in a process that the runs
-        of this event loop share.
+        It is a context with its own cookies, storage and downloads, in a process shared by the
+        runs of this event loop.
 
-        `record` are files that are written when it closes: .webm for a video of each tab, .har for
-        the requests with their answers, cookies included.
+        `record` lists files that are written when it closes: .webm for a video of each tab, .har
+        for the requests and responses, including cookies.
 
-        `logged_in` are the sites at which `storage_state` logs in; without it, any. Downloads go to
-        `downloads_dir`, up to `downloads_quota` bytes in all. Raises BrowserMissing, LaunchFailed.
+        `logged_in` lists the sites where `storage_state` logs in; without it, any site. Downloads
+        go to `downloads_dir`, up to `downloads_quota` bytes in total. Raises BrowserMissing,
+        LaunchFailed.
         """
         downloads = Downloads(Path(downloads_dir) if downloads_dir else None, downloads_quota)
         options = LaunchOptions(headless, proxy, storage_state, tuple(record))
@@ -99,7 +100,7 @@ class Browser:
     async def attach(
         cls, url: str, check_allowed: AddressCheck | None = None
     ) -> AsyncIterator[Browser]:
-        """Attach to a Chrome that is open: a CDP address, `chrome` or `msedge`.
+        """Attach to a running Chrome: a CDP address, `chrome` or `msedge`.
 
         `check_allowed` raises Refused for addresses that a page must not lead to. Leaving the block
         closes our own tabs and nothing else. Raises AttachFailed.
@@ -120,13 +121,13 @@ class Browser:
 
     @property
     def _user_tabs(self) -> UsersTabs | None:
-        """The user's own tabs, of an attached browser."""
+        """The user's own tabs in an attached browser."""
         return self._running.users if self._running else None
 
     async def open(
         self, url: str, *, deadline: float = OPEN_SECONDS, session: StorageRows = ()
     ) -> Tab:
-        """Open an address in a new tab of ours; `deadline` in seconds.
+        """Open an address in a new tab; `deadline` is in seconds.
 
         `session` is restored as the site's sessionStorage. A browser that was killed, froze or lost
         its connection is restarted first. Raises DeadlineExceeded, ConnectFailed, PageCrashed,
@@ -149,11 +150,11 @@ class Browser:
         return tab
 
     def tab(self, tab_id: str) -> Tab | None:
-        """Find a tab of ours by its id, such as one that a page opened."""
+        """Find one of our tabs by its id, such as one that a page opened."""
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
 
     async def responds(self, tab: Tab) -> bool:
-        """Whether a tab of ours answers: it did not crash, does not hang, and its browser lives."""
+        """Whether one of our tabs answers: it has not crashed or hung, and its browser is alive."""
         running, events = self._running, tab.events
         if tab not in self._tabs or events.crashed or events.closed:
             return False
@@ -163,7 +164,7 @@ class Browser:
         return await answer_or_none(tab.page.evaluate("1"), ALIVE_SECONDS) == 1
 
     async def close(self, tab: Tab) -> None:
-        """Close a tab of ours; one that does not answer is only forgotten."""
+        """Close one of our tabs; one that does not answer is only forgotten."""
         if tab in self._tabs:
             self._tabs.remove(tab)
         await answer_or_none(tab.page.close(), CLOSE_SECONDS)
@@ -186,14 +187,14 @@ class Browser:
         return ours
 
     async def storage_state(self) -> StorageState:
-        """Return the cookies and the storage of all sites, databases included; both are secrets."""
+        """Return all sites' cookies and storage, including databases; both are secrets."""
         async with within(STATE_SECONDS, "read the browser's storage"):
             return dict(await self._context().storage_state(indexed_db=True))
 
     async def visible_page(self) -> tuple[PageContext, str] | None:
-        """Return context and DOM of the tab that the user sees; None if no tab answers.
+        """Return the context and DOM of the tab that the user sees; None if no tab answers.
 
-        In a browser of our own that is the tab opened last.
+        In our own browser, that is the tab opened last.
         """
         if self._user_tabs is None:
             last = self._tabs[-1] if self._tabs else None
@@ -207,7 +208,7 @@ class Browser:
 
     @property
     def silent_tabs(self) -> int:
-        """How many of the user's tabs gave no answer when the visible one was looked for."""
+        """How many of the user's tabs did not answer in the search for the visible one."""
         return self._user_tabs.silent if self._user_tabs else 0
 
     def _context(self) -> Any:
@@ -223,9 +224,9 @@ class Browser:
         return tab
 
     def _on_popup(self, page: Page) -> str | None:
-        """Adopt a tab that one of ours opened and return its id; None if it is one too many.
+        """Adopt a tab that one of ours opened and return its id; None if there are too many.
 
-        That one is closed.
+        In that case it is closed.
         """
         self._forget_closed()
         if len(self._tabs) < MAX_TABS:
@@ -237,7 +238,7 @@ class Browser:
         self._tabs = [tab for tab in self._tabs if not tab.events.closed]
 
     async def _restart(self, lost: Running | None) -> None:
-        """Replace a browser that is gone or frozen; only the first of several callers does it."""
+        """Replace a browser that is gone or frozen; only the first of several callers does so."""
         async with self._restarting:
             if self._running is not lost:
                 return

@@ -1,7 +1,7 @@
-"""Solvers of captchas: a challenge in, a token out, or None where it could not be solved.
+"""Captcha solvers: they return a token for a challenge, or None if it could not be solved.
 
-They are entry points of the group `urchin.solvers`, asked only where one was named. An entry point
-names what makes a solver of `Settings`: usually its class, which raises SolverFailed without a key.
+They are entry points in the group `urchin.solvers`, used only if one was named. An entry point
+makes a solver from `Settings`: usually it is the class, which raises SolverFailed without a key.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ KIND = "solvers"
 
 
 class Solver(Protocol):
-    """Returns the token that a site's widget would have given a user."""
+    """Returns the token that a site's widget would have given the user."""
 
     async def solve(self, challenge: Challenge) -> str | None:
-        """Solve a challenge; None where nobody could. Raises SolverFailed."""
+        """Solve a challenge; None if it could not be solved. Raises SolverFailed."""
         ...
 
     async def aclose(self) -> None:
@@ -35,7 +35,7 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a solver is made with: where keys are, another address, the guarded way out.
+    """A solver's settings: the source of keys, an alternative address, the guarded proxy.
 
     `proxy` is an HTTP proxy that its requests must take; None for a direct connection.
     """
@@ -46,7 +46,7 @@ class Settings:
 
 
 class SolverFailed(BrowserError):
-    """The service did not take the challenge; `outcome` says why (key, balance, time, …)."""
+    """The service did not accept the challenge; `outcome` says why (key, balance, time, …)."""
 
     hint = "Continue without the content behind the captcha."
 
@@ -56,16 +56,16 @@ class SolverFailed(BrowserError):
 
 
 class SolverMissing(BrowserError):
-    """No installed package brings a solver of this name."""
+    """No installed package provides a solver with this name."""
 
 
 def solver_names() -> tuple[str, ...]:
-    """The names that `--solver` takes here."""
+    """The names that `--solver` accepts here."""
     return tuple(plugin.name for plugin in plugins(KIND))
 
 
 def make_solver(name: str, settings: Settings) -> Solver:
-    """Make the solver of this name; raises SolverMissing, PluginBroken, or SolverFailed."""
+    """Make the solver with this name; raises SolverMissing, PluginBroken, or SolverFailed."""
     factory: Callable[[Settings], Solver] | None = load_plugin(KIND, name)
     if factory is None:
         known = ", ".join(solver_names()) or "none"

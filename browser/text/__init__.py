@@ -1,1 +1,1 @@
-"""Words, sentences, languages, ranking and cleaning of text, shared by all other packages."""
+"""Text utilities shared by all other packages: words, sentences, languages, ranking, cleaning."""

@@ -1,4 +1,4 @@
-"""Dotted paths into JSON, in which search engines and platforms say where their fields are."""
+"""Dotted paths into JSON that say where the fields of search engines and platforms are."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ _OR = re.compile(r"\s*\|\|\s*(?![^{}]*\})")
 
 
 def alternatives(paths: str) -> list[str]:
-    """Split paths that are tried in turn, written `a.b || c`.
+    """Split a list of alternative paths, written `a.b || c`.
 
-    A `||` within braces does not count: braces hold paths of their own.
+    A `||` within braces does not count, as braces contain separate paths.
     """
     return _OR.split(paths) if paths else []
 
 
 def value_at(data: object, path: str) -> object:
-    """Follow names of objects and numbers of a list's entries (`hits.0.title`).
+    """Follow object names and list indexes (`hits.0.title`).
 
-    A name behind a list is looked up in each of its entries. None if there is nothing.
+    A name after a list is looked up in each of its entries. None if there is no value.
     """
     for step in path.split("."):
         if isinstance(data, dict):
@@ -34,7 +34,7 @@ def value_at(data: object, path: str) -> object:
 
 
 def values_at(data: object, path: str) -> list[object]:
-    """Return what a path leads to, each of a list's entries, without what is missing."""
+    """Return the values at a path, one for each list entry, without missing ones."""
     return [leaf for leaf in _entries(value_at(data, path)) if leaf is not None]
 
 

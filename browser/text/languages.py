@@ -1,4 +1,4 @@
-"""Language detection for texts and questions, by script and by function words ("small words")."""
+"""Language detection for texts and questions, by script and function words ("small words")."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SCRIPTS: Final = tuple(
         ("hi", "\u0900-\u097f"),
     )
 )
-"""Languages (ISO 639-1) with a pattern for a script that is used by them alone, or mostly.
+"""Languages (ISO 639-1) with a pattern for a script that only or mostly they use.
 
-Kana come before Han, as Japanese uses both.
+Kana comes before Han, as Japanese uses both.
 """
 
 
-# The most frequent words of each language that are rare in the others.
+# Each language's most frequent words that are rare in the other languages.
 _SMALL_WORDS = {
     "en": "the and of to that is was for with this from have are not which were their",
     "de": "der die und das ist nicht mit den von ein eine auf sich auch dem für wird sind",
@@ -41,7 +41,7 @@ _SMALL_WORDS = {
     "sv": "och att det som är på för inte har med av till den var om kan sig",
 }
 SMALL_WORDS: Final = frozenset(" ".join(_SMALL_WORDS.values()).split())
-_OWNERS = {
+_LANGUAGES_OF_WORD = {
     word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
     for word in SMALL_WORDS
 }
@@ -50,7 +50,7 @@ _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SAMPLE_CHARS = 4_000  # enough words to decide
-# A third of running text is small words; a list of names has few.
+# A third of running text consists of small words; a list of names has few.
 _MIN_SMALL_SHARE = 0.08
 _MIN_WORDS = 20
 _SCRIPT_SHARE = 0.1
@@ -59,9 +59,8 @@ _SCRIPT_SHARE = 0.1
 def language_of(text: str) -> str | None:
     """Detect a text's language (ISO 639-1); None for short or mixed texts.
 
-    By its script, otherwise by the small words of running text. Questions are too short for this:
-    use
-    `question_language` for them.
+    This uses the script, or else the small words of running text. Questions are too short for this:
+    use `question_language` for them.
     """
     sample = text[:_SAMPLE_CHARS]
     if not sample.isascii():
@@ -72,13 +71,13 @@ def language_of(text: str) -> str | None:
             ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # Russian lacks these
             return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
     tokens = [word.casefold() for word in _LETTERS.findall(sample)]
-    found = Counter(language for word in tokens for language in _OWNERS.get(word, ()))
+    found = Counter(language for word in tokens for language in _LANGUAGES_OF_WORD.get(word, ()))
     (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
     fewest = max(_MIN_SMALL_SHARE * len(tokens), 1.5 * second)
     return first if len(tokens) >= _MIN_WORDS and most >= fewest else None
 
 
-# The function words of each language, and the words that its questions begin with.
+# Each language's function words, and the words that begin its questions.
 _QUESTION_WORDS: dict[str, frozenset[str]] = {
     "en": STOP_WORDS,
     "de": frozenset(
@@ -152,7 +151,7 @@ _QUESTION_WORDS: dict[str, frozenset[str]] = {
     ),
 }  # fmt: skip
 
-# Letters that distinguish a language from related ones; together they count as one small word.
+# Letters that distinguish a language from related ones; together, they count as one small word.
 _TELLING_LETTERS = {
     "de": "ß", "es": "ñ¿", "pt": "ãõ", "fr": "œç", "pl": "ąćęłńśźż", "cs": "ěřů", "sv": "å",
     "tr": "ğış", "ru": "ыэъё", "uk": "іїєґ",
@@ -164,7 +163,7 @@ _MIN_VOTES = 2
 def question_language(text: str) -> str | None:
     """Detect the language (ISO 639-1) of a question; None if it is not certain.
 
-    A few names or keywords are not enough, however foreign they look.
+    A few names or keywords are not enough, even if they look foreign.
     """
     letters = len(_LETTERS.findall(text)) and sum(map(str.isalpha, text))
     for language, script in SCRIPTS:
@@ -177,7 +176,7 @@ def question_language(text: str) -> str | None:
 
 
 def small_words(question: str) -> frozenset[str]:
-    """The small words of a question's language; the English ones if it is not certain."""
+    """The small words of a question's language; the English ones if the language is uncertain."""
     return _QUESTION_WORDS.get(question_language(question) or "en", STOP_WORDS)
 
 
@@ -188,9 +187,9 @@ def small_words_in(language: str) -> frozenset[str]:
 
 
 def stems_in(language: str, text: str) -> list[str]:
-    """Stems of a text's words in a language (ISO 639-1) without its small words, in order.
+    """Stems of a text's words in a language (ISO 639-1), without small words, in order.
 
-    Of Korean and of scripts without spaces, pairs of characters.
+    For Korean and scripts without spaces, pairs of characters.
     """
     small = STOP_WORDS | small_words_in(language)
     pairs = character_pairs(text)
@@ -206,7 +205,7 @@ def foreign_small_words(question: str) -> frozenset[str]:
 
 
 def _votes(language: str, text: str, tokens: list[str]) -> int:
-    """Count small words, plus one for a telling letter in the other words (not in `São` itself)."""
+    """Count small words, plus one for a distinctive letter in the other words (not in `São`)."""
     small = [word for word in tokens if word in _QUESTION_WORDS[language]]
     for word in small:
         text = text.replace(word, "", 1)

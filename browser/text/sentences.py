@@ -15,16 +15,16 @@ _ABBREVIATIONS = frozenset(
     rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
 )
 # … after these only before a number (unlike `voted no. Hanna …`) …
-_NUMBERED = frozenset(("no", "nos"))
-# … but after these it does if the next word is one of the _OPENERS.
-_MAY_CLOSE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
+_BEFORE_NUMBER = frozenset(("no", "nos"))
+# … but after these, it does if the next word is one of the _OPENERS.
+_MAY_END_SENTENCE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
 _OPENERS = frozenset(
     """a although an as at but during for he her his however i if in it its many most on one
     several she since some that the their there these they this those though to we when while
     with""".split()
 )
 _SURNAMES = frozenset("an he her one so to".split())
-"""Those of the _OPENERS that may be a surname after an initial: `K. He`."""
+"""The _OPENERS that may be a surname after an initial: `K. He`."""
 
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
@@ -33,11 +33,11 @@ _GERMAN_MONTHS = frozenset(
     """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August
     September Oktober November Dezember""".split()
 )
-"""After `7.` these continue a date; in English a day has no full stop."""
+"""After `7.`, these continue a date; in English, a day has no full stop."""
 
 _WORD = re.compile(r"\w+")
 _LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
-"""The first characters of an item, a row, a command or a line of code in plain text."""
+"""Characters that begin an item, a row, a command or a line of code in plain text."""
 
 
 class Span(NamedTuple):
@@ -75,9 +75,9 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     word = last.casefold()
     if word.isdigit() and _word_at(text, match.end()) in _GERMAN_MONTHS:
         return False
-    if word in _NUMBERED:
+    if word in _BEFORE_NUMBER:
         return not following.isdigit()
-    if word in _MAY_CLOSE:
+    if word in _MAY_END_SENTENCE:
         return _is_opener(text, match.end())
     if len(last) == 1 and (last.isupper() or text[at - 1 : at] in {"(", "["}):  # `(b. 1960)`
         is_degree = text[:at].rstrip().endswith("°")  # `46 °C`
@@ -104,13 +104,14 @@ def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
         spans.append(Span(left, right))
 
 
-# No text is wrapped at a narrower column; lines of poems and addresses are shorter.
+# Text is not wrapped at a narrower column; lines of poems and addresses are shorter.
 _NARROWEST = 60
 # A line with this share of the column's width may have been wrapped early by a program that evens
-# out line lengths. With it 86-98 % of the breaks of `fmt` in 855 unseen paragraphs are joined,
-# without it 75-88 %; wrongly joined are 7.4 % of the lines of 778 pieces of code, without it 7.1 %.
+# out line lengths. With this rule, 86-98 % of the breaks made by `fmt` in 855 unseen paragraphs are
+# joined (75-88 % without it), and 7.4 % of the lines in 778 pieces of code are wrongly joined
+# (7.1 % without it).
 _LATE_SHARE = 0.8
-_ITEMS = frozenset("-*+•")
+_LIST_MARKERS = frozenset("-*+•")
 
 
 def text_blocks(text: str, *, unwrapped: bool = False) -> str:
@@ -121,11 +122,11 @@ def text_blocks(text: str, *, unwrapped: bool = False) -> str:
 
 
 def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
-    """Join the lines (at least one) of a block that were hard-wrapped at a column.
+    """Join a block's lines (at least one) that were hard-wrapped at a column.
 
     A break is a wrap if the next word would not have fitted, or if it is late in a line whose
-    sentence continues in lower case; any other break is kept. So is one before a line that is
-    indented more, or begins with one of `signs`, a number or a label.
+    sentence continues in lower case; any other break is kept, as is one before a line that is
+    indented more or begins with one of `signs`, a number or a label.
     """
     wide = [line.expandtabs() for line in lines]
     column = max(map(len, wide))
@@ -141,7 +142,7 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
         if is_wrapped and not is_new_item:
             start, rest = joined[-1], " ".join(line.split())
             words = " ".join(start.split())
-            # `man` breaks words with a hyphen of its own (U+2010).
+            # `man` breaks words with a special hyphen (U+2010).
             both = words[:-1] + rest if words.endswith("\u2010") else f"{words} {rest}"
             joined[-1] = start[: _margin(start)] + both
         else:
@@ -155,9 +156,9 @@ def _continues_sentence(before: str, word: str) -> bool:
 
 
 def _text_margin(line: str) -> int:
-    """The indentation of a line's text, after the sign of a list item if it has one."""
+    """The indentation of a line's text, after the list marker if there is one."""
     sign, _, rest = line.lstrip().partition(" ")
-    return len(line) - len(rest.lstrip()) if rest and sign in _ITEMS else _margin(line)
+    return len(line) - len(rest.lstrip()) if rest and sign in _LIST_MARKERS else _margin(line)
 
 
 def _margin(line: str) -> int:

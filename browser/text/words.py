@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 FOLDED = "(folded) "
-"""Prefix of a block that is in a closed <details>."""
+"""Prefix of a block inside a closed <details>."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Scripts written without spaces: each character is treated as a word.
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-"""Thai, Lao, Burmese, Khmer, kana, Han: as a part of a regular expression's character class."""
+"""Thai, Lao, Burmese, Khmer, kana and Han, as part of a regular expression's character class."""
 _UNSPACED = re.compile(f"([{UNSPACED}])")
 _PAIRS = re.compile(rf"(?=([{UNSPACED}\uac00-\ud7af]{{2}}))")
-# A word of Chinese, Japanese or Thai has some two characters.
+# A word in Chinese, Japanese or Thai has about two characters.
 _CHARACTERS_A_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
-# A stemmer keeps state while it works, and folders are searched in several threads.
+# A stemmer has internal state, and folders are searched in several threads.
 _STEMMING = threading.Lock()
 _SNOWBALL = {
     "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -37,7 +37,7 @@ _SNOWBALL = {
     "id": "indonesian", "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish",
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
-"""Languages (ISO 639-1) by the names of their Snowball stemmers."""
+"""Languages (ISO 639-1), with the names of their Snowball stemmers."""
 
 STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are as at be because been before
@@ -64,9 +64,9 @@ def words(text: str) -> list[str]:
     return [w.removesuffix("'s").replace("'", "") for w in found]
 
 
-# In scripts without spaces each character counts as a word.
+# In scripts without spaces, each character counts as a word.
 _WORD_OR_CHARACTER = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
-# Texts seldom share four words by chance; article-extraction-benchmark uses four as well.
+# Texts rarely share four words by chance; article-extraction-benchmark also uses four.
 _RUN_LENGTH = 4
 
 
@@ -81,12 +81,12 @@ def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def same_words(text: str, words: Sequence[str]) -> bool:
-    """Whether a text has these words (`word_list`) and no others; not if there are none."""
+    """Whether a text has exactly these words (`word_list`); False if there are none."""
     return bool(words) and words[0] in text and word_list(text) == words
 
 
 def count_words(text: str) -> int:
-    """The length of a text in words, estimated for scripts without spaces."""
+    """A text's length in words, estimated for scripts without spaces."""
     found = len(text.split())
     if text.isascii():
         return found
@@ -100,7 +100,7 @@ def _stemmer(language: str) -> Any:
 
 @functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Stem a case-folded word (Snowball English); words of other scripts are returned unchanged."""
+    """Stem a case-folded word (Snowball English); words in other scripts are returned unchanged."""
     if not word.isascii() or word.isdigit():
         return word
     with _STEMMING:
@@ -109,9 +109,9 @@ def stem(word: str) -> str:
 
 @functools.lru_cache(maxsize=65_536)
 def stem_in(language: str, word: str) -> str:
-    """Stem a word by a language (ISO 639-1), then by English, whose words all languages borrow.
+    """Stem a word in a language (ISO 639-1), then in English, as all languages borrow its words.
 
-    Without a stemmer for the language, only by English.
+    Without a stemmer for the language, only in English.
     """
     if language != "en" and language in _SNOWBALL and not word.isdigit():
         with _STEMMING:
@@ -120,9 +120,9 @@ def stem_in(language: str, word: str) -> str:
 
 
 def character_pairs(text: str) -> list[str]:
-    """Pairs of neighbouring characters of Korean and of scripts without spaces, in order.
+    """Pairs of adjacent characters in Korean and scripts without spaces, in order.
 
-    They stand for the words of these languages, which are hard to distinguish.
+    They stand in for words in these languages, where word boundaries are hard to find.
     """
     if text.isascii():
         return []
@@ -130,11 +130,11 @@ def character_pairs(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """Stems of the words except stop words, in order, with repetitions."""
+    """Stems of all words except stop words, in order, with repetitions."""
     return [stem(w) for w in words(text) if w not in STOP_WORDS]
 
 
-# C0 but tab and newline, DEL and C1; zero-width and invisible operators; bidi controls;
+# C0 except tab and newline, DEL and C1; zero-width and invisible operators; bidi controls;
 # interlinear marks; halves of surrogate pairs; Unicode tags; variation selectors supplement;
 # BOM and soft hyphen.
 _INVISIBLE = re.compile(
@@ -164,19 +164,19 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Put a text on one line of at most `length` characters, `…` for what is cut off."""
+    """Put a text on one line of at most `length` characters; `…` marks the cut."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
 def escaped(text: str) -> str:
-    r"""Escape what `clean` would remove, as JSON does (`\u202e`): a JSON text keeps its value."""
+    r"""Escape characters that `clean` would remove (`\u202e`): a JSON text keeps its value."""
     return _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 @functools.cache
 def synonym_groups() -> tuple[tuple[str, ...], ...]:
-    """Return the groups of synonyms in `synonyms.txt`: one per line, lines with # are comments."""
+    """Return the synonym groups in `synonyms.txt`: one per line; lines with # are comments."""
     text = resources.files("browser.text").joinpath("synonyms.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return tuple(tuple(line.split()) for line in lines)
@@ -210,7 +210,7 @@ class BM25:
         return math.log(1 + (len(self) - found + 0.5) / (found + 0.5))
 
     def scores(self, query: Iterable[str]) -> list[float]:
-        """The score of each document, in their order; 0 if nothing matches."""
+        """The score of each document, in order; 0 if nothing matches."""
         result = [0.0] * len(self)
         for token in set(query):
             weight = self.idf(token) * (K1 + 1)

@@ -109,7 +109,7 @@ async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_
         host = site.base.removeprefix("http://")
         own = own.format(host=host, port=host.rpartition(":")[2])
         errors = await typed(ask, script, events, tmp_path, own, f"{site.base}/")
-    assert "no secret of that name may be used on this site" in errors[1]
+    assert "no secret with that name may be used on this site" in errors[1]
     assert site.posted == []
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Reader = Callable[[bytes, str], Document]
 
 _MIMETYPE = "application/vnd.oasis.opendocument."
-# Kinds of compound files, by the name of a stream in them.
+# Kinds of compound files, by the name of a stream inside.
 _STREAMS = {
     "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
     "Workbook": "xls", "Book": "xls", "__substg1.0_": "msg",
@@ -34,18 +34,18 @@ _CONVERT_HINT = (
     "Save it as .docx, .xlsx, .pptx, .eml or PDF, then read that"
     " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
 )
-# Files of an archive that are read; a larger one should be unpacked and searched as a folder.
+# Files read from an archive; a larger one should be unpacked and searched as a folder.
 _MAX_FILES = 100
-# Characters read of an archive: three long books.
+# Characters read from an archive: three long books.
 _MAX_TEXT = 3_000_000
 _JUNK_PREFIXES = ("__MACOSX/", ".")
 
 
 def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
-    """Read a document in zip format (Office, EPUB, OpenDocument), or the documents of an archive.
+    """Read a zip-format document (Office, EPUB, OpenDocument), or the documents in an archive.
 
-    `read(body, name)` reads a file of an archive; it is None inside one. Raises ExtractError for
-    broken, locked and unsupported files, TooLarge for zip bombs.
+    `read(body, name)` reads a file from an archive; it is None inside an archive. Raises
+    ExtractError for broken, locked and unsupported files, TooLarge for zip bombs.
     """
     archive = Archive(body)
     kind = archive.read("mimetype").decode("ascii", "replace").strip()
@@ -83,9 +83,9 @@ def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
 
 
 def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> Document:
-    """Read the documents of an archive one after the other, except archives inside it."""
+    """Read the documents in an archive one after another, except archives inside it."""
     if read is None:
-        raise ExtractError("archives inside archives are not read")
+        raise ExtractError("archives inside archives cannot be read")
     composer = Composer()
     files = [
         f for f in sorted(archive.names) if not f.endswith("/") and not f.startswith(_JUNK_PREFIXES)
@@ -115,7 +115,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
 def read_compound(body: bytes, url: str, name: str) -> Document:
     """Read .doc, .ppt, .msg (with the extra `documents`) and .xls files.
 
-    Raises ExtractError for locked, broken and unknown ones.
+    Raises ExtractError for locked, broken and unknown files.
     """
     kind = next((k for s, k in _STREAMS.items() if s.encode("utf-16-le") in body), "")
     if kind == "locked":
@@ -132,21 +132,21 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
 
 
 def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
-    """Read old Office files with the library of the extra `documents`.
+    """Read old Office files with the library from the `documents` extra.
 
-    It does not recognise hidden text, which the notes say.
+    It does not recognise hidden text, as the notes say.
     """
     try:
         import sharepoint2text  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise without_extra(kind, "documents", "a newer format, or PDF") from error
-    # It logs a line for everything that it does not support.
+    # It logs a line for everything it does not support.
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
     try:
         found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
-    except Exception as error:  # damaged files make it raise anything
+    except Exception as error:  # damaged files can make it raise anything
         raise ExtractError(f"not readable as .{kind}: {error}") from error
-    composer = Composer(notes=["hidden text in it could not be distinguished from the rest"])
+    composer = Composer(notes=["it may include hidden text, which could not be recognised"])
     if kind == "msg":
         recipients = found.properties.get("msg.to_emails", ())
         addresses = [recipient.get("address") or "" for recipient in recipients]
@@ -161,7 +161,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
             composer.paragraph(block)
     for attachment in found.attachments:
         composer.notes.append(f"the attachment {attachment.filename} was not read")
-    # 1601-01-01 is the format's zero: no date was set.
+    # 1601-01-01 is the format's zero date: no date was set.
     created, modified = (
         iso_date(moment) if moment and not moment.startswith("1601-01-01") else None
         for moment in (found.metadata.created, found.metadata.modified)
@@ -177,11 +177,11 @@ _PAGES = frozenset(("application/xhtml+xml", "text/html", "application/x-dtbook+
 
 
 def read_epub(archive: Archive, url: str, name: str) -> Document:
-    """Read a book's text with its headings, lists, tables and links.
+    """Read an e-book's text with its headings, lists, tables and links.
 
-    Raises ExtractError for a broken book or one with DRM.
+    Raises ExtractError for an e-book that is broken or has DRM.
     """
-    # The package file that the container names, otherwise any.
+    # The package file named by the container, otherwise any.
     declared = _attributes(archive, "META-INF/container.xml", "rootfile", "full-path")
     package = ""
     for part in (*declared, *sorted(archive.names)):
@@ -189,7 +189,7 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
             package = package or part
     root = archive.tree(package)
     if root is None:
-        raise ExtractError("not readable as a book: its package file is missing")
+        raise ExtractError("not readable as an e-book: its package file is missing")
     items = {node.get("id", ""): node for node in root.iter("{*}item")}
     spine = [items[ref] for node in root.iter("{*}itemref") if (ref := node.get("idref")) in items]
     chapters = [
@@ -199,7 +199,7 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
     ]
     encrypted = _attributes(archive, "META-INF/encryption.xml", "CipherReference", "URI")
     if not {unquote(part) for part in encrypted}.isdisjoint(chapters):
-        raise ExtractError("the book is locked (DRM)", hint="Try another source.")
+        raise ExtractError("the e-book is locked (DRM)", hint="Try another source.")
     composer = Composer()
     for chapter in chapters:
         if data := archive.read(chapter):

@@ -1,4 +1,4 @@
-"""Reading untrusted zip files: with limits for what they unpack to, without writing to disk."""
+"""Reading untrusted zip files: with limits on their unpacked size, without writing to disk."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from browser.extract.tree import parse_xml
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Of all parts read of one file, unpacked: a novel is 1 MB, a large workbook 20.
+# Total unpacked size of the parts read from one file: a novel is 1 MB, a large workbook 20.
 _MAX_BYTES = 32 * 1024 * 1024
-# Text is packed to a tenth, sheets full of zeros to a hundredth; a higher ratio is a zip bomb.
+# Text compresses to a tenth, sheets full of zeros to a hundredth; a higher ratio is a zip bomb.
 _MAX_RATIO = 250
 _SMALL = 1024 * 1024
-# The list of parts takes ten times as much memory when it is read: 2 MB hold some 20,000 names.
+# The list of parts takes ten times as much memory once read: 2 MB hold about 20,000 names.
 _MAX_DIRECTORY = 2 * 1024 * 1024
 _END_RECORD = b"PK\x05\x06"
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
@@ -31,15 +31,15 @@ BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Val
 
 
 class Archive:
-    """A zip file in memory; one limit holds for all parts that are read of it."""
+    """A zip file in memory; one limit applies to all parts read from it."""
 
     def __init__(self, body: bytes) -> None:
         """Raises ExtractError if it is not a zip file, TooLarge if it has far too many parts."""
         end = body.rfind(_END_RECORD)
-        # zipfile reads all entries within this size, whatever number of entries the record states.
+        # zipfile reads all entries within this size, whatever number the record states.
         size = int.from_bytes(body[end + 12 : end + 16], "little") if end >= 0 else 0
         if size > _MAX_DIRECTORY:
-            raise TooLarge("the archive lists far too many parts", hint="Try another source.")
+            raise TooLarge("the archive lists far too many entries", hint="Try another source.")
         try:
             self._zip = zipfile.ZipFile(BytesIO(body))
         except BROKEN_ZIP as error:
@@ -54,7 +54,7 @@ class Archive:
         return frozenset(self._infos)
 
     def read(self, name: str) -> bytes:
-        """Unpack a part; b"" if there is none of that name.
+        """Unpack a part; b"" if there is none with that name.
 
         Raises TooLarge for a part over the limit, ExtractError for a broken or encrypted one.
         """
@@ -68,26 +68,26 @@ class Archive:
         try:
             data = self._zip.read(info)
         except (*BROKEN_ZIP, RuntimeError) as error:
-            raise ExtractError(f"cannot unpack {name} in it: {error}") from error
-        if name not in self._counted:  # a part that is read twice takes its place once
+            raise ExtractError(f"cannot unpack {name}: {error}") from error
+        if name not in self._counted:  # a part that is read twice counts once
             self._counted.add(name)
             self._bytes_left -= len(data)
         return data
 
     def check_all(self) -> None:
-        """Check the limits for all XML parts, for a library that reads the file itself."""
+        """Check the limits for all XML parts, for a library that reads the file by itself."""
         parts = [info for name, info in self._infos.items() if name.endswith((".xml", ".rels"))]
         for info in parts:
             self._check(info)
         if sum(info.file_size for info in parts) > self._bytes_left:
-            raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
+            raise TooLarge("unpacked, it exceeds the size limit", hint="Try another source.")
 
     def _check(self, info: zipfile.ZipInfo) -> None:
         ratio = info.file_size / max(1, info.compress_size)
         if info.file_size > self._bytes_left or (info.file_size > _SMALL and ratio > _MAX_RATIO):
             raise TooLarge(
                 f"{info.filename} in it unpacks to {info.file_size:,} bytes",
-                hint="It looks made to burst; try another source.",
+                hint="It looks like a zip bomb; try another source.",
             )
 
     def tree(self, name: str) -> etree._Element | None:
@@ -96,9 +96,9 @@ class Archive:
         return parse_xml(data) if data else None
 
     def related(self, name: str) -> dict[str, tuple[str, str]]:
-        """The relationships of a part of an Office file: id to (last segment of the type, target).
+        """An Office part's relationships: id to (last segment of the type, target).
 
-        Targets inside the file are full part names; external ones are left as they are.
+        Targets inside the file become full part names; external ones are left unchanged.
         """
         root = self.tree(relations_of(name))
         found = {}
@@ -110,16 +110,16 @@ class Archive:
         return found
 
     def part(self, name: str, kind: str) -> str:
-        """The first target of a relationship type, "" if there is none.
+        """The first target of a relationship type; "" if there is none.
 
-        For the whole file (name "") the type `officeDocument` gives the main part, such as
+        For the whole file (name ""), the type `officeDocument` gives the main part, such as
         `word/document.xml`.
         """
         return next((target for what, target in self.related(name).values() if what == kind), "")
 
 
 def relations_of(name: str) -> str:
-    """The name of the part that holds a part's relationships."""
+    """The name of the part that contains a part's relationships."""
     return join(dirname(name), "_rels", f"{name.rpartition('/')[2]}.rels")
 
 
@@ -137,7 +137,7 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
 
 
 def drop(element: etree._Element) -> None:
-    """Free the memory of an element that was read, and of its preceding siblings."""
+    """Free the memory of an element that has been read and of its preceding siblings."""
     element.clear()
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
@@ -145,6 +145,6 @@ def drop(element: etree._Element) -> None:
 
 
 def without_extra(kind: str, extra: str, other: str) -> ExtractError:
-    """The error for a format whose library is not installed; `other` is a format to save it as."""
+    """The error for a format whose library is missing; `other` is a format to save it as."""
     message = f"reading .{kind} needs: pip install 'urchin-research[{extra}]'"
     return ExtractError(message, hint=f"Or save it as {other}.")

@@ -1,4 +1,4 @@
-"""Reads drawings in Office documents: charts as tables of their numbers, and the text of shapes."""
+"""Reads drawings in Office documents: charts as tables of numbers, and the text of shapes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 """The namespaces of shapes and of charts."""
 _MAX_SERIES = 1_000
-"""Series of a chart: more could not be read as a table."""
+"""Maximum series in a chart; more would be unreadable as a table."""
 
 
 def read_chart(chart: etree._Element, composer: Composer) -> None:
-    """Add the numbers of a chart as a table with a row for each series."""
+    """Add a chart's numbers as a table with one row per series."""
     titles = [drawn_text(title) for title in chart.iter(f"{C}title")]
     categories: list[str] = []
     rows: list[list[str]] = []
     for series in list(chart.iter(f"{C}ser"))[:_MAX_SERIES]:
-        # Series share their categories; the first that names them is taken.
+        # Series share their categories, which come from the first series that has them.
         categories = categories or _values(series, "cat") or _values(series, "xVal")
         numbers = _values(series, "val") or _values(series, "yVal")
         rows.append(["".join(_values(series, "tx")), *numbers])

@@ -19,7 +19,7 @@ from browser.types import Document, Link, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Blocks of a page have the element they came from; those of other documents have none.
+# A page's blocks have the element they came from; other documents' blocks have none.
 _NO_ELEMENT = etree.Element("document")
 _NO_METADATA = Document("")
 
@@ -38,11 +38,11 @@ class Composer:
         self._add("heading", text, text, level=min(max(level, 1), 6))
 
     def paragraph(self, text: str, *, kind: str = "paragraph") -> None:
-        """Add a paragraph, or another kind of block such as item, quote or code."""
+        """Add a paragraph or another kind of block, such as an item, quote or code."""
         self._add(kind, text, text)
 
     def table(self, rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
-        """Add a table; rows are made equally long, empty ones are left out."""
+        """Add a table; rows are padded to equal length, and empty ones are left out."""
         kept = [cells for row in rows if any(cells := [_line(cell) for cell in row])]
         if not kept:
             return
@@ -53,14 +53,14 @@ class Composer:
         self.blocks.append(block)
 
     def text(self, document: Document) -> None:
-        """Add the text, tables and links of a document that is contained in this one."""
+        """Add the text, tables and links of a document contained in this one."""
         self._add("paragraph", document.text, document.markdown)
         self.embedded.extend(document.tables)
         for link in document.links:
             self.link(link.url, link.text)
 
     def markup(self, root: etree._Element) -> None:
-        """Add the visible content of HTML inside a document, links included."""
+        """Add the visible content of HTML inside a document, including links."""
         strip_hidden(root)
         self.blocks.extend(walk(root, ""))
         for link in root.iter("a"):
@@ -73,15 +73,15 @@ class Composer:
 
     @property
     def length(self) -> int:
-        """An offset in the text after all blocks so far and before the next one."""
+        """The offset in the text after all blocks so far and before the next one."""
         return len(render_text(self.blocks)) + 1 if self.blocks else 0
 
     def document(
         self, url: str, kind: str, name: str, metadata: Document = _NO_METADATA
     ) -> Document:
-        """Render the added parts, together with the document's own `metadata`.
+        """Render the added parts, together with the document's `metadata`.
 
-        `name` is the title if there is neither a title nor a heading.
+        `name` is used as the title if there is neither a title nor a heading.
         """
         heading = next((block.text for block in self.blocks if block.kind == "heading"), "")
         return replace(
@@ -104,7 +104,7 @@ def _line(text: str) -> str:
 
 
 def dublin_core(root: etree._Element | None) -> Document:
-    """Read title, creators, dates, language and description, whatever their namespace."""
+    """Read title, creators, dates, language and description, in any namespace."""
     found: dict[str, list[str]] = {}
     for element in root.iter("{*}*") if root is not None else ():
         if text := text_content(element):

@@ -1,7 +1,7 @@
-"""Finds title, authors, date and identifiers of a document on its first page, by size and position.
+"""Finds a document's title, authors, date and identifiers on page one, by size and position.
 
-The title and author that a file declares are often those of its template. On 17 vignettes of R
-packages that it was not written against, 15 titles and 14 first authors are right.
+The title and author that a file declares are often its template's. On 17 unseen vignettes of R
+packages, 15 titles and 14 first authors are right.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from browser.extract.documents.pdf_layout import Line
 
-# Letters of a title are larger than those of the text by this ratio, and its lines are alike.
+# A title's letters are larger than the text's by this ratio, and its lines are similar.
 _MIN_RATIO = 1.12
 _ALIKE = 0.06
 _MAX_TITLE_LINES = 5
-# A shorter one is the name of a journal, or a letter that begins a paragraph.
+# A shorter one is a journal name or a drop cap.
 _MIN_TITLE_LETTERS = 8
 _MAX_TITLE = 300
-# Lines below the title that may name authors.
+# Number of lines below the title that may name authors.
 _MAX_AUTHOR_LINES = 12
-# Words in a line of names; a longer line is text.
+# Maximum words in a line of names; a longer line is text.
 _MAX_NAME_LINE = 40
 _BANNER = re.compile(
     r"^(?:arXiv:|doi\b|https?:|issn\b|vol(?:ume|\.)|journal of|proceedings of)", re.IGNORECASE
@@ -56,7 +56,7 @@ _NO_PERSON = re.compile(
 
 
 class FrontMatter(NamedTuple):
-    """The data of a document from its first page; "" for missing ones."""
+    """A document's data from its first page; "" for missing fields."""
 
     title: str = ""
     authors: str = ""
@@ -66,7 +66,7 @@ class FrontMatter(NamedTuple):
 
 
 def read_front_matter(lines: Sequence[Line], usual: float) -> FrontMatter:
-    """Read the lines of a first page; `usual` is the height of most letters of the document."""
+    """Read a first page's lines; `usual` is the height of most letters in the document."""
     text = "\n".join(line.text for line in lines)
     arxiv = _ARXIV.search(text)
     ends = [n for n, line in enumerate(lines) if n and _ENDS_AUTHORS.match(line.text)]
@@ -86,7 +86,7 @@ def read_front_matter(lines: Sequence[Line], usual: float) -> FrontMatter:
 
 
 def _title_place(lines: Sequence[Line], usual: float) -> tuple[int, int]:
-    """The first line and the number of lines of the title; (0, 0) without one."""
+    """The title's first line and its number of lines; (0, 0) if there is no title."""
     sizes = sorted(
         {line.height for line in lines if line.height > _MIN_RATIO * usual}, reverse=True
     )
@@ -106,7 +106,7 @@ def _title_place(lines: Sequence[Line], usual: float) -> tuple[int, int]:
 
 
 def _authors(lines: Sequence[Line]) -> list[str]:
-    """The names in the lines below a title: adjacent lines, or side by side over affiliations."""
+    """The names in the lines below a title: adjacent lines, or side by side above affiliations."""
     found: list[str] = []
     was_names = False
     for line in lines:

@@ -19,7 +19,7 @@ _TAGS = {
     "table-wrap": "div", "italic": "i", "bold": "b", "ext-link": "a", "preformat": "pre",
     "def-list": "dl", "term": "dt", "def": "dd", "boxed-text": "div", "fn": "p",
 }  # fmt: skip
-# Elements beside the text, and those read as metadata.
+# Elements that are not text, and those read as metadata.
 _ASIDE = frozenset(
     """journal-meta article-id article-categories title-group contrib-group aff author-notes
     pub-date history permissions counts custom-meta-group volume issue fpage lpage object-id
@@ -29,12 +29,12 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 
 
 def is_jats(root: etree._Element) -> bool:
-    """Whether an XML document is a paper in JATS."""
+    """Whether an XML document is a JATS paper."""
     return local_name(root) == "article" and root.find("{*}front") is not None
 
 
 def read_jats(root: etree._Element, url: str, name: str) -> Document:
-    """Read title, authors, journal and identifiers, the abstract, the text and its references."""
+    """Read title, authors, journal, identifiers, abstract, text and references."""
 
     def first(path: str) -> str:
         found = root.find(f"{{*}}front//{{*}}{path}")
@@ -71,7 +71,7 @@ def _person(contributor: etree._Element) -> str:
 
 
 def _date(root: etree._Element) -> str:
-    """The earliest date of publication, in as many parts as it has."""
+    """The earliest publication date, with as many parts as it has."""
     found = []
     for date in root.iterfind("{*}front//{*}pub-date"):
         parts = (date.findtext(f"{{*}}{name}", "") for name in ("year", "month", "day"))
@@ -81,7 +81,7 @@ def _date(root: etree._Element) -> str:
 
 
 def _converted(element: etree._Element, level: int) -> Iterator[etree._Element]:
-    """The content of a JATS element as elements of HTML; sections set the level of headings."""
+    """A JATS element's content as HTML elements; sections determine the heading levels."""
     for child in element:
         tag = local_name(child)
         if not tag or tag in _ASIDE:

@@ -1,4 +1,4 @@
-"""Reads e-mail messages (.eml), folders of them (.mbox), and pages saved as mail (.mhtml)."""
+"""Reads e-mail messages (.eml), mail folders (.mbox), and pages saved as mail (.mhtml)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from browser.text.words import clean, one_line
 from browser.types import Document
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
-# The line before each message of a folder (RFC 4155, date as by asctime):
-# `From someone@example.org Fri May  3 08:00:00 2024`. A sentence may begin with "From", too.
+# The line before each message in a folder (RFC 4155, with an asctime date):
+# `From someone@example.org Fri May  3 08:00:00 2024`. A sentence may also begin with "From".
 _MBOX_LINE = re.compile(
     rb"(?:\A|\r?\n\r?\n)From \S+ {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d(?::\d\d)? "
     rb"[^\r\n]{0,12}\d{4}[^\r\n]{0,9}\r?\n(?=[!-9;-~]+:)"
 )
 _MAX_MESSAGES = 1_000  # of a mailbox file
-# Of forwarded messages in messages; deeper nesting is an attack on the reader.
+# Nesting of forwarded messages; deeper nesting is an attack on the reader.
 _MAX_DEPTH = 5
 
 
 def read_mail(body: bytes, url: str, name: str) -> Document:
-    """Read one message or a folder of them: visible headers, text, forwarded messages.
+    """Read one message or a mail folder: visible headers, text, forwarded messages.
 
     Attachments are named in the notes. Raises ExtractError if it is not an e-mail.
     """
@@ -42,7 +42,7 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
             composer.heading(1, _header(message, "Subject") or "(no subject)")
             _add_message(message, composer, _MAX_DEPTH)
         if len(starts) > _MAX_MESSAGES:
-            composer.notes.append(f"the first {_MAX_MESSAGES} of {len(starts)} messages")
+            composer.notes.append(f"only the first {_MAX_MESSAGES} of {len(starts)} messages")
         return composer.document(url, "mail", name, Document(url, title=name))
     message = _parse(body)
     _add_message(message, composer, _MAX_DEPTH)
@@ -59,7 +59,7 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
 
 
 def saved_page(body: bytes) -> tuple[str, str] | None:
-    """The HTML and the address of a page that was saved as mail; None for any other mail."""
+    """The HTML and address of a page that was saved as mail; None for any other mail."""
     message = _parse(body)
     if message.get_content_type() != "multipart/related":
         return None
@@ -99,7 +99,7 @@ def _add_message(message: EmailMessage, composer: Composer, depth: int) -> None:
 
 
 def _decode_part(part: EmailMessage) -> str:
-    """Decode the text of a part by its transfer encoding and charset."""
+    """Decode a part's text, using its transfer encoding and charset."""
     payload = part.get_payload(decode=True)
     charset = part.get_content_charset() or ""
     return decode(payload, f"text/plain; charset={charset}") if isinstance(payload, bytes) else ""
@@ -108,7 +108,7 @@ def _decode_part(part: EmailMessage) -> str:
 def _header(message: EmailMessage, name: str) -> str:
     try:
         value = message.get(name)
-    # The standard library's parser fails on broken headers in any of these ways.
+    # The errors that the standard library's parser raises for broken headers.
     except (ValueError, IndexError, AttributeError, OverflowError):
         return ""
     return one_line(str(value)) if value else ""

@@ -1,4 +1,4 @@
-"""Reads a PDF: its pages one after the other, its outline, links and metadata."""
+"""Reads a PDF: its pages in order, its outline, links and metadata."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from browser.types import Document, Publication
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Pdfium is not thread-safe: two threads in it crash the process.
+# Pdfium is not thread-safe: using it from two threads crashes the process.
 _PDFIUM = threading.Lock()
 _MAX_PAGES = 2_000
 _UNTITLED = frozenset(("", "(anonymous)", "anonymous", "untitled", "(unspecified)"))
 _EDGES = ".,;:!?()[]\"'“”‘’"
-# Titles that programs write: the name of the printed file.
+# Titles written by programs: the name of the printed file.
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
 )
-# The outline of a book of a thousand pages has a few hundred; a circular one has no end.
+# The outline of a thousand-page book has a few hundred entries; a circular one never ends.
 _MAX_OUTLINE_ENTRIES = 5_000
 _MAX_OUTLINE_DEPTH = 6
-# A page of references has a hundred.
+# A page of references has about a hundred.
 _MAX_LINKS = 500
 _MAX_ADDRESS_CHARS = 2_000
-# A form has hundreds of fields, a reviewed paper a hundred comments.
+# A form has hundreds of fields, a reviewed paper about a hundred comments.
 _MAX_ANNOTATIONS = 2_000
 _MAX_COMMENT = 20_000  # bytes
 _DRAWN = frozenset((pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP))
@@ -59,10 +59,10 @@ _HIDDEN = 0x01 | 0x02 | 0x20  # invisible, hidden, not to view: ISO 32000-1, tab
 
 
 def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Document:
-    """Read a PDF's text; `pages` has the offset of each page. The notes say if it is a scan.
+    """Read a PDF's text; `pages` holds each page's offset. The notes say if it is a scan.
 
     Without `layout`, which takes most of the time, only the first page is measured (for the title
-    and authors): tables are lines of text, and headings are known from the outline alone.
+    and authors): tables are lines of text, and headings come only from the outline.
 
     Raises ExtractError if the file is broken or needs a password.
     """
@@ -82,21 +82,21 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
 
 
 def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) -> Document:
-    pdf.init_forms()  # without it the values of fields are not drawn
+    pdf.init_forms()  # without this, field values are not drawn
     titles, scanner, links = _outline(pdf), _Scanner(), Composer()
     pages: list[Document] = []
     words: set[str] = set()
     front = FrontMatter()
     for number in range(min(len(pdf), _MAX_PAGES)):
         composer = Composer()
-        with suppress(pypdfium2.PdfiumError):  # one broken page leaves the others readable
+        with suppress(pypdfium2.PdfiumError):  # the other pages remain readable
             page = pdf[number]
             text = page.get_textpage()
             for target, label in _page_links(page, text) if layout else ():
                 links.link(target, label)
             comments, is_drawn_over = _annotations(page)
-            # Its own text lacks the text typed into fields and boxes, unless they are
-            # made part of it.
+            # The page's text lacks text typed into fields and boxes, unless they are
+            # made part of the page.
             if is_drawn_over and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == 1:
                 text.close()
                 page.close()
@@ -142,7 +142,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
 
 
 def _title(declared: str, shown: str, text: str) -> str:
-    """The declared title if the document shows it, or the largest line, or the first one."""
+    """The declared title if it appears in the document, or the largest line, or the first."""
     if declared.lower() in _UNTITLED or _FILE_NAME.fullmatch(declared.lower()):
         declared = ""
     if declared and (not shown or key(declared) in key(text)):
@@ -152,12 +152,12 @@ def _title(declared: str, shown: str, text: str) -> str:
 
 
 def _author(declared: str, shown: str, text: str) -> str | None:
-    """The declared authors if the document names them, otherwise those below its title.
+    """The declared authors if the document shows them, otherwise those below its title.
 
-    The declared one may be a user, or the author of a template.
+    The declared author may be a user name or the author of a template.
     """
     names = [word for word in re.findall(r"\w+", declared) if len(word) > 1]
-    if names and key(names[-1]) in key(shown):  # one of several: it may be who set it
+    if names and key(names[-1]) in key(shown):  # one of several: it may be the typesetter
         return shown
     if names and (key(names[-1]) in key(text) or (not shown and len(names) > 1)):
         return declared if declared.lower() not in _UNTITLED else None
@@ -165,7 +165,7 @@ def _author(declared: str, shown: str, text: str) -> str | None:
 
 
 def _annotations(page: pypdfium2.PdfPage) -> tuple[list[str], bool]:
-    """The comments on a page, and whether fields, boxes or stamps are drawn over it."""
+    """The comments on a page, and whether fields, boxes or stamps are drawn on it."""
     comments, is_drawn_over = [], False
     for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
@@ -183,26 +183,26 @@ def _annotations(page: pypdfium2.PdfPage) -> tuple[list[str], bool]:
 
 def _notes(count: int, empty: int, scanned: int) -> Iterator[str]:
     if scanned:
-        yield f"{scanned} pages are pictures, read by their look: letters may be wrong"
+        yield f"{scanned} pages are images, read by OCR: letters may be wrong"
     if count and empty == min(count, _MAX_PAGES):
         yield (
-            "a scan: its pages are pictures and hold no text"
-            " (the extra `ocr` reads some: pip install 'urchin-research[ocr]')"
+            "a scan: its pages are images without text"
+            " (the extra `ocr` can read some: pip install 'urchin-research[ocr]')"
         )
     elif empty:
-        yield f"{empty} of {count} pages hold no text"
+        yield f"{empty} of {count} pages contain no text"
     if count > _MAX_PAGES:
-        yield f"the first {_MAX_PAGES} of {count} pages"
+        yield f"only the first {_MAX_PAGES} of {count} pages"
 
 
 def _date(value: str) -> str | None:
-    """Parse a date as PDF writes it (ISO 32000-1, 7.9.4): `D:20240503080000+02'00'`."""
+    """Parse a date in PDF format (ISO 32000-1, 7.9.4): `D:20240503080000+02'00'`."""
     digits = value.removeprefix("D:").replace("'", "")
     return iso_date(f"{digits[:8]}T{digits[8:]}" if digits[8:14].isdecimal() else digits[:8])
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
-    """The outline's headings by page: `key` of their text to their level, from 1."""
+    """The outline's headings by page: the `key` of the text to the level, from 1."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     try:
         for entry in islice(pdf.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MAX_OUTLINE_ENTRIES):
@@ -210,13 +210,13 @@ def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
             page = target.get_index() if target else None
             if page is not None:
                 found[page][key(entry.get_title())] = entry.level + 1
-    except pypdfium2.PdfiumError:  # broken: headings are recognised by their size instead
+    except pypdfium2.PdfiumError:  # broken: headings are recognised by size instead
         return {}
     return found
 
 
 def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[tuple[str, str]]:
-    """Yield (address, words) of the links that lead out of the document."""
+    """Yield (address, words) for the links to other documents."""
     document = page.pdf
     position, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
     for _ in range(_MAX_LINKS):
@@ -234,33 +234,33 @@ def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterato
         yield address.value.decode("utf-8", "replace"), words
 
 
-# 150 dpi: letters of 10 points are 20 pixels high, as in the models' training data.
+# 150 dpi: 10-point letters are 20 pixels high, as in the models' training data.
 _SCALE = 150 / 72
 # A page takes 1 to 5 s on one core; the tool call that reads a document has 30 s.
 _MAX_OCR_SECONDS = 20.0
-# A picture with this share of an empty page is a scan.
+# An image covering this share of an empty page is a scan.
 _SCAN_SHARE = 0.5
 _MAX_PIXELS = 20_000_000
-# Recognised text below this confidence is dirt or part of a drawing.
+# Recognised text with a lower confidence is dirt or part of a drawing.
 _MIN_CONFIDENCE = 0.5
 
 
 class _Scanner:
-    """Reads pages without text by OCR until its time is up; `pages` counts those read."""
+    """Reads pages without text by OCR until its time is up; `pages` counts the pages read."""
 
     def __init__(self) -> None:
         self.pages = 0
         self._until = math.inf
 
     def read(self, page: pypdfium2.PdfPage) -> str:
-        """The lines of a page from top to bottom; "" without the extra `ocr` or without time."""
+        """A page's lines from top to bottom; "" without the extra `ocr` or if time is up."""
         width, height = page.get_size()
         if time.monotonic() > self._until or not _is_scan(page, width * height):
             return ""
         engine = _ocr_engine()
         if engine is None:
             return ""
-        # The time starts when the engine is loaded, which may take many seconds on a busy machine.
+        # The time starts once the engine is loaded, which may take many seconds on a busy machine.
         self._until = min(self._until, time.monotonic() + _MAX_OCR_SECONDS)
         scale = min(_SCALE, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
         found = engine(page.render(scale=scale).to_numpy())
@@ -280,7 +280,7 @@ def _is_scan(page: pypdfium2.PdfPage, area: float) -> bool:
 
 @cache
 def _ocr_engine() -> Any:
-    """The OCR engine, loaded once, which takes 2 s; None without the extra `ocr`."""
+    """The OCR engine, which is loaded once, in 2 s; None without the extra `ocr`."""
     try:
         from rapidocr import RapidOCR  # noqa: PLC0415 - an extra
     except ImportError:

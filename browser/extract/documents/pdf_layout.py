@@ -1,6 +1,6 @@
-"""The layout of a PDF page: headings, paragraphs and tables from the position and size of lines.
+"""A PDF page's layout: headings, paragraphs and tables from the position and size of lines.
 
-Wide gaps divide a line into cells; lines whose cells are aligned are a table.
+Wide gaps divide a line into cells; lines with aligned cells form a table.
 """
 
 from __future__ import annotations
@@ -27,58 +27,58 @@ if TYPE_CHECKING:
 # quarter of the height, up to a half in justified lines.
 _CELL_GAP = 0.7
 JOINT = "\ufffe"
-"""Pdfium's character for a hyphen at a line break, after which it continues in the same line. It
-stays in the text until `resolve_joints` knows all words of the document."""
+"""Pdfium's character for a hyphen at a line break, after which it continues on the same line. It
+stays in the text until `resolve_joints` knows all words in the document."""
 _LINE = re.compile(rf"[^\r\n{JOINT}]+{JOINT}?")
 _JOINT = re.compile(rf"([^\s{JOINT}]*){JOINT}[ \n]?([^\s{JOINT}]*)")
 _FIRST_WORD, _LAST_WORD = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_]+$")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _MIN_HEIGHT = 0.1
-# Hebrew, Arabic and their neighbours, and the forms of their letters.
+# Hebrew, Arabic and related scripts, including their presentation forms.
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 # A table has at least two rows; two rows of two cells may be anything.
 _MIN_ROWS = 2
 _MIN_CELLS = 6
 _MAX_COLUMNS = 20
-# Columns of prose have long pieces in each line, or pieces that continue in the next one; the cells
-# of a table are short.
+# Columns of prose have long pieces on each line, or pieces that continue on the next; table cells
+# are short.
 _MAX_MEAN_CHARS = 28
 _MIN_MEAN_CHARS = 14
 _PROSE_ROWS = 4
 _MAX_PROSE_COLUMNS = 3
 _SENTENCE_END = re.compile(r"[.!?:…][\"'”’)\]]*$")
-# A line with this share of the longest line's length continues in the next one.
+# A line with this share of the longest line's length continues on the next.
 _FULL_LINE_SHARE = 0.75
 _MIN_FULL_LINE_CHARS = 40
-# Ratios to the page's usual letter height from which a line is a heading of level 3, 2 and 1.
+# Minimum ratios to the page's usual letter height for a heading of level 3, 2 and 1.
 _LARGE, _LARGER, _LARGEST = 1.15, 1.35, 1.7
 _MAX_HEADING_CHARS = 150
-# A heading continues in the next line if it reaches this share of the way to the text's right edge.
+# A heading continues on the next line if it extends this far towards the text's right edge.
 _FULL_HEADING = 0.6
 _SAME_SIZE = 0.1
 _ITEM = re.compile(r"(?:\(?\d{1,2}[.)]|[•●▪◦–*-])\s")
-# A gap of more than this many line heights separates paragraphs.
+# A gap larger than this many line heights separates paragraphs.
 _WIDE_GAP = 1.9
 
 
 def add_page(composer: Composer, lines: Sequence[Line], titles: Mapping[str, int]) -> None:
-    """Add a page; `titles` are the outline's headings on it: `key` of their text to their level."""
+    """Add a page; `titles` are its headings in the outline: the `key` of the text to the level."""
     _Page(composer, lines, titles).add()
 
 
 def usual_height(lines: Sequence[Line]) -> float:
-    """The height of most letters: one for each ten letters of a line is counted."""
+    """The height of most letters, counting one for every ten letters in a line."""
     heights = [line.height for line in lines for _ in range(max(1, len(line.text) // 10))]
     return median(heights) if heights else 0.0
 
 
 def key(text: str) -> str:
-    """Reduce a heading to letters and digits, to compare it with the outline's."""
+    """Reduce a heading to letters and digits, for comparison with the outline."""
     return _NOT_ALPHANUMERIC.sub("", clean(text).casefold())
 
 
 class Cell(NamedTuple):
-    """A piece of a line with its left and right end, in points from the page's left."""
+    """Part of a line with its left and right ends, in points from the page's left."""
 
     text: str
     left: float = 0.0
@@ -86,7 +86,7 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line: its cells from left to right, the height of its letters, its bottom, in points."""
+    """A line: its cells from left to right, its letter height, its bottom, in points."""
 
     cells: tuple[Cell, ...]
     height: float = 0.0
@@ -101,10 +101,10 @@ class Line(NamedTuple):
 
 
 def page_lines(page: pypdfium2.PdfTextPage, *, layout: bool = True) -> list[Line]:
-    """Read the lines of a page in the document's order; without `layout`, their text alone."""
+    """Read a page's lines in document order; without `layout`, only their text."""
     text = page.get_text_range()
-    # With characters of two code units our indexes are not pdfium's: then there is no geometry.
-    # Letters from right to left need it to come into order.
+    # With two-code-unit characters, our indexes differ from pdfium's: there is no geometry then.
+    # Right-to-left letters need it to be put into order.
     wanted = layout or _RIGHT_TO_LEFT.search(text) is not None
     if not wanted or len(text) != page.count_chars():
         texts = (" ".join(raw.split()) for raw in _LINE.findall(clean(text)))
@@ -119,7 +119,7 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str]) -> Line:
     try:
         firsts = [page.get_charbox(start + a, loose=True) for a, _ in words]
         lasts = [page.get_charbox(start + b - 1, loose=True) for _, b in words]
-    except pypdfium2.PdfiumError:  # a generated character has no box
+    except pypdfium2.PdfiumError:  # generated characters have no box
         firsts = []
     heights = [top - bottom for _, bottom, _, top in firsts]
     if not heights or min(heights) <= _MIN_HEIGHT:
@@ -136,16 +136,16 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str]) -> Line:
             piece = one_line(" ".join(texts[begun:n]))
             cells.append(Cell(piece, firsts[begun][0], lasts[n - 1][2]))
             begun = n
-    # The signs of a formula have boxes of any height.
+    # The symbols in a formula have boxes of any height.
     return Line(tuple(cells), median(heights), firsts[0][1])
 
 
 def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str:
-    """A word of a line from right to left; pdfium has some in the order of their letters' places.
+    """A word in a right-to-left line; pdfium returns some words in visual letter order.
 
-    The letters of a ligature have one box; where it has turned the word, it has turned them too.
+    The letters of a ligature share one box; if the word is reversed, they are reversed too.
     """
-    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number is at its left
+    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number is on its left
         number = word.lstrip(".,:;!?،؛؟")
         return number + word[: len(word) - len(number)] if number[:1].isdigit() else word
     letters: list[tuple[float, str]] = []
@@ -161,10 +161,10 @@ def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str
 
 
 def resolve_joints(text: str, words: Container[str]) -> str:
-    """Join words that were divided at the end of a line; `words` are those of the document.
+    """Join words that were divided at the end of a line; `words` are the document's words.
 
-    The hyphen stays if the document has the word with it and not without it, in an address, and
-    before or after anything but small letters.
+    The hyphen stays if the document has the word only with a hyphen, in an address, and before or
+    after anything but lower-case letters.
     """
 
     def join(match: re.Match[str]) -> str:
@@ -177,7 +177,7 @@ def resolve_joints(text: str, words: Container[str]) -> str:
         stays = is_address or (hyphenated.lower() in words and whole.lower() not in words)
         return f"{before}{'-' if stays else ''}{after}"
 
-    while JOINT in text:  # a word over three lines has two
+    while JOINT in text:  # a word across three lines has two
         text = _JOINT.sub(join, text)
     return text
 
@@ -197,7 +197,7 @@ class _Page:
 
     def add(self) -> None:
         """Add the page: tables, headings, and the paragraphs between them."""
-        at = start = 0  # `start` of the lines that are not added yet
+        at = start = 0  # `start` of the lines not yet added
         while at < len(self._lines):
             grid = _find_grid(self._lines, at) if len(self._lines[at].cells) > 1 else None
             heading = None if grid else self._heading(at)
@@ -217,7 +217,7 @@ class _Page:
         self._add_paragraphs(self._lines[start:], self._full_line)
 
     def _add_paragraphs(self, lines: Sequence[Line], full: float) -> None:
-        """Add lines as paragraphs; a line of `full` characters continues in the next one."""
+        """Add lines as paragraphs; a line with `full` characters continues on the next."""
         text = ""
         for n, line in enumerate(lines):
             separator = "\n\n"
@@ -231,7 +231,7 @@ class _Page:
                 text += separator
 
     def _separator(self, line: Line, following: Line, full: float) -> str:
-        """Return the separator of two lines: none, a space, a line break or a paragraph break."""
+        """Return the separator between two lines: none, a space, a line or paragraph break."""
         gap = line.bottom - following.bottom
         if line.text.endswith(JOINT):
             return ""
@@ -246,9 +246,9 @@ class _Page:
         return "\n\n" if ends else "\n"
 
     def _heading(self, at: int) -> tuple[int, int] | None:
-        """Level and number of lines of the heading that starts at a line; None if there is none.
+        """The level and line count of the heading that starts at a line; None if there is none.
 
-        The outline decides if it has headings of the page, otherwise the size of the letters.
+        If the outline has headings on the page, it decides; otherwise the letter size does.
         """
         text = ""
         for count, part in enumerate(self._keys[at : at + 3], 1):
@@ -267,7 +267,7 @@ class _Page:
         return (1 if ratio >= _LARGEST else 2 if ratio >= _LARGER else 3), count
 
     def _heading_continues(self, at: int) -> bool:
-        """Whether a heading continues in the next line, in letters of the same size."""
+        """Whether a heading continues on the next line, in letters of the same size."""
         line, following = self._lines[at], self._lines[at + 1]
         below = 0 < line.bottom - following.bottom < _WIDE_GAP * line.height
         wide = line.cells[-1].right >= _FULL_HEADING * self._edge
@@ -279,7 +279,7 @@ class _Page:
         if len(rows) < _PROSE_ROWS or len(columns) > _MAX_PROSE_COLUMNS or not _is_prose(columns):
             self._composer.table(rows)
             return
-        # Columns of prose that the document has line by line: read each one down.
+        # Columns of prose stored line by line: read each column downwards.
         for column in columns:
             parts = [*itertools.pairwise(column), (column[-1], "")]
             texts = [
@@ -290,7 +290,7 @@ class _Page:
 
 
 def _is_prose(columns: Sequence[Sequence[str]]) -> bool:
-    """Whether the cells of columns are the lines of a text."""
+    """Whether the columns' cells are lines of text."""
     cells = [text for column in columns for text in column]
     mean = sum(map(len, cells)) / len(cells)
     pairs = [[*itertools.pairwise(column)] for column in columns]
@@ -302,7 +302,7 @@ def _is_prose(columns: Sequence[Sequence[str]]) -> bool:
 
 
 def _find_grid(lines: Sequence[Line], start: int) -> tuple[_Rows, int] | None:
-    """Find the table that starts at a line; returns its rows and its number of lines."""
+    """Find the table that starts at a line; returns its rows and number of lines."""
     end = start
     while end < len(lines) and (len(lines[end].cells) > 1 or _continues_cell(lines, end, start)):
         end += 1
@@ -324,7 +324,7 @@ def _find_grid(lines: Sequence[Line], start: int) -> tuple[_Rows, int] | None:
 
 
 def _continues_cell(lines: Sequence[Line], at: int, start: int) -> bool:
-    """Whether a line of one cell continues a cell of the row above, within a table."""
+    """Whether a one-cell line continues a cell in the row above, within a table."""
     if not start < at < len(lines) - 1:
         return False
     cell, above, below = lines[at].cells[0], lines[at - 1], lines[at + 1]
@@ -334,7 +334,7 @@ def _continues_cell(lines: Sequence[Line], at: int, start: int) -> bool:
 
 
 def _columns(block: Sequence[Line]) -> list[_Span]:
-    """The columns' left and right ends, by the rows with the most frequent number of cells."""
+    """The columns' left and right ends, from the rows with the most common number of cells."""
     counts = Counter(len(line.cells) for line in block if len(line.cells) > 1)
     usual = max(counts, key=lambda count: (counts[count], count))
     cells = sorted(

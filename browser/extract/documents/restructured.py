@@ -1,4 +1,4 @@
-"""Reads reStructuredText with docutils, like the rendered page; Sphinx's additions become text."""
+"""Reads reStructuredText with docutils, as the rendered page; Sphinx's additions become text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from browser.types import Document
 if TYPE_CHECKING:
     from docutils import nodes
 
-# Characters; docutils takes some 2 s for so many.
+# Characters; docutils takes about 2 s for this many.
 MAX_LENGTH = 400_000
 _ROLE = re.compile(r":[\w:.+-]+:`~?!?([^`<]+?)\s*(?:<[^`>]*>)?`")
 _DIRECTIVE = re.compile(r"^\s*\.\. ([\w:.+-]+)::", re.MULTILINE)
-# Of these only the names of files would be shown.
+# For these, only file names would be shown.
 _EMPTY_DIRECTIVES = ("toctree", "include", "literalinclude", "automodule", "autoclass", "highlight",
                      "currentmodule", "index", "contents", "raw", "meta", "image")  # fmt: skip
 _SETTINGS = {
@@ -30,9 +30,9 @@ _SETTINGS = {
 
 
 def read_rst(text: str, url: str, name: str) -> Document:
-    """Read reStructuredText; roles and directives of Sphinx give their text.
+    """Read reStructuredText; Sphinx's roles and directives become their text.
 
-    Raises ExtractError without the extra `documents`.
+    Raises ExtractError without the `documents` extra.
     """
     try:
         from docutils.core import publish_parts  # noqa: PLC0415 - an extra
@@ -48,7 +48,7 @@ def read_rst(text: str, url: str, name: str) -> Document:
 
 
 def _add_directives(text: str) -> None:
-    """Make docutils keep the content of directives that it does not know."""
+    """Make docutils keep the content of unknown directives."""
     from docutils import nodes  # noqa: PLC0415 - an extra
     from docutils.parsers.rst import Directive, directives, languages  # noqa: PLC0415
 
@@ -75,7 +75,7 @@ def _add_directives(text: str) -> None:
 
 
 class _AnyOption(dict[str, Any]):
-    """The options of a directive that takes any."""
+    """The options of a directive that accepts any option."""
 
     def __missing__(self, name: str) -> Any:
         return lambda value: value

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from browser.extract.documents.archive import Archive
     from browser.types import Document
 
-# Further rows and columns are data to compute with, not to read.
+# Further rows and columns are for computing, not for reading.
 _MAX_ROWS = 20_000
 _MAX_COLUMNS = 200
-# Including empty cells: a cell at the far end of each row costs 16,384.
+# Including empty cells: a cell at the far end of a row adds 16,384.
 _MAX_CELLS = 1_000_000
-# More consecutive rows with one cell are a column of a table, not titles.
+# More consecutive one-cell rows than this are a table column, not titles.
 _MAX_TITLE_LINES = 3
-# A cell with a formula whose value no program has stored.
+# A cell with a formula but without a stored value.
 _NO_VALUE = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 _PERCENT = re.compile(r"0(?:\.(0+))?%")
 # Errors that openpyxl and xlrd raise for damaged files.
@@ -45,7 +45,7 @@ _BROKEN = (
 
 
 def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
-    """Read the visible sheets: values, and formulas without one as written; macros are not run.
+    """Read the visible sheets: values, or formulas if there is no value; macros are not run.
 
     Raises ExtractError for a broken file, or without the extra `office`.
     """
@@ -53,7 +53,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
         from openpyxl import load_workbook  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise without_extra("xlsx", "office", ".csv") from error
-    archive.check_all()  # openpyxl itself has no limit
+    archive.check_all()  # openpyxl has no limit of its own
     reader = _SheetReader()
     try:
         parts = archive.related(archive.part("", "officeDocument"))
@@ -67,7 +67,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
             for formulas in ((False, True) if uncomputed else (False,))
         ]
         if uncomputed:
-            reader.composer.notes.append("formulas without a stored value stand as written")
+            reader.composer.notes.append("formulas without a stored value are shown as written")
         try:
             for sheets in zip(*(book.worksheets for book in books), strict=True):
                 for sheet in sheets:
@@ -80,7 +80,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
                     _read_beside(archive, sheets[0]._worksheet_path, reader.composer)  # noqa: SLF001
             macros = sum(name.startswith("xl/macrosheets/sheet") for name in archive.names)
             if macros:
-                reader.composer.notes.append(f"{macros} sheets of Excel 4 macros were not read")
+                reader.composer.notes.append(f"{macros} sheets with Excel 4 macros were not read")
         finally:
             for book in books:
                 book.close()
@@ -92,7 +92,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
 
 
 def _read_beside(archive: Archive, part: str, composer: Composer) -> None:
-    """Add a sheet's comments, text boxes and the titles of its charts."""
+    """Add a sheet's comments, text boxes and chart titles."""
     for kind, target in archive.related(part).values():
         root = archive.tree(target) if kind in {"comments", "threadedComment", "drawing"} else None
         for comment in root.iter("{*}comment", "{*}threadedComment") if root is not None else ():
@@ -110,7 +110,7 @@ def _read_beside(archive: Archive, part: str, composer: Composer) -> None:
 
 
 def read_xls(body: bytes, url: str, name: str) -> Document:
-    """Read an .xls file (Excel 5 to 2003) as `read_xlsx` does newer ones.
+    """Read an .xls file (Excel 5 to 2003), as `read_xlsx` does for newer files.
 
     Raises ExtractError for a broken or encrypted file, or without the extra `office`.
     """
@@ -121,7 +121,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     reader, log = _SheetReader(), StringIO()
     try:
         _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))
-        # With ragged rows a single cell in the last row and column does not fill the whole sheet.
+        # With ragged rows, a single cell in the last row and column does not fill the whole sheet.
         book = xlrd.open_workbook(
             file_contents=body, formatting_info=True, ragged_rows=True, logfile=log, verbosity=1
         )
@@ -141,9 +141,9 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
 
 
 def _check_chains(file: Any) -> None:
-    """Raise ExtractError if the short sectors of a stream form a circle.
+    """Raise ExtractError if a stream's short sectors form a loop.
 
-    xlrd checks only the long ones: it would follow such a circle until all memory is used.
+    xlrd checks only the long ones: it would follow such a loop until all memory is used.
     """
     short = [e for e in file.dirlist if e.tot_size < file.min_size_std_stream]
     for entry in short:
@@ -155,7 +155,7 @@ def _check_chains(file: Any) -> None:
 
 
 def _skipped_sheets(log: str) -> Iterator[str]:
-    """Notes on the sheets that xlrd skipped, by its log: Excel 4 macros, charts, modules."""
+    """Notes on the sheets that xlrd skipped, from its log: Excel 4 macros, charts, modules."""
     for line in log.splitlines():
         _, found, rest = line.partition("Ignoring non-worksheet data named ")
         name, _, kind = rest.rpartition(" (type ")
@@ -204,7 +204,7 @@ class _SheetReader:
             yield cells[:_MAX_COLUMNS]
 
     def _add_block(self, rows: list[list[str]]) -> None:
-        """Add adjacent rows as a table; rows with one cell, as above a table, as paragraphs."""
+        """Add adjacent rows as a table; one-cell rows, such as titles above it, as paragraphs."""
         left = min(next(n for n, cell in enumerate(row) if cell) for row in rows)
         for alone, group in groupby(rows, key=lambda row: sum(map(bool, row)) == 1):
             table = [row[left:] for row in group]
@@ -217,7 +217,7 @@ class _SheetReader:
 
 
 def _format_cell(cell: Any, written: Any = None) -> str:
-    """Format a cell's value; `written` is the cell with its formula, for one without a value."""
+    """Format a cell's value; `written` is the cell with its formula, used if it has no value."""
     value = cell.value if cell.value is not None or written is None else written.value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _format_number(value, str(cell.number_format or ""))
@@ -225,7 +225,7 @@ def _format_cell(cell: Any, written: Any = None) -> str:
 
 
 def _format_number(value: float, pattern: str) -> str:
-    """Format a number with 15 digits, Excel's precision; as per cent if the sheet does."""
+    """Format a number with 15 digits, Excel's precision; as a percentage if the sheet does."""
     if match := _PERCENT.search(pattern):
         return f"{value * 100:.{len(match[1] or '')}f}%"
     text = f"{value:.15g}"
@@ -233,7 +233,7 @@ def _format_number(value: float, pattern: str) -> str:
 
 
 def _format_value(value: object) -> str:
-    """Format a value other than a number; dates in ISO 8601."""
+    """Format a non-numeric value; dates in ISO 8601."""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, datetime):

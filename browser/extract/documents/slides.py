@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset(("title", "ctrTitle"))
-# Date and number, which differ on every slide, and the slide's picture on its notes.
+# Date and number, which differ on every slide, and the slide's picture in its notes.
 _FRAME_ROLES = frozenset(("dt", "sldNum", "sldImg"))
-# Text that every slide repeats is shown once.
+# Text repeated on every slide is shown once.
 _REPEATED_ROLES = frozenset(("ftr", "hdr"))
 _MAX_SLIDES = 1_000
 

@@ -1,9 +1,9 @@
 """Reads Word documents (.docx and related) with mammoth.
 
-mammoth converts a document into HTML, which is then read like a page. Before that the parts are
-parsed safely and rewritten: without entities, hidden and deleted text and irrelevant formatting,
-with equations as TeX, and with the numbers that Word itself puts before paragraphs. Headers and
-footers, which mammoth does not read, and the numbers of charts are added.
+mammoth converts a document into HTML, which is then read like a page. Before that, the parts are
+parsed safely and rewritten: without entities, hidden or deleted text and irrelevant formatting,
+with equations as TeX, and with the numbers that Word displays before paragraphs. Headers and
+footers, which mammoth does not read, and chart data are added.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-# The parts that mammoth reads, and whether they hold text. It takes missing ones as empty.
+# The parts that mammoth reads, and whether they contain text. It treats missing ones as empty.
 _MAMMOTH_PARTS = {
     "styles": False, "numbering": False, "footnotes": True, "endnotes": True, "comments": True
 }  # fmt: skip
-# A book of a thousand pages has 200,000 tags, heavily formatted 800,000; mammoth takes some 30 µs
-# and 1 KB for each one that is not removed.
+# A thousand-page book has 200,000 tags, or 800,000 if heavily formatted; mammoth takes about 30 µs
+# and 1 KB for each tag that is not removed.
 _MAX_TAGS = 1_000_000
 _REMOVED = tuple(
     f"{W}{name}"
     for name in """del moveFrom instrText delText sectPr proofErr bookmarkStart bookmarkEnd drawing
     object commentRangeStart commentRangeEnd fldChar sdtPr sdtEndPr""".split()
 )
-# Replaced by their content: content controls, which mammoth knows in some places only.
+# Replaced by their content: content controls, which mammoth supports only in some places.
 _WRAPPERS = tuple(f"{W}{name}" for name in ("sdt", "sdtContent", "smartTag", "customXml"))
 _KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
-# In half points: letters below two points are hidden.
+# In half-points: letters smaller than two points are hidden.
 _MIN_SIZE = 4
 _OFF = frozenset(("0", "false", "off", "none"))
 _MAX_STYLE_DEPTH = 10
@@ -66,7 +66,7 @@ _TOO_LONG = "only the beginning was read: the document is too long"
 def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     """Read headings, paragraphs, lists, tables, links, equations, notes, comments, charts, headers.
 
-    Hidden text, and text deleted by tracked changes, is left out. Raises ExtractError for a broken
+    Hidden text and text deleted in tracked changes are left out. Raises ExtractError for a broken
     file, or without the extra `office`.
     """
     try:
@@ -80,7 +80,7 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
         page = mammoth.convert_to_html(
             packed, style_map=_STYLE_MAP, convert_image=lambda _: []
         ).value
-    # mammoth does not check its input: damaged files raise any of these.
+    # mammoth does not check its input: damaged files may raise any of these.
     except (
         LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError, ExpatError,
     ) as error:  # fmt: skip
@@ -105,7 +105,7 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
 def _mark_tables(root: etree._Element) -> None:
     for table in root.iter("table"):
         rows = list(table.iter("tr"))
-        # A table of one column is layout; one of two columns may be names and values. The caption
+        # A one-column table is layout; a two-column table may be names and values. The caption
         # and header cells mark the others as data tables for `is_data_table`.
         widest = max(map(len, rows), default=0)
         if widest == 2:
@@ -126,7 +126,7 @@ def _add_edges(archive: Archive, composer: Composer, parts: list[str]) -> None:
             pieces = (n.text or " " for n in paragraph.iter(f"{W}t", f"{W}tab", f"{W}br"))
             texts["".join(pieces).strip()] = True
     for text in texts:
-        if any(map(str.isalpha, text)):  # a page's number changes
+        if any(map(str.isalpha, text)):  # page numbers change
             composer.paragraph(text)
 
 
@@ -163,7 +163,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
 
 
 def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers | None) -> int:
-    """Remove invisible content and what mammoth cannot read; returns the number of pictures."""
+    """Remove content that is invisible or that mammoth cannot read; returns the picture count."""
     etree.strip_tags(root, etree.Entity, *_WRAPPERS)
     for equation in list(root.iter(f"{_M}oMath")):
         _replace(equation, _run(f"${_tex(equation).strip()}$"))
@@ -185,7 +185,7 @@ def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers
 
 
 def _clean_formats(root: etree._Element) -> None:
-    """Empty hidden runs, and remove formats that nothing depends on."""
+    """Empty hidden runs, and remove irrelevant formats."""
     for style in list(root.iter(f"{W}rPr")):
         run = style.getparent()
         if run is not None and run.tag == f"{W}r" and _is_hidden(style):
@@ -219,7 +219,7 @@ def _is_hidden(style: etree._Element) -> bool:
     size = _value(style, "sz")
     if size.isdecimal() and int(size) < _MIN_SIZE:
         return True
-    # White letters on the white page are hidden; inside a table, or with a background of their own,
+    # White letters on a white page are hidden; inside a table, or with their own background,
     # they may be readable.
     if _value(style, "color").lower() != "ffffff" or next(style.iterancestors(f"{W}tbl"), None):
         return False
@@ -228,9 +228,9 @@ def _is_hidden(style: etree._Element) -> bool:
 
 
 def _heading_levels(styles: etree._Element | None) -> dict[str, int]:
-    """The heading level of each paragraph style, 0 if it is none; also by the style it is based on.
+    """The heading level of each paragraph style, inherited from base styles; 0 if not a heading.
 
-    In the file Word names built-in styles in English, whatever its language.
+    In the file, Word's built-in style names are in English, whatever its language.
     """
     found = styles.iter(f"{W}style") if styles is not None else ()
     nodes = {node.get(f"{W}styleId", ""): node for node in found}
@@ -269,13 +269,13 @@ def _value(element: etree._Element, path: str) -> str:
 
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-# Operators and accents that TeX writes as commands; other characters stay as they are.
+# Operators and accents that TeX writes as commands; other characters are unchanged.
 _COMMANDS = {
     "∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∬": r"\iint", "∮": r"\oint", "⋃": r"\bigcup",
     "\u0302": r"\hat", "\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\overline",
     "\u0307": r"\dot", "\u0308": r"\ddot", "\u20d7": r"\vec",
 }  # fmt: skip
-# The default signs of structures.
+# The default symbols of structures.
 _DEFAULT_SIGNS = {"nary": "∫", "acc": "\u0302", "bar": "\u0305"}
 _TEX_FORMS = {
     "f": r"\frac{{{num}}}{{{den}}}", "func": "{fName} {e}", "rad": r"\sqrt{degree}{{{e}}}",
@@ -286,7 +286,7 @@ _TEX_FORMS = {
 
 
 def _tex(node: etree._Element) -> str:
-    """Convert an `m:oMath` element, or a part of it, to TeX; unknown structures keep their text."""
+    """Convert an `m:oMath` element or a part of it to TeX; unknown structures keep their text."""
     name = local_name(node)
     if name == "t":
         return node.text or ""
@@ -317,6 +317,6 @@ def _script(mark: str, text: str) -> str:
 
 
 def _property(node: etree._Element, name: str, default: str) -> str:
-    """The value of a property; "" for one without a value, `default` if it is missing."""
+    """A property's value; "" if it has no value, `default` if it is missing."""
     found = node.find(f"{_M}{local_name(node)}Pr/{_M}{name}")
     return default if found is None else found.get(f"{_M}val", "")

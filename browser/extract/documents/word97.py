@@ -1,4 +1,4 @@
-"""Reads .doc files (Word 6 to 2003) by their table of pieces ([MS-DOC] 2.4.1), with olefile."""
+"""Reads .doc files (Word 6 to 2003) through their piece table ([MS-DOC] 2.4.1), with olefile."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from browser.types import Document
 _MAX_TEXT = 5_000_000
 _WORD_97 = 0xC1
 _COMPRESSED = 1 << 30
-# The document proper, then footnotes, headers, macros, comments, endnotes and text boxes.
+# The main document, then footnotes, headers, macros, comments, endnotes and text boxes.
 _PARTS = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes")
 _SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
-# Of a field only its result is shown, which follows the mark \x14.
+# Only a field's result is shown, which follows the mark \x14.
 _INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
 _SIGNS = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
 _MARKS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")
-_HIDDEN_NOTE = "hidden text in it could not be distinguished from the rest"
+_HIDDEN_NOTE = "it may include hidden text, which could not be recognised"
 
 
 def read_doc(body: bytes, url: str, name: str) -> Document:
-    """Read paragraphs, tables, notes, comments, headers; the notes say that hidden text is shown.
+    """Read paragraphs, tables, notes, comments, headers; a note says that hidden text is included.
 
     Raises ExtractError for a broken or encrypted file, or without the extra `documents`.
     """
@@ -60,7 +60,7 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
 
 
 def _text(main: bytes, table: bytes, *, is_complex: bool) -> tuple[str, tuple[int, ...]]:
-    """All characters of a file, and how many each of its parts has."""
+    """All of a file's characters, and the number in each of its parts."""
     is_97 = struct.unpack_from("<H", main, 2)[0] >= _WORD_97
     lengths = struct.unpack_from("<7i", main, 0x4C if is_97 else 0x34)
     if not is_97 and not is_complex:
@@ -68,7 +68,7 @@ def _text(main: bytes, table: bytes, *, is_complex: bool) -> tuple[str, tuple[in
         return decode(main[start : start + sum(lengths)]), lengths
     start, size = struct.unpack_from("<II", main, 0x1A2 if is_97 else 0x160)
     pieces = table[start : start + size]
-    while pieces[:1] == b"\x01":  # formats that pieces may refer to
+    while pieces[:1] == b"\x01":  # formatting that pieces may refer to
         pieces = pieces[3 + struct.unpack_from("<H", pieces, 1)[0] :]
     count = (struct.unpack_from("<I", pieces, 1)[0] - 4) // 12
     ends = struct.unpack_from(f"<{count + 1}I", pieces, 5)
@@ -86,7 +86,7 @@ def _text(main: bytes, table: bytes, *, is_complex: bool) -> tuple[str, tuple[in
 
 
 def _add_blocks(text: str, composer: Composer) -> None:
-    """Add paragraphs, and tables: each cell ends in a bell, and each row in another one."""
+    """Add paragraphs and tables: each cell ends with a bell, and each row with another one."""
     while _INSTRUCTION.search(text):  # fields within fields
         text = _INSTRUCTION.sub("", text)
     rows: list[list[str]] = []

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PLACE = re.compile(r"%(\d)")
-_LEVELS = 9  # of a list in Word
-_MAX_STYLE_DEPTH = 10  # styles based on one another; damaged files have loops
+_LEVELS = 9  # in a Word list
+_MAX_STYLE_DEPTH = 10  # styles based on other styles; damaged files have loops
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
 class Numbers:
-    """Counts the numbered paragraphs of one document, in the order in which they occur."""
+    """Counts a document's numbered paragraphs, in order."""
 
     def __init__(self, numbering: etree._Element | None, styles: etree._Element | None) -> None:
         found = list(numbering) if numbering is not None else []
@@ -33,11 +33,11 @@ class Numbers:
         self._lists = {node.get(f"{W}numId"): node for node in found if node.tag == f"{W}num"}
         styled = styles.iter(f"{W}style") if styles is not None else ()
         self._styles = {node.get(f"{W}styleId"): node for node in styled}
-        # The numbers so far by list, at each level; lists that share their definition continue.
+        # The numbers so far for each list and level; lists that share a definition continue.
         self._counts: dict[str, list[int | None]] = defaultdict(lambda: [None] * _LEVELS)
 
     def next_label(self, paragraph: etree._Element) -> str:
-        """The number of the next paragraph, such as `2.1` or `(b)`; "" for one without a number."""
+        """The next paragraph's number, such as `2.1` or `(b)`; "" if it has no number."""
         number, level = self._place(paragraph.find(f"{W}pPr"), _MAX_STYLE_DEPTH)
         if number not in self._lists or not level.isdecimal() or int(level) >= _LEVELS:
             return ""
@@ -64,7 +64,7 @@ class Numbers:
         return f"{name}/{number}" if restarts else name
 
     def _place(self, properties: etree._Element | None, depth: int) -> tuple[str, str]:
-        """The list and the level of a paragraph, by its own properties or those of its style."""
+        """A paragraph's list and level, from its own properties or its style's."""
         if properties is None or not depth:
             return "", ""
         own = properties.find(f"{W}numPr")

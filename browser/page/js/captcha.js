@@ -4,9 +4,9 @@ const CHALLENGES = [
   { kind: 'hcaptcha', hosts: ['hcaptcha.com'], widget: '.h-captcha', frame: /hcaptcha\.com\/.*[?#&]sitekey=([\w-]+)/, api: 'hcaptcha', fields: ['h-captcha-response', 'g-recaptcha-response'] },
   { kind: 'recaptcha', hosts: ['google.com', 'recaptcha.net'], widget: '.g-recaptcha', frame: /recaptcha\/(?:api2|enterprise)\/(?:anchor|bframe)\?.*\bk=([\w-]+)/, api: 'grecaptcha', fields: ['g-recaptcha-response'] },
 ];
-const CALLBACK_DEPTH = 5; // reCAPTCHA keeps the callback of a widget four or five objects down
+const CALLBACK_DEPTH = 5; // reCAPTCHA keeps a widget's callback four or five objects deep
 
-// A widget rendered by another script has its key only in the address of its frame.
+// A widget rendered by another script has its key only in its frame's address.
 const findChallenge = () => {
   for (const element of everyElement()) {
     for (const about of CHALLENGES) {
@@ -22,7 +22,7 @@ const findChallenge = () => {
 };
 const scriptOf = (about) => [...document.scripts].some((script) => script.src.includes(about.api === 'grecaptcha' ? 'recaptcha' : about.api));
 
-// The frames of a widget hold no field for a token.
+// A widget's frames contain no token field.
 const inWidget = () => window !== window.parent && CHALLENGES.some((about) => about.hosts.some((name) => location.hostname === name || location.hostname.endsWith(`.${name}`)));
 
 const challenge = () => {
@@ -39,7 +39,7 @@ const challenge = () => {
   };
 };
 
-// A function by its (dotted) name on the window.
+// A function, by its (dotted) name on the window.
 const named = (path) => path?.split('.').reduce((at, name) => at?.[name], globalThis);
 
 const grecaptchaCallback = () => {

@@ -1,16 +1,16 @@
-// Changes between two walks: how long the page needs to come to rest, what flashed or appeared for a moment, and what
-// has a new look with the same text. The waiting itself is done in Python: timers of a background tab are throttled.
-const QUIET_MS = 40; // without a DOM change; of nine measured actions eight were done within 66 ms
-const SHORT_TIMER_MS = 700; // short timers started by an action (debounced searches, delayed dialogs) are waited for
+// Changes between two walks: how long the page needs to settle, what flashed or appeared briefly, and what has a new look
+// with the same text. The waiting itself is done in Python, as timers in a background tab are throttled.
+const QUIET_MS = 40; // without a DOM change; of nine measured actions, eight finished within 66 ms
+const SHORT_TIMER_MS = 700; // wait for short timers started by an action (debounced searches, delayed dialogs)
 const TIMER_WATCH_MS = 3000;
-const LATE_MS = 250; // delay of a timer on a busy machine; in a background tab it is longer
-const FOLLOW_MS = 40; // after a click on a link or a submit the navigation starts in a later task
+const LATE_MS = 250; // delay of a timer on a busy machine; longer in a background tab
+const FOLLOW_MS = 40; // after a click on a link or a submit, the navigation starts in a later task
 let mutatedAt = 0;
 let timersDue = 0, timersOpen = 0, watchTimersUntil = 0;
 let navigating = false;
 let opening = 0; // tabs that the page has opened since `arm`
 let observer = null;
-let takenElement = null; // of the last action
+let takenElement = null; // the last action's element
 
 const arm = () => {
   mutatedAt = timersDue = opening = 0;
@@ -23,7 +23,7 @@ const arm = () => {
   observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true });
 };
 
-// Resolves a ref for an action, and starts watching: changes from here on are its effects.
+// Resolves a ref for an action and starts watching: changes from now on are its effects.
 const take = (ref) => {
   arm();
   const found = resolve(ref);
@@ -83,7 +83,7 @@ const transitionsLeft = () => {
   return left;
 };
 
-// `left` milliseconds until the page is at rest, 0 if it is; `navigating` if a new document is being loaded.
+// `left` milliseconds until the page has settled, 0 if it has; `navigating` if a new document is loading.
 const restState = () => {
   const now = performance.now();
   const late = timersOpen ? Math.min(timersDue + LATE_MS - now, 20) : 0;
@@ -92,15 +92,15 @@ const restState = () => {
   return { left: Math.max(0, timers, mutations), navigating, opening, ready: document.readyState };
 };
 
-const FLASH_MS = 1000; // a look that is different for longer is a change, not a flash
+const FLASH_MS = 1000; // a look that differs for longer is a change, not a flash
 const FLASHES_KEPT = 60, FLASHES_EACH = 6; // an element that flashes more often is decoration
-const RECORDS_READ = 300; // more at once come from a page that renders everything anew
+const RECORDS_READ = 300; // more at once means that the page re-renders everything
 const LOOKS_KEPT = 300, RESTYLED_TOLD = 5;
 const HOLDER_HOPS = 3; // levels up to the control that a changed part belongs to
 const STOOD_MS = 200, STOOD_CHARS = 80, WORDS_KEPT = 40, WORDS_TOLD = 3;
-let flashes = []; // { element, at } in the order in which their look changed
+let flashes = []; // { element, at }, in the order their looks changed
 let looksBefore = new Map(); // element -> { class, style, fill } as they were at the last walk
-let passingWords = new Map(); // node -> { text, target, from, stood }: words that may vanish, as of a message that closes itself
+let passingWords = new Map(); // node -> { text, target, from, stood }: words that may vanish, such as a message that closes itself
 
 const holderOf = (element) => outward(element, (at) => refOf.has(at), HOLDER_HOPS + 1);
 const isAsBefore = (element, name) => (element.getAttribute(name) ?? '') === looksBefore.get(element)[name];
@@ -138,13 +138,13 @@ const noteWords = (target, added, removed) => {
 const changesSince = () => {
   const went = [...passingWords].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
   const gone = went.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text)).slice(0, WORDS_TOLD);
-  passingWords = new Map(); // those that are still there are part of this walk
+  passingWords = new Map(); // those still there are part of this walk
   const back = flashes.filter(({ element }) => lookIsBack(element)).map(({ element }) => holderOf(element)).filter(Boolean);
   const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > FLASHES_EACH).map(([element]) => element));
   const changed = [...looksBefore.keys()].filter((element) => element.isConnected && !lookIsBack(element));
   const restyled = [...new Set(changed.map(holderOf))].filter(Boolean).slice(0, RESTYLED_TOLD);
   const now = performance.now();
-  flashes = flashes.filter(({ element, at }) => now - at < FLASH_MS && !lookIsBack(element)); // may still change back
+  flashes = flashes.filter(({ element, at }) => now - at < FLASH_MS && !lookIsBack(element)); // they may still change back
   looksBefore = new Map(flashes.map(({ element }) => [element, looksBefore.get(element)]));
   return {
     gone: gone.map(({ text, target }) => [refOf.get(holderOf(target)) ?? '', text]),

@@ -1,9 +1,9 @@
-// Decides which elements react to a click or to the pointer: native controls, roles, listeners, frameworks' own event
+// Decides which elements react to a click or the pointer: native controls, roles, listeners, frameworks' own event
 // handling, and delegated listeners on ancestors.
 const PRESSES = /^(click|dblclick|mousedown|mouseup|pointerdown|pointerup)$/;
 
-// React keeps the props on each node, under a generated key.
-const KEY_PROBES = 300; // elements searched for the key; each copy of React has its own
+// React keeps props on each node, under a generated key.
+const KEY_PROBES = 300; // elements searched for the key; each copy of React has its own key
 const REACT_PROPS = /^__react(Props|EventHandlers)\$/;
 const REACT_ROOT = '__reactContainer$';
 let reactKeys = [];
@@ -23,12 +23,12 @@ const reactHandlers = (element) => reactKeys.flatMap((key) =>
 const reactClick = (element) => reactHandlers(element).some((name) =>
   PRESSES.test(name.replace(/^on/, '').replace(/Capture$/, '').toLowerCase().replace('doubleclick', 'dblclick')));
 
-// Svelte 5 and Solid keep delegated handlers on the element itself, newer Svelte under a symbol.
+// Svelte 5 and Solid keep delegated handlers on the element itself; newer Svelte uses a symbol.
 const svelteClick = (element) => !!element.__click || Object.getOwnPropertySymbols(element).some((symbol) =>
   symbol.description === 'events' && Object.keys(element[symbol] ?? {}).some((type) => PRESSES.test(type)));
 const frameworkClick = (element) => reactClick(element) || svelteClick(element) || !!element.$$click;
 
-// Frameworks that name the action in an attribute, which one listener at the root reads.
+// Frameworks that name the action in an attribute, which a single listener at the root reads.
 const PRESS_ATTRIBUTES = [
   '[hx-get],[hx-post],[hx-put],[hx-patch],[hx-delete]', '[data-action*="click->"],[data-action*="click@"]',
   '[\\@click],[x-on\\:click],[v-on\\:click],[wire\\:click],[phx-click],[ng-click],[data-ng-click]',
@@ -37,7 +37,7 @@ const PRESS_ATTRIBUTES = [
 ].join();
 const hasPressAttribute = (element) => element.attributes.length > Number(element.hasAttribute('class')) && element.matches(PRESS_ATTRIBUTES) && !/^(FORM|BODY|HTML|INPUT|SELECT)$/.test(element.tagName);
 
-// jQuery keeps the selectors of delegated handlers as data of the element; a bundled copy is not on the window.
+// jQuery keeps delegated handlers' selectors in the element's data; a bundled copy is not on the window.
 const jqueryHandlers = (target) => {
   const key = Object.keys(target).find((name) => /^jQuery\d+$/.test(name) && target[name]?.events);
   const events = globalThis.jQuery?._data?.(target, 'events') ?? (key ? target[key].events : {});
@@ -56,7 +56,7 @@ const isFrameworkRoot = (element, listeners) => {
   return listeners.length > 0 && listeners.every((listener) => atDocument.some((set) => set.has(listener)));
 };
 
-// How a delegated listener checks its target, found in its source code, as selectors of the elements meant.
+// How a delegated listener checks its target, found in its source code, as selectors for the intended elements.
 /** @type {[RegExp, (name: string) => string][]} */
 const DELEGATION_PATTERNS = [
   [/(?:closest|matches|is|find)\(\s*['"`]([^'"`\n]{1,80})['"`]/g, (m) => m],
@@ -68,15 +68,15 @@ const DELEGATION_PATTERNS = [
   [/(?:target|srcElement)\)?\??\.(title|alt|name|value)\b/g, (m) => `[${m}]`],
   [/dataset\??\.(\w{1,40})/g, (m) => `[data-${m.replace(/[A-Z]/g, (c) => '-' + c.toLowerCase())}]`],
 ];
-// `const name = event.target.className` and then `name === 'plus'`, or a switch over it.
+// `const name = event.target.className`, then `name === 'plus'` or a switch on it.
 /** @type {[RegExp, (name: string) => string][]} */
 const ASKED_OF = [
   [/(?:target|srcElement)\)?\??\.(?:className|classList)\b/, (m) => '.' + CSS.escape(m)],
   [/(?:target|srcElement)\)?\??\.id\b/, (m) => '#' + CSS.escape(m)],
 ];
 const COMPARED = /(?:[!=]==?\s*|\bcase\s+)['"`]([\w-]{1,40})['"`]/g;
-// A selector in a variable is looked up in the page's inline scripts: `NAME = '…'`, or after the event's type in a call
-// of a helper: `on(root, 'click', '…', …)`.
+// A selector in a variable is looked up in the page's inline scripts: `NAME = '…'`, or after the event type in a call
+// to a helper: `on(root, 'click', '…', …)`.
 const NAMED_SELECTOR = /(?:closest|matches)\(\s*([A-Za-z_$][\w$]*)\s*\)/g;
 const HELPER_CALL = /['"`](?:click|mousedown|pointerdown)['"`]\s*,\s*['"`]([^'"`\n]{1,80})['"`]/g;
 const SOURCE_LIMIT = 6000, SCRIPTS_LIMIT = 300000; // characters
@@ -110,12 +110,12 @@ const selectorsOf = (target, sources) => {
   return [...found].filter((selector) => !/^(html|body|document|a|\*)$/i.test(selector));
 };
 
-// A list or table with a delegated listener for its items is no target itself.
+// A list or table with a delegated listener for its items is not a target itself.
 const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
-// A listener that compares the target's text is meant for elements with text of their own.
+// A listener that compares the target's text is meant for elements with their own text.
 const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
-// A listener at the root that looks its target up in data of its own: its source does not say what it is meant for.
+// A listener at the root that looks up its target in its own data: its source does not show the intended elements.
 const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 
 // The elements that delegated listeners on their ancestors are meant for.
@@ -146,7 +146,7 @@ const addLeaves = (owner, targets) => {
   if (leaves.length <= LEAVES_LIMIT) leaves.forEach((leaf) => targets.add(leaf));
 };
 
-// Elements that look like a button: a few words with a border or background of their own.
+// Elements that look like a button: a few words with their own border or background.
 const BUTTON_WORDS = 24;
 const addButtonLike = (targets) => {
   const leaves = [...document.querySelectorAll('span,div,i,b,em,strong,img,svg')].filter((e) => !e.firstElementChild && !e.closest('a,button,label,svg svg'));
@@ -165,7 +165,7 @@ const listensItself = (element) => {
   return listens || !!element.onmousedown || !!element.onmouseup || !!element.onpointerdown || !!element.ondblclick || !!element.ondrop || frameworkClick(element);
 };
 
-// A label that is clicked in place of its hidden control, which it draws itself.
+// A label that is clicked instead of its hidden control, which it draws itself.
 const drawsItsControl = (label) => {
   const control = label.control;
   if (!control || !/^(checkbox|radio|file)$/.test(control.type ?? '') || drawnByItsParent(control)) return false;
@@ -173,7 +173,7 @@ const drawsItsControl = (label) => {
   return width < 2 || height < 2 || style.opacity === '0' || style.visibility === 'hidden' || style.display === 'none';
 };
 
-// A label of a visible control: the control is clicked instead.
+// A label for a visible control: the control is clicked instead.
 const labelsVisibleControl = (label) => {
   const named = label.control ?? (label.id ? label.getRootNode().querySelector(`[aria-labelledby~="${CSS.escape(label.id)}"]`) : null);
   return !!named && (sizeable(named) || drawnByItsParent(named));
@@ -186,7 +186,7 @@ const actionable = (element, role, style, cursor, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
   if (element.tagName === 'LABEL') return drawsItsControl(element) || (listensItself(element) && !labelsVisibleControl(element)) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
-  if (element instanceof SVGElement && element.closest(PRESSED_WHOLE)) return ''; // the icon of a button
+  if (element instanceof SVGElement && element.closest(PRESSED_WHOLE)) return ''; // a button's icon
   const draggable = element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A';
   const focusable = element.tabIndex >= 0 && element.hasAttribute('tabindex');
   if (draggable || focusable || delegated.has(element) || hasPressAttribute(element) || listensItself(element)) return 'listener';
@@ -194,7 +194,7 @@ const actionable = (element, role, style, cursor, parentCursor, delegated) => {
 };
 
 // Elements with content that a style rule shows only on :hover (a submenu, a row's buttons): the pointer must be moved
-// there, though nothing listens.
+// there, although nothing listens.
 const OWNERS_LIMIT = 300;
 const hoverRules = new WeakMap(); // sheet -> { length, found: [[owner, what it shows]] }
 
@@ -216,7 +216,7 @@ const hoverRulesOf = (sheet) => {
     if (hoverRules.get(sheet)?.length !== length) hoverRules.set(sheet, { length, found: hoverRulesIn(sheet.cssRules, []) });
     return hoverRules.get(sheet).found;
   } catch {
-    return []; // the rules of a sheet of another origin cannot be read
+    return []; // the rules of a sheet from another origin cannot be read
   }
 };
 
@@ -240,7 +240,7 @@ const hoverOwners = () => {
   return owners;
 };
 
-// Elements that listen for hovering and have something to show then: hidden content, or a few words of their own, as
+// Elements that listen for hovering and have something to show: hidden content, or a few words of their own, like
 // those with a tooltip.
 const HOVERED_WORDS = 40, INNER_LIMIT = 60;
 const hoverable = (element) => {

@@ -1,6 +1,6 @@
-// Closes consent dialogs of the most common platforms that cover the page, by rejecting if that is offered.
-// Nothing outside this list is ever clicked automatically: whoever writes a text on a page can give it any class, but
-// cannot make it cover the page on a site that keeps texts in their place.
+// Closes the most common platforms' consent dialogs if they cover the page, by rejecting if possible.
+// Nothing outside this list is ever clicked automatically: the author of content on a page can give it any class, but
+// cannot make it cover the page on a site that keeps user content in its place.
 // Platform: [selectors to reject, to close without choosing, to accept], each in order of preference.
 const CONSENT_PLATFORMS = {
   OneTrust: ['#onetrust-reject-all-handler, .ot-pc-refuse-all-handler', '#onetrust-banner-sdk .onetrust-close-btn-handler', '#onetrust-accept-btn-handler'],
@@ -32,9 +32,9 @@ const CONSENT_PLATFORMS = {
 const CONSENT_ELEMENTS = 40000; // searching a larger page would take seconds
 const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
 
-const COVERS_FROM = 0.3; // of the window; a bar at its edge leaves the page readable, and stays
+const COVERS_FROM = 0.3; // of the window; a bar at the edge leaves the page readable, and is kept
 
-// Whether an element is in a layer that covers much of the window, or in any layer while some cover all of it.
+// Whether an element is in a layer that covers much of the window, or in any layer while layers cover all of it.
 const coversPage = (element) => {
   const layer = outward(element, (at) => PINNED.has(getComputedStyle(at).position));
   if (!layer) return false;
@@ -43,7 +43,7 @@ const coversPage = (element) => {
   return share >= COVERS_FROM || layersOver(() => true).length > 0;
 };
 
-// Whether a click may do more than close the dialog: lead to an address, send a form, press another control.
+// Whether a click may do more than close the dialog: open an address, send a form, press another control.
 const NO_ADDRESS = /^\s*(#|javascript:\s*(void\s*\(?\s*0\s*\)?)?\s*;?)?\s*$/i;
 const doesMore = (button) => {
   const link = button.closest('a'), control = button.closest('button,input');
@@ -51,10 +51,10 @@ const doesMore = (button) => {
   return !NO_ADDRESS.test(address) || (!!control?.form && /^(submit|image|reset)$/.test(control.type)) || !!button.closest('label');
 };
 
-// Usercentrics and a few others are in the shadow root of an element directly below the body.
+// Usercentrics and a few others use the shadow root of an element directly below the body.
 const consentRoots = () => [document, ...[...(document.body?.children ?? [])].map(shadowOf).filter(Boolean)];
 
-// A dialog in a frame fills the frame: whether that covers the page is asked in the page around it.
+// A dialog in a frame fills the frame: whether that covers the page is checked in the outer page.
 const findConsent = () => {
   if (document.getElementsByTagName('*').length > CONSENT_ELEMENTS) return null;
   const roots = consentRoots();
@@ -68,7 +68,7 @@ const findConsent = () => {
   return null;
 };
 
-// Finds a dialog and, with `press`, presses its button, once: a dialog that stays all the same is left. Returns [platform,
+// Finds a dialog and, with `press`, presses its button once: a dialog that stays open is left. Returns [platform,
 // way, whether the button was pressed now], or null.
 const pressedToClose = new WeakSet();
 const consent = ({ press }) => {

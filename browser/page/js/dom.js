@@ -1,14 +1,14 @@
-// The composed tree, with open shadow roots and filled slots: the ancestors of an element, its descendants, its text,
-// and the element at a point.
+// The composed tree, with open shadow roots and filled slots: an element's ancestors, descendants and text, and the
+// element at a point.
 const composedParent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
 
-// The first of an element and its ancestors, from the inside out, that passes a test; null if none does.
+// The first that passes a test, of an element and its ancestors from the inside out; null if none does.
 const outward = (element, test, most = Infinity) => {
   for (let at = element, hops = 0; at && hops < most; at = composedParent(at), hops += 1) if (test(at)) return at;
   return null;
 };
 
-// The slot that an element is shown in; a closed root's is found from the root that we know.
+// The slot that an element is shown in; for a closed root, it is found from the known root.
 const slotOf = (element) => {
   const closed = element.parentElement && adopted.get(element.parentElement);
   return closed ? [...closed.querySelectorAll('slot')].find((slot) => slot.assignedNodes().includes(element)) ?? null : element.assignedSlot;
@@ -27,7 +27,7 @@ const everyElement = function* (root = document) {
   }
 };
 
-// The children of an element in the composed tree.
+// An element's children in the composed tree.
 const childrenOf = (element) => {
   const shadow = shadowOf(element);
   if (shadow) return shadow.childNodes;
@@ -43,7 +43,7 @@ const textNodes = function* (root) {
   }
 };
 
-// The same many times faster, for whole documents: only what has a shadow root is walked by `textNodes`.
+// The same, but many times faster, for whole documents: only elements with a shadow root are walked by `textNodes`.
 const allTextNodes = function* (root) {
   if (shadowOf(root) || root.getRootNode() !== document) {
     yield* textNodes(root);
@@ -68,7 +68,7 @@ const nextOutside = (walker) => {
 
 const squash = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
 
-// The beginning of an element's text: reading all of a large container for a name takes seconds.
+// The beginning of an element's text: reading a whole large container for a name takes seconds.
 const shortText = (element, limit) => {
   if (shadowOf(element) || element.getRootNode() !== document) {
     let text = '';
@@ -93,7 +93,7 @@ const matchAll = (scope, selector) => {
   try {
     return scope.querySelectorAll(selector);
   } catch {
-    return []; // no selector: a string found in a handler may be anything
+    return []; // not a selector: a string found in a handler may be anything
   }
 };
 
@@ -125,7 +125,7 @@ const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 // The rows and columns of boxes: their distinct tops and lefts, in whole pixels, in order.
 const gridOf = (boxes) => ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
 
-// How often each value occurs: [value, count], the most frequent first.
+// How often each value occurs: [value, count], most frequent first.
 const countBy = (items, valueOf) => {
   const counts = new Map();
   for (const item of items) counts.set(valueOf(item), (counts.get(valueOf(item)) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// Controls: kinds, state, custom widgets drawn for them, focus; and finding and selecting text.
+// Controls: kinds, states, custom widgets drawn for them, focus; and finding and selecting text.
 const fieldKind = (element) => {
   if (isStepper(element)) return roleOf(element);
   if (element.tagName === 'INPUT') return element.type;
@@ -9,10 +9,10 @@ const fieldKind = (element) => {
   return focusable ? 'keys' : element.tagName.toLowerCase();
 };
 
-// A slider or a part of a date that is no native field: arrow keys change it, and `aria-valuenow` says what it holds.
+// A slider or date part that is not a native field: arrow keys change it, and `aria-valuenow` is its value.
 const isStepper = (element) => element.tagName !== 'INPUT' && /^(slider|spinbutton)$/.test(roleOf(element));
 
-// A textarea that nobody can see, and that only catches the keys for an editor or terminal which draws its text itself
+// An invisible textarea that only catches the keys for an editor or terminal that draws its own text
 // (Ace, CodeMirror 5, xterm); the stage is the element that it draws on.
 const STAGE_WITHIN = 5, STAGE_SIZE = [60, 14]; // levels; pixels
 const TERMINAL_CLASS = '[class*=term i]', TERMINALS = /(^|[\s_-])x?term(inal)?([\s_-]|$)/i;
@@ -24,11 +24,11 @@ const isKeyCatcher = (element) => {
   const clipped = holder && !holder.clientHeight && HIDING_OVERFLOW.test(getComputedStyle(holder).overflowY);
   const unseen = clipped || !isShownAtAll(element) || !sizeable(element) || right + scrollX <= 0 || bottom + scrollY <= 0;
   const stage = unseen && stageOf(element);
-  // Beside an element that takes text itself, it only serves its clipboard.
+  // Beside an element that accepts text itself, it only serves the clipboard.
   return !!stage && ![...stage.querySelectorAll(EDITABLE_ELEMENT)].some(sizeable);
 };
 
-// The text that an editor draws, line by line as a user sees it. Lines far out of its view may not be drawn.
+// The text that an editor draws, line by line as a user sees it. Lines far out of view may not be drawn.
 const drawnText = (stage) => {
   const range = document.createRange(), parts = [];
   for (const node of textNodes(stage)) {
@@ -49,12 +49,12 @@ const drawnByItsParent = (element) => {
   return /^(checkbox|radio|range)$/.test(element.type) && fills(element, element.parentElement);
 };
 
-// The hidden control that a label is clicked for; and whether a control has such a label.
+// The hidden control that a label stands for; and whether a control has such a label.
 const boxOfLabel = (element) => (element.tagName === 'LABEL' && drawsItsControl(element) ? element.control : null);
 const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type)
   && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !wrapsAnotherControl(label, label.getBoundingClientRect()));
 
-// The custom list that a page draws in place of a hidden select or field; null if there is none.
+// The custom list that a page draws instead of a hidden select or field; null if there is none.
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
 const DRAWN_BESIDE = 4; // levels up to the element that contains both
 const drawnFor = (field) => {
@@ -67,7 +67,7 @@ const drawnFor = (field) => {
   return null;
 };
 
-// The field to type into: the only one inside a wrapper, such as a custom combobox; else the element itself.
+// The field to type into: the only one inside a wrapper, such as a custom combobox; otherwise the element itself.
 const TYPED_INTO = `input:not([type=hidden],[type=checkbox],[type=radio]),textarea,${EDITABLE_ELEMENT}`;
 const fieldIn = (element) => {
   if (isField(element) || element.isContentEditable) return element;
@@ -102,7 +102,7 @@ const toggleState = (control, role) => {
 };
 
 // The text that a list or field shows, with the content of the wrapper around it (the selected option, chips).
-const READS = 2000; // characters; a longer text is no selected option
+const READS = 2000; // characters; a longer text is not a selected option
 const shownText = (element) => {
   if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
   if (element.textContent.length > READS) return '';
@@ -115,17 +115,17 @@ const isOutOfSight = (field) => {
   return !sizeable(field) || right + scrollX <= 0 || bottom + scrollY <= 0;
 };
 
-// Whether a text stands in a row of fields, one character in each, from an element on (a code of several digits).
+// Whether a text fills a row of fields, one character each, starting at an element (a code of several digits).
 const isSpreadOver = ({ element, text }) => {
   const fields = [...element.getRootNode().querySelectorAll('input')].filter((one) => sizeable(one) && one.type === element.type);
   const values = fields.slice(fields.indexOf(element)).slice(0, text.length).map((one) => one.value);
   return text.length > 1 && values.every((value) => value.length === 1) && values.join('') === text;
 };
 
-// The state of a control: `kind`; `text`, null if it cannot be read (a terminal, a game); `drawn`, the text that an editor
-// or terminal draws itself, else null; `number`, what a slider holds, with its bounds `least` and `most`; `on`, and `stays` if a second
-// click does not turn it off; what it `reads` as a list, and if that is open (`fold`); `bare` if it is empty and editable;
-// `secret` for a password; `left` if it is not in the document any more; `unseen` for a field that has no size, or stands off the page.
+// A control's state: `kind`; `text`, null if it cannot be read (a terminal, a game); `drawn`, the text that an editor or
+// terminal draws itself, otherwise null; `number`, a slider's value, with its bounds `least` and `most`; `on`, and `stays` if a second
+// click does not turn it off; the text it `reads` as a list, and whether that is open (`fold`); `bare` if it is empty and editable;
+// `secret` for a password; `left` if it is no longer in the document; `unseen` for a field that has no size or is off the page.
 const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
   const kind = fieldKind(element);
@@ -139,8 +139,8 @@ const stateOf = (element) => {
   };
 };
 
-// Index and label of the option with this text or value, else of the only one that contains the text; null if there is
-// none.
+// Index and label of the option with this text or value, otherwise of the only one that contains the text; null if there
+// is none.
 const optionOf = ({ element, wanted }) => {
   const options = [...element.options], text = squash(wanted).toLowerCase();
   const label = (option) => squash(option.label).toLowerCase();
@@ -158,7 +158,7 @@ const toTheEnd = (element) => {
   }
 };
 
-// Pastes a text into an editor, which then adds no brackets or indentation of its own; false if it does not handle that.
+// Pastes a text into an editor, which then adds no brackets or indentation; false if it does not handle pasting.
 const paste = ({ element, text }) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
@@ -178,8 +178,8 @@ const drop = ({ element, files, data }) => {
   return true;
 };
 
-// Whether clicking a control, or pressing Enter in it, sends what a password field holds. In a form HTML says so. Without
-// one, Enter in the field does, and a click on the first button with a name behind it, before any other password field.
+// Whether clicking a control, or pressing Enter in it, sends a password field's value. In a form, the HTML determines it.
+// Without one, Enter in the field does, or a click on the first named button after it and before any other password field.
 const NAMED_BUTTON = 'button,input[type=button],input[type=submit],[role=button]';
 const sendsPassword = (field, control, via) => {
   const isButton = /^(submit|image)$/.test(control.type);
@@ -191,8 +191,8 @@ const sendsPassword = (field, control, via) => {
   return behind.find((one) => one.type === 'password' || squash(one.innerText || one.value)) === control && control.type !== 'password';
 };
 
-// The password field that a stored secret was typed into. A click or key sends it, and it alone, if its form or button is
-// acted on and a form is sent to the page's own origin.
+// The password field that a stored secret was typed into. A click or key sends it, and nothing else, if it acts on the
+// field's form or button and the form goes to the page's own origin.
 let secretField = null; // WeakRef
 const secretTyped = (element) => { secretField = new WeakRef(element); };
 const sentTo = (form, control) => new URL(control?.getAttribute('formaction') ?? Element.prototype.getAttribute.call(form, 'action') ?? '', document.baseURI).origin;
@@ -204,7 +204,7 @@ const submitsLogin = ({ element, via }) => {
 // Whether Enter in a password field sends its form to another origin.
 const sendsAway = (element) => !!element.form && sentTo(element.form, element.form.querySelector('[type=submit],button:not([type])')) !== location.origin;
 
-// The name in the field before the only password field, if acting on a control sends both; '' otherwise.
+// The user name in the field before the only password field, if acting on a control sends both; '' otherwise.
 const NAME_FIELD = 'input:not([type]),input[type=text],input[type=email],input[type=tel]';
 const nameSent = (control, via) => {
   const root = control.getRootNode(), [field, other] = [...root.querySelectorAll('input[type=password]')].filter(sizeable);
@@ -214,7 +214,7 @@ const nameSent = (control, via) => {
   return before.length === 1 ? squash(before[0].value).slice(0, 80) : '';
 };
 
-// A phrase for what is sent when the element, or the focused one, is clicked or gets Enter, as far as HTML says; '' for nothing.
+// A phrase saying what is sent when the element, or the focused one, is clicked or gets Enter, according to the HTML; '' for nothing.
 const effect = ({ element, via }) => {
   const acted = element ?? document.activeElement ?? document.body;
   const control = acted.closest('button,input,[role=button],[role=menuitem],a,summary,textarea,[contenteditable]') ?? acted;
@@ -225,9 +225,9 @@ const effect = ({ element, via }) => {
   if (via === 'keys') {
     if (form && tag !== 'TEXTAREA' && tag !== 'BUTTON') return `submits a form${to}${login && ` with ${login}`}`;
     if (login) return `sends ${login}`;
-    return control.isContentEditable || tag === 'TEXTAREA' ? 'may send what is written' : '';
+    return control.isContentEditable || tag === 'TEXTAREA' ? 'may send the text' : '';
   }
-  if (type === 'file') return 'hands over a file';
+  if (type === 'file') return 'uploads a file';
   const submits = (tag === 'BUTTON' && /^(submit)?$/.test(type)) || (tag === 'INPUT' && /^(submit|image)$/.test(type));
   if (!form || !submits) return login && `sends ${login}`;
   const name = squash(control.getAttribute('aria-label') || control.value || control.innerText).slice(0, 80);
@@ -239,8 +239,8 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-// The focused element: `line` describes it, `right` says if it is the expected one, `off` why it, or the expected one,
-// must not be pressed by a key (a field may be typed into all the same).
+// The focused element: `line` describes it, `right` says whether it is the expected one, `off` why it, or the expected one,
+// must not be pressed with a key (a field may still be typed into).
 const focusOf = (element) => {
   const focused = focusedElement();
   const right = !element || (!!focused && (isWithin(focused, element) || focused === element.control));
@@ -249,8 +249,8 @@ const focusOf = (element) => {
   return { line: focused ? lineOf(focused) : '', right, off };
 };
 
-// The range of a text, across nodes and white space. Editable text is searched before other text: instructions often
-// repeat the word. An editor that renders its text itself does so beside the element with the focus.
+// A text's range, across nodes and white space. Editable text is searched first, as instructions often repeat the word.
+// An editor that renders its own text does so beside the element with the focus.
 const rangeIn = (text, element) => {
   const stage = element && fieldKind(element) === 'editor' ? stageOf(element) : null;
   const roots = element ? [stage ?? element] : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
@@ -264,7 +264,7 @@ const rangeIn = (text, element) => {
 const rangeOf = (wanted, root) => {
   const needle = wanted.replace(/\s+/g, '');
   if (!needle) return null;
-  const characters = []; // [node, offset] of all that are no white space
+  const characters = []; // [node, offset] of all non-space characters
   let text = '';
   for (const node of textNodes(root)) {
     for (let at = 0; at < node.length; at += 1) {
@@ -283,7 +283,7 @@ const rangeOf = (wanted, root) => {
   return range;
 };
 
-// The points between which the pointer selects a text, in the frame's viewport; null if the text is not there.
+// The points between which the pointer selects a text, in the frame's viewport; null if the text is not found.
 const textEnds = ({ text, element }) => {
   const isEditor = !!element && fieldKind(element) === 'editor';
   if (isField(element) && !isEditor) {
@@ -303,7 +303,7 @@ const textEnds = ({ text, element }) => {
 
 // Sets the selection if the pointer selected something else.
 const selectText = ({ text, element }) => {
-  if (element && fieldKind(element) === 'editor') return; // its selection is its own
+  if (element && fieldKind(element) === 'editor') return; // it manages its own selection
   if (isField(element)) {
     const at = element.value.indexOf(text);
     element.focus();
@@ -327,7 +327,7 @@ const standsIn = (said, text) => {
   return false;
 };
 
-// Refs for the smallest elements with a text that have none yet, each with the row around it.
+// Refs for the smallest elements with a text and without a ref, each with the row around it.
 const TEXT_REFS = 8, LABEL_LENGTH = 40;
 const refsOfText = (wanted) => {
   const needle = squash(wanted).toLowerCase(), found = [];
@@ -343,7 +343,7 @@ const refsOfText = (wanted) => {
   return found.length || !needle ? found : refsAcrossNodes(needle);
 };
 
-// The same for a text that several nodes make up, as frameworks render it: `{label}: {value}`.
+// The same for a text made up of several nodes, as frameworks render it: `{label}: {value}`.
 const refsAcrossNodes = (needle) => {
   const { commonAncestorContainer: at } = rangeOf(needle, document.body) ?? {};
   const element = at instanceof Element ? at : null, said = element ? squash(element.textContent) : '';

@@ -1,6 +1,6 @@
-// Installed before the page's own scripts: references to native functions, and hooks that record listeners for the
-// pointer and closed shadow roots, so that a snapshot need not guess. What they record stays in this closure; the page
-// sees what it would see without them.
+// Installed before the page's own scripts: references to native functions, and hooks that record pointer listeners and
+// closed shadow roots, so that a snapshot need not guess. Their records stay in this closure; the page sees no
+// difference.
 
 // Kept because some old libraries replace them.
 const { Map, Set, WeakMap, WeakSet, WeakRef, JSON, Math, Object, Promise, Proxy, Reflect, RegExp, URL, performance, getComputedStyle, setTimeout } = globalThis;
@@ -28,9 +28,9 @@ const HANDLERS = ['onclick', 'onmousedown', 'onpointerdown', 'ondrop'];
 const pointerListeners = new WeakMap(); // target -> Map(type -> Set(listener))
 const hoverListeners = new WeakSet();
 const wheelListeners = new WeakSet();
-const everListened = new Set(); // WeakRefs of elements that have, or had, a listener or handler for the pointer
+const everListened = new Set(); // WeakRefs to elements that have, or had, a pointer listener or handler
 const internals = new WeakMap(); // custom element -> ElementInternals
-const boundFrom = new WeakMap(); // bound function -> the original one, whose source can be read
+const boundFrom = new WeakMap(); // bound function -> the original function, whose source can be read
 
 const shadowOf = (element) => element.shadowRoot ?? internals.get(element)?.shadowRoot ?? adopted.get(element) ?? null;
 
@@ -73,7 +73,7 @@ const hookListeners = () => {
     boundFrom.set(bound, boundFrom.get(self) ?? self);
     return bound;
   });
-  // A handler set as a property (`list.onclick = …`) may be a delegated one, too.
+  // A handler set as a property (`list.onclick = …`) may also be a delegated one.
   for (const name of HANDLERS) {
     const native = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
     if (!native?.set) continue;
@@ -102,16 +102,16 @@ const hookShadowRoots = () => {
   });
 };
 
-// Closed roots that no hook saw: declared in the HTML, or made before we attached. Elements that may have one
-// are returned by `suspects`, and Python passes their roots to `adopt` over DevTools.
+// Closed roots that no hook saw: declared in the HTML, or created before we attached. `suspects` returns elements
+// that may have one, and Python passes their roots to `adopt` through DevTools.
 const HOST_TAGS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN|.+-.*)$/;
 const SUSPECTS_LIMIT = 60, SUSPECTS_LOOKED_AT = 5000;
-const HEIGHT_OF_TEXT = 8; // pixels; an empty element of this height shows something
+const HEIGHT_OF_TEXT = 8; // pixels; an "empty" element of this height shows something
 const adopted = new WeakMap(); // host -> its root
 const askedFor = new WeakSet();
 let suspected = [];
 
-// Notes a custom element, or an empty element that has a height all the same.
+// Notes a custom element, or an empty element that nevertheless has a height.
 const suspect = (element, style) => {
   if (suspected.length >= SUSPECTS_LIMIT || !HOST_TAGS.test(element.tagName) || askedFor.has(element) || shadowOf(element)) return;
   if (!element.tagName.includes('-')) {
@@ -123,7 +123,7 @@ const suspect = (element, style) => {
   suspected.push(element);
 };
 
-// The suspects found by the last walk; with `everywhere` those of the whole document, without a walk.
+// The suspects found by the last walk; with `everywhere`, those in the whole document, without a walk.
 const suspects = (everywhere = false) => {
   if (everywhere) for (const element of [...document.querySelectorAll('*')].slice(0, SUSPECTS_LOOKED_AT)) suspect(element, getComputedStyle(element));
   const handed = suspected;

@@ -1,5 +1,5 @@
 // Installs the hooks, and lists the functions that Python calls by name.
-watchPresses(); // before hookListeners, which would record it as a listener of the page
+watchPresses(); // before hookListeners, which would record it as a listener from the page
 hookListeners();
 hookShadowRoots();
 watchTimers();

@@ -1,8 +1,8 @@
-// Collects lines of pieces during a walk; and functions of the walk about single elements.
+// Collects lines of pieces during a walk; also contains the walk's functions for single elements.
 
 // A line is { d depth, k kind, p pieces, g [repeater, item], m in front }; a region also has r (its role), a frame f (its ref).
 // A piece is a string, or an object with one of: t hidden text, i image, c border of two cells, r ref of a control,
-// e end of a control that is `open`. Besides: w space before it, x why it cannot be seen; for a control k role, n name,
+// e end of a control that is `open`. Also: w space before it, x why it cannot be seen; for a control, k role, n name,
 // l label in addition to its content, a looks, v value, u link, s states, o options. `browser/page/lines.py` reads them.
 class Lines {
   constructor(limits) {
@@ -39,11 +39,11 @@ class Lines {
     this.chars += 24 + (piece.n?.length ?? 0);
     this.space = false;
   }
-  // Whether a control is the last piece so far: nothing of its content was shown.
+  // Whether a control is the last piece so far, i.e. none of its content was shown.
   ends(piece) {
     return (this.line ?? this.all.at(-1))?.p.at(-1) === piece;
   }
-  // Closes a control; if all its content is in the line before, its end goes there.
+  // Closes a control; if all its content is on the previous line, its end goes there.
   close(ref) {
     const line = this.line ?? this.all.at(-1);
     if (line?.p.some((piece) => piece.open && piece.r === ref)) line.p.push({ e: ref });
@@ -58,13 +58,13 @@ class Lines {
     this.flush();
     this.pending = null;
   }
-  // Adds a description of a drawing; repetitions right after it are counted.
+  // Adds a drawing's description; repetitions directly after it are counted.
   picture(description) {
     const before = this.line?.p.length ? this.line.p.at(-1) : this.all.at(-1)?.p.length === 1 ? this.all.at(-1).p[0] : null;
     if (before?.drawn === description) before.i = `${before.times = (before.times ?? 1) + 1} × ${description}`;
     else this.piece({ i: description, drawn: description });
   }
-  // A line that only opens a control so far is continued with the control's first text.
+  // A line that so far only opens a control is continued with the control's first text.
   end() {
     if (!this.line?.p.length || !this.line.p.every((piece) => piece.open)) this.flush();
   }
@@ -90,7 +90,7 @@ class Lines {
 // Whether a control has a value instead of content; a custom select shows its value as its text.
 const takesText = (element, role) => EDITABLE.has(role) && !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
 
-// Whether an element has no box of its own, or only repeats the single control in it, which then stands for both.
+// Whether an element has no box of its own, or only repeats the single control in it, which then represents both.
 const PARTS_OF_A_FIELD = 4;
 const wrapsAnotherControl = (element, rect) => {
   const shadow = shadowOf(element);
@@ -102,7 +102,7 @@ const wrapsAnotherControl = (element, rect) => {
   return wrapsField(element, inner.filter((one) => !one.closest('[aria-hidden=true]')));
 };
 
-// Whether an element only wraps a field with its arrow and clear button, without text of its own.
+// Whether an element only wraps a field with its arrow and clear button and has no text of its own.
 const wrapsField = (element, inner) => {
   const [field, ...more] = inner.filter((one) => EDITABLE.has(roleOf(one)));
   if (!field || more.length || element.offsetHeight > WRAPPED_HIGH || !sizeable(field)) return false;
@@ -111,7 +111,7 @@ const wrapsField = (element, inner) => {
   return !/[\p{L}\p{N}]/u.test(said.reduce((text, part) => text.replaceAll(part, ''), squash(element.textContent)));
 };
 
-// A custom checkbox around a native one is no second control.
+// A custom checkbox around a native one is not a second control.
 const duplicatesCheckbox = (element, role) => {
   const inner = BOX_ROLES.has(role) ? element.querySelectorAll('input') : [];
   return inner.length === 1 && BOX_ROLES.has(roleOf(inner[0])) && fills(inner[0], element);
@@ -123,22 +123,22 @@ const isAloneIn = (element, outer) => {
   return outward(element, (at) => at === outer || !composedParent(at) || !isAlone(at)) === outer;
 };
 
-// An element without a name that fills a control is its handle; a sibling of an invisible input is how that input is
-// drawn.
+// An element without a name that fills a control is its handle; a sibling of an invisible input is the drawing of that
+// input.
 const isPartOfControl = (element) => {
   const outer = composedParent(element);
   if ([...(outer?.children ?? [])].some((other) => other !== element && other.tagName === 'INPUT' && drawnByItsParent(other))) return true;
   return !!outer && refOf.has(outer) && WIDGETS.has(roleOf(outer)) && fills(element, outer) && !attributeName(element);
 };
 
-// The text nodes of a tree item, without those of the items and controls inside it.
+// A tree item's text nodes, without those of the items and controls inside it.
 const ITEM_WORDS = 200;
 const itemWords = (item) => {
   const found = [];
   let length = 0;
   for (const node of textNodes(item)) {
     const owner = node.parentElement?.closest(INNER_CONTROLS + ',[role=treeitem],[role=group]');
-    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data)) continue; // an arrow is no name
+    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data)) continue; // an arrow is not a name
     found.push(node);
     if ((length += node.data.length) > ITEM_WORDS) break;
   }
@@ -151,7 +151,7 @@ const optionTexts = (select) => {
   return [...select.options].filter(isListed).slice(0, OPTIONS_KNOWN).map((option) => squash(option.label || option.text));
 };
 
-// A layout table is read as blocks, a data table as rows. A form that is a button of its row (edit, delete) is no layout.
+// A layout table is read as blocks, a data table as rows. A form that is just a row's button (edit, delete) is not layout.
 const BLOCKS = 'table,h1,h2,h3,ul,ol,iframe,p+p', TYPED_OR_CHOSEN = 'input:not([type=hidden],[type=submit],[type=button],[type=image]),select,textarea';
 const layoutTables = new WeakMap();
 const isLayout = (table) => {
@@ -163,7 +163,7 @@ const isLayout = (table) => {
   return layoutTables.get(table);
 };
 
-// The shape (tag and class) of children that are repeated rows; '' if there are no such.
+// The shape (tag and class) of children that are repeated rows; '' if there are none.
 const REPEAT_FROM = 6, CHILDREN_LOOKED_AT = 60;
 const shapeOfChild = (child) => child.tagName + '.' + (child.classList[0] ?? '');
 const repeatedShape = (element) => {
@@ -178,7 +178,7 @@ const shortLink = (element) => {
   const href = element.getAttribute('href') ?? '';
   if (!href || /^(javascript:|#|data:|blob:)/i.test(href)) return href.startsWith('#') ? href.slice(0, 40) : '';
   try {
-    const whole = typeof element.href === 'string' ? element.href : new URL(href, document.baseURI).href; // a link has it ready
+    const whole = typeof element.href === 'string' ? element.href : new URL(href, document.baseURI).href; // a link already has it
     if (!/^https?:/.test(whole)) return new URL(whole).protocol;
     return URL.canParse(whole) ? whole : '';
   } catch {
@@ -186,7 +186,7 @@ const shortLink = (element) => {
   }
 };
 
-// What a control without a name says of itself by its address: that of its form, or the script that it runs.
+// What a nameless control's address says about it: its form's address, or the script that it runs.
 const ADDRESS_SHOWN = 60; // characters
 const addressOf = (element) => {
   const { form } = element, written = element.getAttribute('formaction') ?? (form && element.type === 'submit' ? form.getAttribute('action') : '');
@@ -196,7 +196,7 @@ const addressOf = (element) => {
   return call.startsWith('void') ? '' : call && 'javascript:' + call.slice(0, ADDRESS_SHOWN);
 };
 
-// A picture that may be content, though it has no alternative text: large, and not marked as decoration (alt="").
+// A picture without alternative text that may be content: large, and not marked as decoration (alt="").
 const PICTURE_FROM = 150; // pixels in both directions
 const unlabelled = (image, rect) => {
   if (image.tagName !== 'IMG' || image.hasAttribute('alt') || Math.min(rect.width, rect.height) < PICTURE_FROM) return '';

@@ -1,14 +1,14 @@
 // Draws refs over the visible controls, for a screenshot, and removes them again.
 const MARKS_LIMIT = 200;
-const SIZES = [{ font: 10, height: 12, char: 6.1 }, { font: 8, height: 9, char: 4.9 }]; // pixels of bold monospace; the small size if the large one hides words
+const SIZES = [{ font: 10, height: 12, char: 6.1 }, { font: 8, height: 9, char: 4.9 }]; // pixels, in bold monospace; the small size is used if the large one hides words
 const LABEL_PAD = 2;
 const OVER_LABEL = 6, OVER_WORDS = 4; // cost of covering a label or words, relative to another control's background
-const READABLE = 6; // square pixels of a text's box that a label may cover: the glyphs end before the box
+const READABLE = 6; // square pixels of a text's box that a label may cover: the glyphs do not fill the box
 const WORDS_KNOWN = 3000;
 let marks = null;
 const unmark = () => { marks?.remove(); marks = null; };
 
-// Returns how many labels hide words, a field or a picture, as there is not always room.
+// Returns how many labels hide words, a field or a picture, as there is not always enough room.
 const drawMarks = () => {
   unmark();
   marks = document.createElement('div');
@@ -71,7 +71,7 @@ const holds = (outer, inner) => outer.left <= inner.left && outer.top <= inner.t
 const nearby = (box, others, reach) => others.filter((other) => overlap(other, { left: box.left - reach, right: box.right + reach, top: box.top - reach, bottom: box.bottom + reach }));
 const sumOver = (spot, boxes) => boxes.reduce((sum, box) => sum + overlap(spot, box), 0);
 
-// The position of a label beside or on its element where it hides least.
+// The label position beside or on the element that hides least.
 const spotFor = (box, ref, { targets, words, taken }) => {
   const reach = ref.length * SIZES[0].char + 2 * LABEL_PAD;
   const written = nearby(box, words, reach), labels = nearby(box, taken, reach);

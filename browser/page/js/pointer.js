@@ -1,4 +1,4 @@
-// Before a press: is the element enabled, in view, at rest and uncovered? After a press: did the element get it?
+// Before a press: is the element enabled, in view, still and uncovered? After a press: did the element receive it?
 const SHOWN_MARGIN = 1;
 const CLIPS = /auto|scroll|hidden/;
 
@@ -14,7 +14,7 @@ const bringIntoView = (element) => {
   if (!inView || (clipped && clipped !== document.body)) element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
 };
 
-// The wrapper that is drawn around a single field (with its value, its arrow), which takes presses for it.
+// The wrapper drawn around a single field (with its value and arrow), which takes presses for it.
 const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
 const FIELDS = 'input:not([type=hidden]),select,textarea';
 const INNER_CONTROLS = 'a[href],button,input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],'
@@ -30,26 +30,26 @@ const wrapperOf = (element, others = INNER_CONTROLS) => {
   return wrapper;
 };
 
-// The host of a custom element that takes the presses of a part which fills it, and lets them through.
+// A custom element's host, which takes the presses on a part that fills it and passes them through.
 const pressedFor = (element) => {
   const { host } = element.getRootNode();
   return host && !takesNoPointer(host) && fills(element, host) ? host : null;
 };
 
-// Whether an element shows text of a host around it, through slots of one or several shadow roots: the text stands in the
-// host, so that a hit on it is one on the host.
+// Whether an element shows text from a host around it, through slots of one or more shadow roots: the text is in the host,
+// so a hit on it is a hit on the host.
 const showsTextOf = (host, element) => !!shadowOf(host) && host !== element && isWithin(element, host)
   && [...element.querySelectorAll('slot')].some((slot) => slot.assignedNodes({ flatten: true }).some((node) => node.parentNode === host && node.nodeType === Node.TEXT_NODE));
 
-// Whether a hit counts for an element: on itself, on its content (also in a shadow root), on its wrapper, or on the label
-// of a hidden control; but not on a tree item inside a tree item.
+// Whether a hit counts for an element: on itself, its content (also in a shadow root), its wrapper, or a hidden control's
+// label; but not on a tree item inside a tree item.
 const isHitOn = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
   || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
   || showsTextOf(hit, element) || (hit === pressedFor(element) && takesNoPointer(element))
   || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
 const related = (hit, element) => isHitOn(hit, element) || isWithin(element, hit);
 
-// Controls that stand for others with the same text inside them are hit at their text; so are tree items.
+// Controls that represent others with the same text inside them are hit at their text, as are tree items.
 const spokenFor = new WeakSet();
 const wordsBox = (element) => {
   const first = element.role === 'treeitem' ? itemWords(element)[0] : [...textNodes(element)].find((node) => node.data.trim());
@@ -59,8 +59,8 @@ const wordsBox = (element) => {
   return [range.getBoundingClientRect()];
 };
 
-// Points to try: the centre of the box may be empty, as for a link that is broken over two lines, or covered, as the shape
-// of a drawing is by its label.
+// Points to try: the box's centre may be empty, as with a link split across two lines, or covered, as with a shape in a
+// drawing under its label.
 const SPOTS = [0.25, 0.75, 0.06, 0.94]; // of the width and height
 const pointsOf = (element) => {
   const words = spokenFor.has(element) || element.role === 'treeitem' ? wordsBox(element) : [];
@@ -77,15 +77,15 @@ const isMoving = (element) => element.getAnimations && document.getAnimations().
   return target && !still && isWithin(element, target);
 });
 
-// The press is watched: another element may have come between, or the page may have rendered the element anew between
+// The press is watched: another element may have come in between, or the page may have re-rendered the element between
 // mousedown and mouseup, so that the click goes to the common ancestor.
 const PRESS_EVENTS = ['pointerdown', 'click', 'auxclick', 'contextmenu'];
 let aimedAt = null;
-let aimedRef = ''; // the ref of that element, by which the one that replaces it is found
+let aimedRef = ''; // that element's ref, used to find its replacement
 let aimedOn = null; // the element at the point itself
-let aimedOffset = { x: 0, y: 0 }; // of the point from the element's corner
+let aimedOffset = { x: 0, y: 0 }; // the point's offset from the element's corner
 let missedBy = '';
-let pressEvents = new Set(); // types of events since `aim`
+let pressEvents = new Set(); // event types since `aim`
 
 const tagLine = (element) => {
   const id = element.id ? '#' + element.id : '';
@@ -94,15 +94,15 @@ const tagLine = (element) => {
   return `<${element.tagName.toLowerCase()}${id}${names}>${text ? ` "${text}"` : ''}`;
 };
 
-// Whether a press on `target` is one on the element: not on a control in it that appeared after `aim`, such as a menu
+// Whether a press on `target` counts for the element: not on a control in it that appeared after `aim`, such as a menu
 // that opens under the pointer.
 const gets = (target, element) => {
   const control = target.closest(`${INNER_CONTROLS},label`);
-  const isOwnLabel = control?.tagName === 'LABEL' && control.getRootNode() === shadowOf(element); // the text of a custom control
+  const isOwnLabel = control?.tagName === 'LABEL' && control.getRootNode() === shadowOf(element); // a custom control's text
   const cameBetween = aimedOn?.isConnected && control && control !== element && !isOwnLabel && isWithin(control, element) && !isWithin(aimedOn, control);
   return !cameBetween && (isHitOn(target, element) || (!!shadowOf(target) && isWithin(element, target)));
 };
-// The element that is aimed at, or the one that has its ref since the page rendered it anew.
+// The target element, or the one that has its ref since the page re-rendered it.
 const aimedNow = () => {
   if (aimedAt && aimedRef && !aimedAt.isConnected) aimedAt = resolve(aimedRef).element ?? aimedAt;
   return aimedAt;
@@ -120,7 +120,7 @@ const watchPresses = () => {
     }, true);
   }
 };
-// Says who got the last press if it was not the element that was aimed at, else ''.
+// Says which element received the last press if it was not the target, otherwise ''.
 const missed = () => {
   if (!aimedAt) return ''; // the press led to this document
   const gone = !aimedAt.isConnected, anew = gone && !!aimedRef && !!resolve(aimedRef).element;
@@ -130,29 +130,29 @@ const missed = () => {
   if (missedBy) return `it moved or was covered: the press went to ${missedBy}`;
   if (pressEvents.size) return '';
   if (gone && !anew && isChoice) return '';
-  if (gone && !anew) return 'the page took it away at the press: look whether that did it';
-  return `${anew ? 'the page drew it anew under the press, and ' : ''}no click came of it`;
+  if (gone && !anew) return 'the page removed it when it was pressed: check whether that worked';
+  return `${anew ? 'the page re-rendered it during the press, and ' : ''}no click resulted`;
 };
 
-// Why the page lets nobody press an element; '' if it may be pressed, itself or by its label or content.
+// Why the page prevents an element from being pressed; '' if it, its label or its content can be pressed.
 const PARTS_ASKED = 40;
 const PRESSED_ROLES = new Set(['link', 'button', 'menuitem', 'tab']);
-const SWITCHED_OFF = 'the page has switched it off (pointer-events: none)';
+const SWITCHED_OFF = 'the page has disabled it (pointer-events: none)';
 const takesNoPointer = (element) => getComputedStyle(element).pointerEvents === 'none';
 const offReason = (element) => {
   if (element.matches(':disabled') || outward(element, (at) => at.getAttribute('aria-disabled') === 'true')) return 'it is disabled';
-  if (outward(element, (at) => at.inert)) return 'the page has made this part of it inert';
+  if (outward(element, (at) => at.inert)) return 'the page has made this part inert';
   if (pressedFor(element)) return '';
   const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, PARTS_ASKED));
   return [element, ...(element.labels ?? []), ...(element.control ? [element.control] : []), ...parts].every(takesNoPointer) ? SWITCHED_OFF : '';
 };
 
-// A button or link that is itself switched off; not one of a page that an open menu has switched off as a whole.
+// A button or link that is itself disabled; not one on a page that an open menu has disabled as a whole.
 const isSwitchedOff = (element, role, style) => style.pointerEvents === 'none' && PRESSED_ROLES.has(role)
   && !takesNoPointer(composedParent(element) ?? element) && offReason(element) === SWITCHED_OFF;
 
-// Returns { x, y } from the element's corner, { direct } for a control without a box of its own, or { why }, with `wait` if
-// waiting may help. `at` counts from the left and top; if negative, from the right and bottom.
+// Returns { x, y } from the element's corner, { direct } for a control without its own box, or { why }, with `wait` if
+// waiting may help. `at` is relative to the left and top; if negative, to the right and bottom.
 const aim = ({ element: known, ref, at }) => {
   [aimedAt, aimedRef, aimedOn, missedBy, pressEvents] = [known, ref, null, '', new Set()];
   const element = aimedNow();
@@ -160,17 +160,17 @@ const aim = ({ element: known, ref, at }) => {
   const off = offReason(element);
   if (off && !(isField(element) && off === SWITCHED_OFF)) return { why: off, off: true, wait: true };
   const atPoint = (box) => ({ x: at[0] + (at[0] < 0 ? box.right : box.left), y: at[1] + (at[1] < 0 ? box.bottom : box.top) });
-  // No scrolling if it can be hit where it is: a virtual list may render its rows anew when it scrolls.
+  // No scrolling if it can be hit where it is: a virtual list may re-render its rows when it scrolls.
   const before = element.getBoundingClientRect(), { x, y } = at ? atPoint(before) : middleOf(before);
   const there = before.width > 0 && before.height > 0 ? deepHit(x, y) : null;
   if (!there || !isHitOn(there, element)) bringIntoView(element);
   if (isMoving(element)) return { why: 'it keeps moving', wait: true };
-  if (element.tagName === 'AREA') return { direct: true }; // it has no box: it is a part of a picture
+  if (element.tagName === 'AREA') return { direct: true }; // it has no box, as it is part of a picture
   const points = pointsOf(element);
   if (!points.length) return element.labels?.length && !off ? { direct: true } : { why: 'it has no size on the page', wait: true, over: besideHidden(element) };
   if (getComputedStyle(element).visibility !== 'visible') return { why: 'it is not visible', wait: true, over: besideHidden(element) };
   const corner = element.getBoundingClientRect();
-  if (at && (({ x, y }) => x < corner.left || x > corner.right || y < corner.top || y > corner.bottom)(atPoint(corner))) return { why: `the point is outside of it: it has ${sizeOf(corner)} pixels` };
+  if (at && (({ x, y }) => x < corner.left || x > corner.right || y < corner.top || y > corner.bottom)(atPoint(corner))) return { why: `the point is outside it: it measures ${sizeOf(corner)} pixels` };
   let above = null;
   for (const point of at ? [atPoint(corner)] : points) {
     const hit = deepHit(point.x, point.y);
@@ -181,10 +181,10 @@ const aim = ({ element: known, ref, at }) => {
     }
     above ??= hit;
   }
-  return above ? { why: `something covers it: ${tagLine(above)}`, wait: true } : { why: 'it is outside of what can be scrolled to' };
+  return above ? { why: `something covers it: ${tagLine(above)}`, wait: true } : { why: 'it is outside the scrollable area' };
 };
 
-// The middle of the nearest shown element around one that is hidden, such as its row, which may show it under the pointer.
+// The middle of the nearest visible element around a hidden one, such as its row, which may show it under the pointer.
 const besideHidden = (element) => {
   const around = outward(composedParent(element), (at) => sizeable(at) && getComputedStyle(at).visibility === 'visible');
   return around && around !== document.body ? middleOf(around.getBoundingClientRect()) : null;
@@ -192,8 +192,8 @@ const besideHidden = (element) => {
 
 const pressDirectly = () => { aimedNow().click(); };
 
-// Where the point that was aimed at is now, in the frame's viewport: the element may have moved since, or been rendered anew;
-// and what has come over it there, such as a menu that opens under the pointer. null if it left the page.
+// The target point's current position in the frame's viewport, as the element may have moved or been re-rendered; and what
+// covers it there now, such as a menu that opens under the pointer. null if it left the page.
 const aimedPoint = () => {
   const element = aimedNow();
   if (!element?.isConnected) return null;

@@ -1,5 +1,5 @@
-// A ref belongs to its element as long as the document exists. If the element is replaced, the ref is bound to its
-// successor by fingerprint, if exactly one element has that fingerprint.
+// A ref belongs to its element as long as the document exists. If the element is replaced, the ref moves to its
+// successor if exactly one element has the same fingerprint.
 const registry = new Map(); // ref -> { element: WeakRef, print }
 const refOf = new WeakMap(); // element -> ref
 let refCount = 0;
@@ -28,7 +28,7 @@ const ownName = (element, role = roleOf(element), said = undefined) => attribute
 
 const lineOf = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
 
-// Attributes that identify the element; other ones, which frameworks may generate, would only mislead.
+// Attributes that identify the element; others, which frameworks may generate, would only mislead.
 const keyOf = (element, role = roleOf(element)) => {
   let key = element.tagName;
   for (const name of element.getAttributeNames()) {
@@ -38,7 +38,7 @@ const keyOf = (element, role = roleOf(element)) => {
   return key;
 };
 
-// A cache while many fingerprints are taken together: what they share is read once.
+// A cache for taking many fingerprints together: shared values are read once.
 let shared = null; // { texts, captions }, each by element
 const once = (kind, element, read) => {
   if (!shared) return read(element);
@@ -48,7 +48,7 @@ const once = (kind, element, read) => {
 };
 const rowText = (element) => once('texts', element, (row) => shortText(row, ROW_TEXT));
 
-// The text before a table or list, which says what it is about: day 17 of another month is another day.
+// The text before a table or list, which says what it is about: day 17 in another month is another day.
 const captionOf = (element) => {
   const list = element.closest('table,ul,ol,dl,[role=grid],[role=listbox],[role=tree]');
   return list ? once('captions', list, () => textBefore(list) + ' ' + headOf(list)) : '';
@@ -99,8 +99,8 @@ const wordOverlap = (a, b) => {
   return others.filter((word) => words.has(word)).length / Math.max(words.size, others.length);
 };
 
-// Those of similar elements with the same text around them; else with a text that begins the same and hardly differs, as
-// in a row whose numbers change.
+// Similar elements with the same text around them; otherwise with text that begins the same and hardly differs, as in a
+// row whose numbers change.
 const HARDLY = 0.7;
 const withSameContext = (print, alike) => {
   const same = alike.filter((other) => contextOf(other) === print.around);
@@ -112,14 +112,14 @@ const withSameContext = (print, alike) => {
 
 const rebind = (ref, element, print = fingerprintOf(element)) => {
   const before = registry.get(ref)?.element.deref();
-  if (before) refOf.delete(before); // should it return to the page, it gets another ref
+  if (before) refOf.delete(before); // if it returns to the page, it gets another ref
   refOf.set(element, ref);
   registry.set(ref, { element: new WeakRef(element), print });
   return { element };
 };
 
-// Gives new refs' elements the refs that they had before they were rendered or loaded anew: [[new, old]]. Returns what was
-// done, as { new: old }.
+// Gives re-rendered or reloaded elements the refs that they had before: [[new, old]]. Returns the changes made, as
+// { new: old }.
 const rebindAll = (pairs) => {
   const done = {};
   for (const [anew, old] of pairs) {
@@ -132,14 +132,14 @@ const rebindAll = (pairs) => {
   return done;
 };
 
-// An element with text is identified by it and by the text around it; one without text by its id or data, even if it has
-// text later.
+// An element with text is identified by its text and the text around it; one without text, by its id or data, even if it
+// has text later.
 const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
 const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
-// Takes the fingerprints of all elements that a walk showed: [{ element, ref }]. An element that was rendered anew since
-// the walk before (refs after number `before`) keeps its ref if it is certainly the same: of a calendar that renders
-// itself at each click, the diff then has only the day that changed. Returns a map from new refs to old ones.
+// Takes the fingerprints of all elements shown by a walk: [{ element, ref }]. An element that was re-rendered since the
+// previous walk (refs after number `before`) keeps its ref if it is certainly the same: for a calendar that re-renders
+// itself on each click, the diff then shows only the day that changed. Returns a map from new refs to old ones.
 const takeFingerprints = (shown, before) => {
   shared = { texts: new Map(), captions: new Map() };
   for (const { element, ref, said } of shown) registry.get(ref).print = fingerprintOf(element, said);
@@ -178,13 +178,13 @@ const nameCandidates = (print) => candidatesFor(print)
   .sort((a, b) => b.score - a.score).slice(0, 5)
   .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${contextOf(element).slice(0, 60)}"`);
 
-// Returns { element }, or { why, print } if it is gone or no longer certain. A connected element may have been given
-// other content (recycled rows of a virtual list): then the element that now has the old content is looked for.
+// Returns { element }, or { why, print } if it is gone or no longer certain. A connected element may have been given other
+// content (recycled rows in a virtual list): then the element that now has the old content is searched for.
 const SAME_ROW = 0.5;
 const resolve = (ref) => {
   const { element: weak, print } = registry.get(ref) ?? {};
   const gone = (why) => ({ why: `${ref} ${why}`, print });
-  if (!weak) return gone('is not a ref of this page');
+  if (!weak) return gone('is not a ref on this page');
   const element = weak.deref();
   if (!print) return element?.isConnected ? { element } : gone('left the page');
   if (element?.isConnected) {
@@ -192,9 +192,9 @@ const resolve = (ref) => {
     if (sameFingerprint(print, now)) return { element };
     const moved = candidatesFor(print).filter((other) => other !== element && sameFingerprint(print, fingerprintOf(other)));
     if (moved.length === 1) return rebind(ref, moved[0]);
-    if (moved.length > 1) return gone('was given to another element, and several look like it now');
+    if (moved.length > 1) return gone('was given to another element, and several now look like it');
     if (now.key !== print.key && now.name !== print.name) return gone(`is now ${lineOf(element)}`);
-    if (wordOverlap(besides(now), besides(print)) < SAME_ROW) return gone(`now stands in another row: "${now.row.slice(0, 60)}"`);
+    if (wordOverlap(besides(now), besides(print)) < SAME_ROW) return gone(`is now in another row: "${now.row.slice(0, 60)}"`);
     return { element };
   }
   const matches = candidatesFor(print).filter((other) => {
@@ -206,7 +206,7 @@ const resolve = (ref) => {
   return gone(matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page');
 };
 
-// Identifies an element for another load of its page: by its fingerprint and its path.
+// Identifies an element across page loads: by its fingerprint and path.
 const identify = (element) => ({ ...fingerprintOf(element), path: pathOf(element) });
 
 const pathOf = (element) => {
@@ -219,8 +219,8 @@ const pathOf = (element) => {
   return steps.join('>');
 };
 
-// Finds an identified element: at its path if its id, address or name match; else by a unique id or address, or a unique
-// name; else at its path with other text, if it has neither id nor address.
+// Finds an identified element: at its path if its id, address or name match; otherwise by a unique id, address or name;
+// otherwise at its path with other text, if it has neither id nor address.
 const identified = (known) => {
   const alike = candidatesFor(known);
   const own = known.key.includes('|');

@@ -1,4 +1,4 @@
-// What a user sees of this document, as HTML or as text, and its context. The document is not changed.
+// The visible part of this document, as HTML or text, and its context. The document is not changed.
 const VOID = new Set(['AREA', 'BASE', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT', 'LINK', 'META', 'SOURCE', 'TRACK', 'WBR']);
 const UNSEEN_TAGS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'CANVAS', 'AUDIO', 'VIDEO', 'SVG', 'svg']);
 const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'colspan', 'rowspan', 'itemprop', 'aria-label', 'title', 'type',
@@ -12,7 +12,7 @@ const pinnedOver = (hit, element) => {
   return found?.contains(element) ? null : found;
 };
 
-// The layers that together cover the whole window; empty if something can be seen between them.
+// The layers that together cover the whole window; empty if something is visible between them.
 const SHARES = [0.05, 0.35, 0.65, 0.95];
 const layersOver = (covers) => {
   const found = new Set(SHARES.flatMap((x) => SHARES.map((y) => {
@@ -22,11 +22,11 @@ const layersOver = (covers) => {
   return found.has(null) ? [] : [...found];
 };
 
-// A layer may be opaque and still let the pointer through (pointer-events: none). A style sheet of ours disables that
-// during the hit test, which no script of the page can notice. Such pictures are mostly grain or confetti: of them only
-// plain colours count.
+// A layer may be opaque and still let the pointer through (pointer-events: none). Our own style sheet disables that during
+// the hit test, which page scripts cannot notice. Such pictures are mostly grain or confetti, so only plain colours
+// count.
 const layersWithoutPointer = () => {
-  const before = [...document.adoptedStyleSheets]; // a copy: the property itself changes with every assignment
+  const before = [...document.adoptedStyleSheets]; // a copy: the property itself changes on every assignment
   const sheet = new CSSStyleSheet();
   sheet.replaceSync('* { pointer-events: auto !important }');
   document.adoptedStyleSheets = [...before, sheet];
@@ -40,8 +40,8 @@ const layersWithoutPointer = () => {
   }
 };
 
-// Returns a test for elements that are painted over by something that scrolls with them, or by layers over the whole
-// window. A fixed bar hides nothing, as the text scrolls under it.
+// Returns a test for elements covered by something that scrolls with them, or by layers over the whole window. A fixed
+// bar hides nothing, as the text scrolls under it.
 const coverTester = () => {
   const sheets = layersOver((hit) => paints(hit, null));
   const over = sheets.length ? sheets : layersWithoutPointer();
@@ -56,7 +56,7 @@ const coverTester = () => {
 
 const lookAt = (element, style, outer) => {
   const { overflow } = style, look = lookInside(element, style, outer, overflow);
-  look.clip = null; // clipped content may be unfolded; an element without size shows nothing
+  look.clip = null; // clipped content may be expanded; an element without size shows nothing
   if (HIDING_OVERFLOW.test(overflow)) {
     const { width, height } = element.getBoundingClientRect();
     if (width <= 1 || height <= 1) look.gone = 'invisible';
@@ -72,8 +72,8 @@ const frameBody = (element) => {
   try { return width > 1 && height > 1 && element.contentDocument?.body; } catch { return null; }
 };
 
-// Calls `open(element)`, `text(words, { style, look })` and `close(element, style)` for visible content. With an explicit
-// stack: hostile pages are nested deeper than the call stack.
+// Calls `open(element)`, `text(words, { style, look })` and `close(element, style)` for visible content. It uses an explicit
+// stack, as hostile pages are nested deeper than the call stack.
 const walkSeen = (start, most, { open, text, close }) => {
   const isCovered = coverTester(), range = document.createRange();
   const isSeen = (node, { element, style, look }) => {
@@ -114,7 +114,7 @@ const escapeValue = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;'
 const rendered = () => {
   const root = document.documentElement;
   const out = [`<!doctype html><html${root.lang ? ` lang="${escapeValue(root.lang)}"` : ''}><head><meta charset="utf-8"><title>${escapeText(document.title)}</title>`];
-  // An open dialog is what the user looks at, not a frame of the content.
+  // The user is looking at an open dialog: it is content, not a frame around it.
   const isFront = (element) => element.tagName === 'DIALOG' || element.getAttribute('aria-modal') === 'true' || /^(alert)?dialog$/.test(element.getAttribute('role') || '');
   const tagOf = (element) => (isFrame(element) || isFront(element) ? 'section' : element.tagName.toLowerCase());
   const attributes = (element) => KEPT_ATTRIBUTES.filter((name) => element.hasAttribute(name)).map((name) => ` ${name}="${escapeValue(element.getAttribute(name))}"`).join('');
@@ -137,7 +137,7 @@ const rendered = () => {
   return out.join('') + '</html>';
 };
 
-// The visible content as text: a line for each block, cells of a row separated by tabs.
+// The visible content as text: one line per block, with a row's cells separated by tabs.
 const seenText = (limit) => {
   const out = [];
   const part = (style) => {
@@ -177,7 +177,7 @@ const selectedText = () => {
   return inField || String(getSelection() ?? '');
 };
 
-// URL, title, selection, focus, text, date; and if the document is visible and focused.
+// URL, title, selection, focus, text, date; and whether the document is visible and focused.
 const context = ({ limit }) => {
   const active = document.activeElement;
   const focused = active && active !== document.body && active !== document.documentElement;
@@ -193,7 +193,7 @@ const context = ({ limit }) => {
 };
 
 // The page's localStorage and sessionStorage; `bytes` is the size of its databases.
-const STORAGE_MS = 300; // for the browser's answer about databases
+const STORAGE_MS = 300; // to wait for the browser's answer about databases
 const stored = async () => {
   const items = (name) => { try { return Object.entries(window[name]); } catch { return []; } };
   const soon = (promise) => Promise.race([promise, later(STORAGE_MS)]);
@@ -203,6 +203,6 @@ const stored = async () => {
       const estimate = await soon(navigator.storage?.estimate());
       bytes = estimate?.usageDetails?.indexedDB || 1;
     }
-  } catch { /* a page without an origin of its own has none */ }
+  } catch { /* a page without its own origin has none */ }
   return { local: items('localStorage'), session: items('sessionStorage'), bytes };
 };

@@ -1,6 +1,6 @@
-// Scrolls an element, the scrollable ancestor of it, or the page; and scrolls virtual lists, which render only what is
-// in view, until they show a text.
-const FRAME_MS = 250; // to wait for the next frame, which is late on a busy machine and never comes in a background tab
+// Scrolls an element, its scrollable ancestor, or the page; and scrolls virtual lists, which render only what is in view,
+// until they show a text.
+const FRAME_MS = 250; // to wait for the next frame, which is late on a busy machine and never arrives in a background tab
 
 const frameDrawn = () => new Promise((done) => { requestAnimationFrame(done); });
 const later = (ms) => new Promise((done) => { setTimeout(done, ms); });
@@ -35,7 +35,7 @@ const largestScroller = () => {
   return largest;
 };
 
-// Returns if anything moved; if there is no scroll bar, but the wheel may move it, { screen } in pixels.
+// Returns whether anything moved; if there is no scroll bar but the wheel may move it, { screen } in pixels.
 const scroll = async ({ element, pages, to }) => {
   const at = scrollerOf(element);
   const isPage = at === document.scrollingElement;
@@ -52,19 +52,19 @@ const scroll = async ({ element, pages, to }) => {
 };
 
 // Virtual lists are searched by scrolling them down or sideways, or by wheel events.
-const DRAWN_LATE_MS = 100; // a list that rendered nothing new by then has nothing new
-const SCREEN = 0.9; // of the visible height for one step, so that no row is skipped
-const SAME_STEPS = 2; // after so many steps without a change the list is no virtual one
+const DRAWN_LATE_MS = 100; // a list that has rendered nothing new by then has nothing new
+const SCREEN = 0.9; // of the visible height per step, so that no row is skipped
+const SAME_STEPS = 2; // after this many steps without a change, the list is not virtual
 const LOAD_MS = 1500; // for an endless feed to load more at its end
 const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_SIZE = 60;
-const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and the way to the end of any list
+const NOTCH = 120, FAR = 1e6; // wheel pixels: one step, and enough to reach the end of any list
 const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
 
 const renderedText = (list) => [...allTextNodes(list)].map((node) => node.data).join(' ');
 const wordedElements = (list) => [...allTextNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
 const topOf = (element) => element.getBoundingClientRect().top;
 
-// The elements that a scroll bar moves: its content, or a sibling if it is only a bar; sideways, column headers as well.
+// The elements that a scroll bar moves: its content, or a sibling if it is only a bar; sideways, also column headers.
 const movedBy = (list, across) => outward((across && list.closest(GRIDS)) || list, (at) => at === document.body || renderedText(at).trim()) ?? document.body;
 
 // A way to scroll through a list: `at` and `end` are pixels from its start.
@@ -73,7 +73,7 @@ const byBar = (list, across = false) => {
   const sign = across && getComputedStyle(list).direction === 'rtl' ? -1 : 1;
   const far = (box) => (across ? sign * box[sign > 0 ? 'right' : 'left'] : box.bottom);
   const near = (box) => (across ? sign * box[sign > 0 ? 'left' : 'right'] : box.top);
-  // Pixels beyond its view that a list has rendered already, without gaps: those rows need not be scrolled into view.
+  // Pixels beyond its view that a list has already rendered without gaps: those rows need not be scrolled into view.
   const drawnBeyond = (edgeOfWindow) => {
     const edge = Math.min(far(list.getBoundingClientRect()), edgeOfWindow);
     const boxes = wordedElements(list).map((one) => one.getBoundingClientRect()).filter((box) => far(box) > edge).sort((a, b) => near(a) - near(b));
@@ -100,13 +100,13 @@ const byWheel = async (list) => {
     const ways = await wheeled(list, notch, inView);
     await wheeled(list, -notch, inView);
     if (ways.length > 1 && ways[0] * notch > 0 && ways.every((way) => Math.abs(way - ways[0]) < 1)) return wheelWay(list, ways[0] / notch);
-    if (ways.some(Math.abs)) return null; // else it may be at its end
+    if (ways.some(Math.abs)) return null; // otherwise it may be at its end
   }
   return null;
 };
 
 const wheelWay = (list, rate) => {
-  let place = -SCREEN * list.clientHeight; // so that the first step goes to the start
+  let place = -SCREEN * list.clientHeight; // so that the first step reaches the start
   const go = (to) => {
     wheel(list, to > 0 ? (to - place) / rate : -FAR);
     place = to;
@@ -121,7 +121,7 @@ const wheel = (list, deltaY) => {
   (hit && isWithin(hit, list) ? hit : list).dispatchEvent(new WheelEvent('wheel', turned));
 };
 
-// How far elements with text, which stayed in the document, moved up after a wheel event.
+// How far elements with text that stayed in the document moved up after a wheel event.
 const wheeled = async (list, deltaY, elements) => {
   const before = elements.map((at) => [at, at.textContent, topOf(at)]);
   const until = performance.now() + FRAME_MS;
@@ -134,7 +134,7 @@ const wheeled = async (list, deltaY, elements) => {
   }
 };
 
-// All elements that may be virtual lists: with ways down, ways across, and by the wheel.
+// All elements that may be virtual lists: scrolled down, across, or by the wheel.
 const virtualLists = () => {
   const root = document.scrollingElement ?? document.documentElement;
   const found = { down: [], across: [], wheel: [] };
@@ -146,8 +146,8 @@ const virtualLists = () => {
     else if (at.clientHeight > LIST_SIZE && listensForWheel(at)) add('wheel', at);
     if (at.clientWidth > LIST_SIZE && wide(at) && scrollsSideways(at)) add('across', at);
   }
-  found.down.sort((a, b) => a.scrollHeight - b.scrollHeight); // of several, a long one must not take all the time
-  if (root.scrollHeight > root.clientHeight + 1) found.down.push(root); // a feed may begin with little more than a screen
+  found.down.sort((a, b) => a.scrollHeight - b.scrollHeight); // so that a long list does not use up the time for the others
+  if (root.scrollHeight > root.clientHeight + 1) found.down.push(root); // a feed may start with little more than one screen
   return found;
 };
 
@@ -180,8 +180,8 @@ const rowContains = (list, { text, words }) => {
   return found;
 };
 
-// Whether a list renders other content at its end than where it is: a list that draws many screens of rows in advance does
-// not change for a while. It is left where it was.
+// Whether a list renders different content at its end: a list that draws many screens of rows in advance does not change
+// for a while. It is left where it was.
 const changesAtEnd = async ({ shown, at, end, go }) => {
   const place = at(), before = renderedText(shown);
   go(end());
@@ -191,9 +191,9 @@ const changesAtEnd = async ({ shown, at, end, go }) => {
   return changed;
 };
 
-// Searches a list from its position to its end, then from its start. It is left where the text is, else where its words
-// are, else where it was. A list that loads more at its end is followed until the time is up; it then yields { late }, and
-// { grew } at its end. `inside` searches further at each position with new content.
+// Searches a list from its position to its end, then from its start. It is left where the text is, otherwise where its
+// words are, otherwise where it was. A list that loads more at its end is followed until the time is up; it then yields
+// { late }, and { grew } at its end. `inside` searches further at each position with new content.
 const scrollList = async function* (way, wanted, limit, inside = null) {
   const { shown, began } = way;
   let drawn = renderedText(shown), same = 0, round = false, grew = false, byWords = -1;
@@ -218,7 +218,7 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
       round ||= atEnd;
     }
     const now = await untilRendered(shown, drawn, DRAWN_LATE_MS);
-    // What loads at once was loaded, too: the place that was its end is its end no more.
+    // Content that loads immediately has been loaded too: the former end is no longer the end.
     if (!round && way.at() >= end - 1 && way.end() > end + LIST_SIZE && way.end() < Infinity) grew = true;
     same = now === drawn ? same + 1 : way.end() < Infinity ? -Infinity : 0;
     const says = rowContains(shown, wanted);
@@ -240,8 +240,8 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
 
 let seeking = null;
 const seekLimit = { until: 0 };
-// Searches down, across, by the wheel; last, if columns are virtual as well, down at each of their positions. For an
-// element, such as an option, the list around it is searched, which may scroll by script, without a scroll bar.
+// Searches down, across, and by the wheel; finally, if columns are also virtual, down at each of their positions. For an
+// element such as an option, the list around it is searched, which may scroll by script, without a scroll bar.
 const scrollLists = async function* (wanted, element) {
   const around = element && (outward(composedParent(element), (at) => at.scrollHeight > 1.2 * at.clientHeight && getComputedStyle(at).overflowY !== 'visible') ?? scrollerOf(element));
   const { down, across, wheel: moving } = around ? { down: [around], across: [], wheel: [] } : virtualLists();
@@ -258,7 +258,7 @@ const scrollLists = async function* (wanted, element) {
   }
 };
 
-// Returns { found } each time a row of a list (of all, or the one around an element) contains the text, { late } when the
+// Returns { found } each time a row of a list (any list, or the one around an element) contains the text, { late } when the
 // time is up, { grew } at the end of a list that loaded more; {} at the end.
 const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();

@@ -1,12 +1,12 @@
-// What a user can see: by colours, clipping, opacity, geometry, and elements on top.
+// Determines what a user can see, from colours, clipping, opacity, geometry and elements on top.
 const TRANSPARENT = 0.08; // text fainter than this cannot be read
 const OPAQUE = 0.95;
-const SAME_COLOUR = 24; // sum of channel differences up to which text cannot be told from its background
+const SAME_COLOUR = 24; // sum of channel differences up to which text is indistinguishable from its background
 const TINY_FONT_PX = 2;
-const FAR_RIGHT = 5000; // pixels; outside any window, only reached by scrolling sideways
-const HIDING_OVERFLOW = /hidden|clip/, ROLLING_OVERFLOW = /auto|scroll/; // of one or both directions
+const FAR_RIGHT = 5000; // pixels; outside any window, reached only by scrolling sideways
+const HIDING_OVERFLOW = /hidden|clip/, ROLLING_OVERFLOW = /auto|scroll/; // in one or both directions
 
-const colours = new Map(); // CSS text -> [red, green, blue, alpha], null if it is no colour
+const colours = new Map(); // CSS text -> [red, green, blue, alpha], null if it is not a colour
 const parseColour = (text) => {
   let found = colours.get(text);
   if (found === undefined) {
@@ -28,14 +28,14 @@ const paintedColour = (text) => {
 
 const sameColour = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) <= SAME_COLOUR;
 
-// The colours of a background image that consists of gradients; none for any other image.
+// The colours of a background image made of gradients; none for any other image.
 const gradientColours = (image) => {
   if (image === 'none' || !/^[\w-]*gradient\(/.test(image) || /url\(|image\(/.test(image)) return [];
   const found = (image.match(/(?:rgba?|ok(?:lab|lch)|lab|lch|color)\([^()]*\)/g) ?? []).map(parseColour);
   return found.every(Boolean) ? found : [];
 };
 
-// The background colour of text, also of a gradient with a single colour; null for a picture.
+// The background colour of text, or of a single-colour gradient; null for a picture.
 const groundOf = (style) => {
   const image = style.backgroundImage;
   if (image === 'none') return parseColour(style.backgroundColor);
@@ -43,7 +43,7 @@ const groundOf = (style) => {
   return colours.length && colours.every((colour) => colour[3] > 0.9 && sameColour(colour, colours[0])) ? colours[0] : null;
 };
 
-// The part of a box that `clip-path` leaves: [left, top, right, bottom] in its own pixels; all of it for unsupported shapes.
+// The part of a box that `clip-path` leaves visible: [left, top, right, bottom] in its own pixels; all for unsupported shapes.
 const lengthOf = (text, whole) => (text.endsWith('%') ? (parseFloat(text) / 100) * whole : parseFloat(text) || 0);
 const leftOfClip = (path, width, height) => {
   const [, shape, inner = ''] = /^(\w+)\((.*)\)/.exec(path) ?? [];
@@ -79,12 +79,12 @@ const clippedAway = (element, style, position) => {
     const [left, top, right, bottom] = leftOfClip(path, width, height);
     if (width && height && (Math.min(right, width) - Math.max(left, 0) <= 1 || Math.min(bottom, height) - Math.max(top, 0) <= 1)) return true;
   }
-  if (!PLACED.has(position)) return false; // `clip` is for these alone
+  if (!PLACED.has(position)) return false; // `clip` applies only to these
   const sides = (style.clip.match(/-?[\d.]+/g) ?? []).map(Number);
   return sides.length === 4 && (sides[2] - sides[0] <= 1 || sides[1] - sides[3] <= 1);
 };
 
-// Whether only the back of an element faces the viewer, and is not drawn.
+// Whether only an element's back, which is not drawn, faces the viewer.
 const turnedAway = ({ transform }) => transform.startsWith('matrix3d') && new DOMMatrixReadOnly(transform).m33 < 0;
 
 const PLACED = new Set(['absolute', 'fixed']);
@@ -93,17 +93,17 @@ const farAway = (element, style, position) => PLACED.has(position) && parseFloat
 
 const isMoved = (element) => getComputedStyle(element).transform !== 'none'; // it is the container of fixed content
 
-// What content inherits from an element: `back`, the colour behind it, null for a picture; `clip`, the box that it is cut
-// to, and `roll`, the scrollable list around it (both also for positioned content, as `fixedClip` and `fixedRoll`);
-// `gone`, the reason if nothing in it can be seen; `page`, where the document begins and ends, read once for a walk.
+// Values that content inherits from an element: `back`, the colour behind it, null for a picture; `clip`, the box that it
+// is cut to, and `roll`, the scrollable list around it (both also for positioned content, as `fixedClip` and `fixedRoll`);
+// `gone`, the reason if nothing in it can be seen; `page`, where the document begins and ends, read once per walk.
 const rootLook = () => {
   const root = document.scrollingElement ?? document.documentElement;
   const page = { left: -scrollX, top: -scrollY, right: Math.max(root.scrollWidth, innerWidth) - scrollX };
   return { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, pinned: false, gone: '', page };
 };
 
-// Most elements change nothing of it, and share what is around them. Each property is read once: that is what a walk
-// takes most of its time for.
+// Most elements change none of these and share their parent's. Each property is read once, as this takes most of a walk's
+// time.
 const lookInside = (element, style, outer, overflow = style.overflow) => {
   let look = outer;
   const set = (changes) => { look = look === outer ? { ...outer, ...changes } : Object.assign(look, changes); };
@@ -125,7 +125,7 @@ const lookInside = (element, style, outer, overflow = style.overflow) => {
     const hides = HIDING_OVERFLOW.test(overflow), canScroll = ROLLING_OVERFLOW.test(overflow);
     const box = element.getBoundingClientRect();
     if (hides) set({ clip: look.clip ? cut(look.clip, box) : box });
-    // Content of a scrollable list can be scrolled to, if the list itself is visible.
+    // Content in a scrollable list can be scrolled to if the list itself is visible.
     if (canScroll && !hiddenByPosition(look, box)) set({ clip: null, roll: { box, left: box.left - element.scrollLeft, top: box.top - element.scrollTop } });
   }
   if (position !== 'static' && (look.fixedClip !== look.clip || look.fixedRoll !== look.roll)) set({ fixedClip: look.clip, fixedRoll: look.roll });
@@ -137,10 +137,10 @@ const cut = (a, b) => ({
   right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
 });
 
-// '' if the text can be seen, else the reason why not. Text below the fold can be scrolled to.
+// '' if the text can be seen, otherwise the reason why not. Text below the fold can be scrolled to.
 const textHidden = (style, look, rect) => hiddenByStyle(style, look) || hiddenByPosition(look, rect);
 
-// The same by colour, size and ancestors, whatever its position.
+// The same, based on colour, size and ancestors, regardless of position.
 const hiddenByStyle = (style, look) => {
   if (look.gone) return look.gone;
   if (look.opacity <= TRANSPARENT || parseFloat(style.fontSize) <= TINY_FONT_PX) return 'invisible';
@@ -164,7 +164,7 @@ const hiddenByPosition = (look, rect) => {
 
 const isBlock = (display) => display !== 'inline' && display !== 'contents' && !display.startsWith('inline') && !display.startsWith('ruby');
 
-// Whether an element on top, or one of its ancestors up to that of the covered element, is opaque.
+// Whether an element on top, or one of its ancestors up to the covered element's, is opaque.
 const paints = (hit, element) => {
   for (let at = hit; at && !(element && at.contains(element)); at = composedParent(at)) {
     if (/^(IMG|VIDEO|CANVAS|IFRAME)$/.test(at.tagName)) return true;
@@ -176,11 +176,11 @@ const paints = (hit, element) => {
   return false;
 };
 
-// Whether two shapes of a drawing belong to one group, as a node and its label do.
+// Whether two shapes in a drawing belong to the same group, like a node and its label.
 const isDrawnWith = (hit, element) => !!element.ownerSVGElement && element.parentNode.localName === 'g' && element.parentNode.contains(hit);
 
-// Returns a test if the centre of an element's box is covered: by anything, or only by something opaque.
-const HITS_LIMIT = 700; // of a walk; each costs a hit test
+// Returns a test for whether the centre of an element's box is covered: by anything, or only by something opaque.
+const HITS_LIMIT = 700; // per walk; each needs a hit test
 const hitTester = () => {
   const { innerWidth: width, innerHeight: height } = globalThis;
   const hits = new Map(); // by whole pixels: a link and its text have the same centre

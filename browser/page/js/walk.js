@@ -2,16 +2,16 @@
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'BASE', 'PARAM', 'SOURCE', 'TRACK', 'DATALIST',
   'title', 'desc', 'defs', 'symbol', 'clipPath', 'metadata', 'style', 'script']);
 const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS', 'VIDEO', 'AUDIO', 'IFRAME', 'FRAME', 'METER', 'PROGRESS', 'OBJECT', 'EMBED']);
-const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // their arrows, handles and options are controls of their own
+const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // their arrows, handles and options are separate controls
 const CAPTIONED = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
 const EMPTY_BOX_TAGS = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
-const HAS_WORDS = /[^\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\s]/; // other characters only keep a line open, or are those of icon fonts
+const HAS_WORDS = /[^\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\s]/; // other characters only keep a line open, or belong to icon fonts
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
 const NAME_COMPARED = 40, BOX_TEXT = 120, ICON_NAME = 40; // characters
 const GAP_FROM = 0.12; // of the text's height; a space is at least twice as wide
 
-// Whether a word is drawn as one square picture, as icon fonts do: the browser then gives each letter an equal part of it.
+// Whether a word is drawn as one square picture, as in icon fonts: the browser then gives each letter an equal part of it.
 const isLigature = (node, text, style, rect) => {
   if (!/^[a-z]\w{2,}$/.test(text)) return false;
   const size = parseFloat(style.fontSize);
@@ -35,24 +35,24 @@ class Walk {
     this.isCovered = hitTester();
     this.range = document.createRange();
     this.frames = [];
-    this.shown = []; // { element, ref } of all elements with a ref; of a control also { piece, name, style, said }
+    this.shown = []; // { element, ref } for all elements with a ref; for a control, also { piece, name, style, said }
     this.groups = 0;
     this.opened = []; // the controls around the current node, with their text
     this.inks = new WordInks();
     this.layers = new Set(layersOver(() => true));
     this.lastText = null; // the box of the last visible text
-    this.used = new WeakSet(); // text nodes that are part of a control's name or of a drawing
+    this.used = new WeakSet(); // text nodes that are part of a control's name or a drawing
     this.cut = false;
     this.inBox = 0; // checkboxes and the like around the current node: their text stays on their line
     this.refsBefore = refCount;
-    this.below = options.below; // leave out what is above the view, on a page too large to be walked whole
+    this.below = options.below; // leave out everything above the view, on a page too large to be walked whole
   }
 
   run(root) {
     const above = [];
     for (let at = composedParent(root); at && at !== document.documentElement; at = composedParent(at)) above.unshift(at);
     const look = above.reduce((outer, at) => lookInside(at, getComputedStyle(at), outer), rootLook());
-    // Nodes to visit, each followed by what is around it: the same for all children of an element.
+    // Nodes to visit, each followed by its context, which is the same for all children of an element.
     /** @type {any[]} */
     const stack = [root, { look, cursor: above.length ? getComputedStyle(above.at(-1)).cursor : '', repeat: null }];
     let visited = 0;
@@ -104,7 +104,7 @@ class Walk {
     if (/\s$/.test(raw)) this.lines.space = true;
   }
 
-  // Words that a style sheet sets apart (a margin, a separator that it generates) are no single word.
+  // Words that a style sheet separates (by a margin or a generated separator) are not a single word.
   spaceByGap(rect) {
     const last = this.lastText;
     this.lastText = rect;
@@ -112,7 +112,7 @@ class Walk {
     if (Math.max(rect.left - last.right, last.left - rect.right) > rect.height * GAP_FROM) this.lines.space = true;
   }
 
-  // The name of an icon, which a font draws as a picture; it is left out where a control says more than it.
+  // An icon's name, which a font draws as a picture; it is left out if a control says more than that.
   isIconName(node, text, style, rect) {
     if (text.length > ICON_NAME || !isLigature(node, text, style, rect)) return false;
     const owner = this.opened.at(-1);
@@ -159,7 +159,7 @@ class Walk {
     if (!done && !this.board(inside)) this.descend(inside, stack);
   }
 
-  // Notes that lines are those of a modal dialog, or of another layer over the whole window.
+  // Marks lines as belonging to a modal dialog or another layer over the whole window.
   front(element, leave) {
     const { lines } = this, before = lines.front;
     const level = isModal(element) ? 2 : Number(this.layers.has(element));
@@ -172,7 +172,7 @@ class Walk {
     });
   }
 
-  // Whether a parent that sets its children side by side is a control with a short text, or inside one: they are one caption.
+  // Whether a parent that places its children side by side is, or is inside, a control with a short text: they are one label.
   isInCaption({ display, style }) {
     const owner = this.opened.at(-1);
     return !!owner && owner.text.length <= BOX_TEXT && /flex$/.test(display) && style.flexDirection.startsWith('row') && style.flexWrap === 'nowrap';
@@ -183,7 +183,7 @@ class Walk {
     else this.lines.end();
   }
 
-  // Headings, list items, rows and regions set kind, depth and group of their lines.
+  // Headings, list items, rows and regions set the kind, depth and group of their lines.
   structure(element, role, { repeat }, leave) {
     const { lines } = this, tag = element.tagName;
     if (repeat && shapeOfChild(element) === repeat.shape) {
@@ -260,13 +260,13 @@ class Walk {
     return CONTROLS_WITHOUT_CONTENT.has(tag) || !!(!piece.open && piece.n !== undefined && piece.whole);
   }
 
-  // The piece of a control; null if it is not one of its own. Also sets `named`, its name for comparison.
+  // A control's piece; null if it is not a separate control. Also sets `named`, its name for comparison.
   describe(element, role, why, style, look, text) {
     const rect = element.getBoundingClientRect();
     if (why === 'widget' ? duplicatesCheckbox(element, role) : this.repeats(element, rect)) return null;
     const box = boxOfLabel(element);
     const piece = { r: register(element), k: role || (box && roleOf(box)) || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
-    const catches = isKeyCatcher(element); // it is not shown, but the editor that it belongs to is
+    const catches = isKeyCatcher(element); // it is not visible, but its editor is
     const value = catches ? '' : valueOf(element, role);
     const states = statesOf(box ?? element, box ? roleOf(box) : role).filter((state) => !catches || !state.endsWith('pixels'));
     if (value) piece.v = value.slice(0, VALUE_LIMIT);
@@ -306,7 +306,7 @@ class Walk {
     return piece;
   }
 
-  // Names a control by its attributes whose text is there, but not shown.
+  // Names a control by its attributes if its text exists but is not visible.
   nameUnseen(piece, element, role, style) {
     delete piece.open;
     delete piece.l;
@@ -323,7 +323,7 @@ class Walk {
     addState(piece, LABEL_ONLY);
   }
 
-  // Whether an element only wraps a control, or repeats the one around it, and so is no control of its own.
+  // Whether an element only wraps a control or repeats the one around it, and so is not a separate control.
   repeats(element, rect) {
     if (wrapsAnotherControl(element, rect) || (!shortText(element, 1) && isPartOfControl(element))) return true;
     const outer = this.opened.at(-1);
@@ -349,7 +349,7 @@ class Walk {
     return this.delegated.has(element) || listensItself(element);
   }
 
-  // The description of an element by its look; with its position if others look the same.
+  // An element's description by its look, with its position if others look the same.
   looksOf(element, role, style) {
     const looks = describe(element, EDITABLE.has(role) ? null : style);
     return !looks || hasTwin(element, style) ? [looks, placeOf(element)].filter(Boolean).join(' ') : looks;
@@ -365,7 +365,7 @@ class Walk {
   }
 
   box(element, style, look) {
-    if (refOf.has(element.parentElement)) return; // a part of a control
+    if (refOf.has(element.parentElement)) return; // it is part of a control
     const description = boxOf(element, style, look.back);
     if (description) this.lines.picture(description);
   }
@@ -386,7 +386,7 @@ class Walk {
   image(element, look) {
     const name = attributeName(element) || fallbackName(element), rect = element.getBoundingClientRect();
     const owner = element.closest('a,button');
-    if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it is the name of the control
+    if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it is the control's name
     const shown = name.slice(0, 150) || unlabelled(element, rect);
     if (shown && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: shown });
   }
@@ -411,8 +411,8 @@ class Walk {
   }
 }
 
-// Whether an element is a dialog in front of the page. Many menus say that they are modal: one that is not pinned to the
-// window, or that does not get the pointer in its middle, is not.
+// Whether an element is a dialog in front of the page. Many menus claim to be modal: one that is not pinned to the window,
+// or does not receive the pointer at its centre, is not.
 const isModal = (element) => {
   if ((element.tagName === 'DIALOG' || element === document.fullscreenElement) && element.matches(':modal')) return true;
   if (element.ariaModal !== 'true' || !element.getClientRects().length || !isShownAtAll(element)) return false;
@@ -422,7 +422,7 @@ const isModal = (element) => {
   return !!hit && isWithin(hit, element) && !!outward(element, (at) => getComputedStyle(at).position === 'fixed');
 };
 
-const PAST = -100; // pixels above the view from which an element is left out with `below`
+const PAST = -100; // pixels above the view beyond which `below` leaves out elements
 const scrolledPast = (element) => {
   const { height, bottom } = element.getBoundingClientRect();
   return height > 0 && bottom < PAST;
@@ -446,7 +446,7 @@ const walk = (options) => {
   return { ...walked.result(), ...changesSince(), scrolled, below, count: refCount };
 };
 
-// Walks parts of a page that is too large to be walked whole: those with a text, or around an element.
+// Walks parts of a page that is too large to be walked whole: those with a text, or those around an element.
 const walkParts = (options) => {
   numberFrom(options);
   const { found, whole } = options.element ? { found: rowsAround(options.element), whole: true } : partsHolding(options.text, performance.now() + options.ms);
@@ -463,7 +463,7 @@ const rowsAround = (element) => {
   return siblings.slice(Math.max(0, at - ROWS_AROUND), at + ROWS_AROUND + 1);
 };
 
-// The rows or elements with a text literally, then those with all of its words; and if the whole page was searched in time.
+// The rows or elements that contain a text literally, then those with all of its words; and whether the whole page was searched in time.
 const PARTS_LIMIT = 12, PART_TEXT = 2000, LOOKED_EVERY = 256;
 const SAYING = 'input,textarea,[aria-label],[placeholder],[title],[alt]';
 const partsHolding = (wanted, until) => {

@@ -42,7 +42,7 @@ def test_acts_go_to_one_session_until_it_is_closed(browser, site, tmp_path):
     assert browser("find", "no such words anywhere").returncode == 8
     failed = browser("click", "e999")
     assert failed.returncode == 8
-    assert "e999 is not a ref of this page" in failed.stdout
+    assert "e999 is not a ref on this page" in failed.stdout
     folder = tmp_path / "data" / "browser" / "default"
     assert folder.stat().st_mode & 0o077 == 0
     assert (folder / "socket").stat().st_mode & 0o077 == 0

@@ -324,7 +324,7 @@ def test_elements_that_are_nested_too_deep_are_read_without_them(box: str) -> No
     body = f"<html><body>{box * 3000}<p>What stands deep within.</p></body></html>".encode()
     page = extract_body(body, "text/html", "https://e.org/a")
     assert "What stands deep within." in page.text
-    assert page.notes == ("its elements are nested too deep: read without tables and boxes",)
+    assert page.notes == ("its elements are nested too deeply: read without tables and boxes",)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ async def test_an_editor_that_keeps_its_old_text_is_reported(show):
     tab, field = await editor(show)
     await tab.page.evaluate("() => { keys.onkeydown = null; }")  # Control+a selects nothing
     outcome = await tab.type(field, "new text")
-    assert "but the text before is still there: it shows '1 new textlet a = 1;" in outcome.did
+    assert "but the previous text is still there: it shows '1 new textlet a = 1;" in outcome.did
 
 
 async def test_an_editor_that_takes_nothing_is_reported(show):

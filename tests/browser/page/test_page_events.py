@@ -101,7 +101,7 @@ async def test_what_says_the_same_and_looks_otherwise_is_told(show):
         <b id=d onclick="1">Nothing</b>""")
     snapshot = await tab.snapshot()
     odd, share = ref(snapshot, "clickable Odd"), ref(snapshot, "clickable Share")
-    assert (await tab.click(odd)).changes == f"~ [{odd}] looks otherwise: #a .in colour green"
+    assert (await tab.click(odd)).changes == f"~ [{odd}] looks different: #a .in colour green"
     assert "written in red" in (await tab.click(share)).changes
     assert "drawn in gold" in (await tab.click(ref(snapshot, "clickable (#c"))).changes
     assert (await tab.click(ref(snapshot, "clickable Nothing"))).changes == ""
@@ -114,7 +114,7 @@ async def test_words_that_stood_for_a_moment_are_told(show):
         r for r, what in (await tab.snapshot()).refs.items() if "2 of 2" in what or "(.c" in what
     )
     outcome = await tab.click(card)
-    assert outcome.events == (f"stood there for a moment: [{card}] ace",)
+    assert outcome.events == (f"appeared briefly: [{card}] ace",)
 
 
 async def test_words_that_were_seen_before_they_went_are_not_told_again(show):
@@ -159,7 +159,7 @@ async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
     at = ref(await tab.snapshot(), "button Continue")
     await tab.page.evaluate(f"location = '{target}'")
     await tab.page.wait_for_selector("h1")
-    with pytest.raises(RefError, match=f"went on to .*{target} by itself") as gone:
+    with pytest.raises(RefError, match=f"moved on to .*{target} by itself") as gone:
         await tab.click(at)
     assert gone.value.hint == "Take a new SNAPSHOT."
 

@@ -120,7 +120,7 @@ async def test_a_drag_that_moves_nothing_is_told(show):
 async def test_a_button_that_is_disabled_under_the_press_is_told(show):
     tab = await show("<button onmousedown='this.disabled = true'>Save</button>")
     outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
-    assert "but no click came of it" in outcome.did
+    assert "but no click resulted" in outcome.did
 
 
 async def test_blanks_and_tabs_are_typed_as_written(show):
@@ -148,7 +148,7 @@ async def test_a_button_drawn_anew_under_the_press_is_told(show):
         '<main><button onmousedown="this.replaceWith(this.cloneNode(true))">Save</button></main>'
     )
     outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
-    assert "no click came of it" in outcome.did
+    assert "no click resulted" in outcome.did
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ async def test_a_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
     tab = await show("<form><label>File <input type=file></label><button>Send</button></form>")
     outcome = await tab.upload(ref(await tab.snapshot(), "file"), [tmp_path / "note.txt"])
     assert outcome.did.startswith("chose note.txt for")
-    assert outcome.did.endswith("not sent yet: the page's own button does that")
+    assert outcome.did.endswith("not sent yet: click the page's own button to send it")
     sends = (
         "<input type=file aria-label=File onchange=\"fetch('/', { method: 'POST', body: 'x' })\">"
     )
@@ -367,7 +367,7 @@ async def test_a_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
 async def test_a_point_outside_of_an_element_is_refused(show):
     tab = await show("<button>Here</button><button onclick=\"document.title='hit'\">There</button>")
     here = ref(await tab.snapshot(), "button Here")
-    with pytest.raises(ActionError, match=r"the point is outside of it: it has \d+×\d+ pixels"):
+    with pytest.raises(ActionError, match=r"the point is outside it: it measures \d+×\d+ pixels"):
         await tab.click(here, at=(70, 5))
     assert await tab.page.title() == "Test"
 
@@ -439,7 +439,9 @@ async def test_a_menu_item_that_goes_away_at_the_press_is_to_be_looked_for(show)
     tab = await show("""<p id=o>light</p><div id=m role=menuitem tabindex=0
         onmousedown="o.textContent = 'dark'; m.remove()">Dark theme</div>""")
     outcome = await tab.click(ref(await tab.snapshot(), "menuitem Dark theme"))
-    assert outcome.did.endswith("the page took it away at the press: look whether that did it")
+    assert outcome.did.endswith(
+        "the page removed it when it was pressed: check whether that worked"
+    )
     assert "dark" in outcome.changes
 
 

@@ -85,7 +85,7 @@ async def test_crossref_completes_a_pdf_with_a_doi_and_what_the_pdf_says_stays(s
     assert (where.venue, where.volume, where.issue) == ("Annals of Harbours", "12", "3")
     assert (where.pages, where.doi) == ("41-56", "10.5555/crane.7")
     assert other.title == "A guide to cranes"
-    assert "Crossref gives another title: The second crane of Hesk" in other.notes
+    assert "Crossref has a different title: The second crane of Hesk" in other.notes
     assert "Crossref does not know 10.5555/none" in unknown.notes
     assert plain.notes == ()
     assert site.asked.count(known) == 1

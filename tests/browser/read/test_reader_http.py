@@ -345,7 +345,7 @@ async def test_a_page_that_the_browser_did_not_draw_says_why_it_may_be_incomplet
     assert page.document is not None
     [note] = page.document.notes
     assert note.startswith("may be incomplete: an empty shell: 1 words without its scripts")
-    assert note.endswith("the browser did not bring more: no Chrome")
+    assert note.endswith("the browser returned nothing more: no Chrome")
 
 
 async def test_a_page_from_the_cache_says_when_it_came(site: Site, tmp_path: Path) -> None:

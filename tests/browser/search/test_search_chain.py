@@ -69,7 +69,7 @@ async def test_a_blocked_engine_rests_over_runs_and_the_trail_says_why(
 
     assert blocked.asked == [QUERY.text]
     assert [a.outcome for a in result.attempts] == [Outcome.SKIPPED, Outcome.OK]
-    assert "rests 15 min more after blocked" in result.attempts[0].detail
+    assert "paused for another 15 min after blocked" in result.attempts[0].detail
 
 
 async def test_a_slow_engine_is_asked_again_only_when_the_others_give_nothing(
@@ -291,4 +291,4 @@ async def test_an_answer_that_cannot_be_remembered_is_still_an_answer(
     )
 
     assert [r.url for r in result.results] == ["https://a.example/"]
-    assert "not remembered" in result.attempts[0].detail
+    assert "not stored" in result.attempts[0].detail

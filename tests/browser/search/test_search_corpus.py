@@ -238,7 +238,7 @@ async def test_a_link_is_followed_within_the_folder_and_reported_where_it_leads_
     assert sorted(path.removeprefix(f"{folder}/") for path, _ in corpus.sync().unread) == [
         "chain.md", "gone.md", "more", "notes.txt", "plain", "sub/up.md",
     ]  # fmt: skip
-    assert "chain.md (a link that leads out of the folder)" in page.detail
+    assert "chain.md (a link to something outside the folder)" in page.detail
     assert sorted(await find(corpus, "herring gull")) == ["back", "gulls & terns", "terns"]
 
 
@@ -345,7 +345,7 @@ async def test_a_data_folder_within_the_corpus_is_left_out(folder: Path, index: 
     corpus = Corpus(folder, index, extract_body)
     assert await find(corpus, "limpets") == ["marathon.md"]
     assert {Path(path).name: why for path, why in corpus.sync().unread} == dict.fromkeys(
-        ("runs", "corpus"), "part of a data folder of Urchin"
+        ("runs", "corpus"), "part of an Urchin data folder"
     )
 
 

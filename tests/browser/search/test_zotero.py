@@ -75,7 +75,7 @@ def test_a_collection_has_the_files_of_its_items_and_of_those_below(library: Pat
 def test_an_unknown_collection_is_reported_with_those_that_there_are(library: Path) -> None:
     with pytest.raises(SearchError, match="no collection 'Tesis'") as caught:
         names(library, "zotero:Tesis")
-    assert caught.value.hint == "There are: Other, Pumps, Thesis."
+    assert caught.value.hint == "Available: Other, Pumps, Thesis."
     with pytest.raises(SearchError, match="no Zotero library"):
         names(library / "nowhere", "zotero:")
 
@@ -109,7 +109,7 @@ def test_the_command_searches_a_collection(run, library: Path, tmp_path: Path) -
     assert "Ada Quill repaired the pump of the mill." in done.stdout, done.stderr
     wrong = run("Who?", "--corpus", "zotero:Tesis", **{DATA_VARIABLE: str(library)})
     assert wrong.returncode == 2
-    assert "There are: Other, Pumps, Thesis." in wrong.stderr
+    assert "Available: Other, Pumps, Thesis." in wrong.stderr
 
 
 class _Zotero(Handler):

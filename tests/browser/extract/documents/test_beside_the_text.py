@@ -154,7 +154,7 @@ def test_comments_and_formulas_without_a_value_of_a_workbook_are_read() -> None:
     document = read(out.getvalue())
     assert "| Total | =SUM(B1:B1) |" in document.text
     assert "Comment on B1: Second hand" in document.text
-    assert document.notes == ("formulas without a stored value stand as written",)
+    assert document.notes == ("formulas without a stored value are shown as written",)
 
 
 def test_comments_and_the_footer_of_slides_are_read() -> None:
