@@ -125,7 +125,7 @@ def test_a_claim_names_its_record_and_its_unit() -> None:
 
 def test_a_value_in_another_unit_is_refused_with_the_converted_one() -> None:
     [refused, *_] = checked(DAM_IN_KM, {"crest_length_km": 412}, None).notes
-    assert "“412 m”, in another unit: that is 0.412 in the unit of the field" in refused
+    assert "“412 m”, in another unit: that is 0.412 in the field's unit" in refused
 
 
 def test_the_words_of_another_record_do_not_support_a_value() -> None:
