@@ -82,7 +82,7 @@ class Research:
 
     @property
     def reading_query(self) -> str:
-        """The query that selects passages from a long page: all queries' words."""
+        """The query that selects passages from a long page: the question plus later queries."""
         # The first two queries are the question itself, unless the user approved others.
         first = 0 if self.conversation.searches else 2
         later = self.conversation.parameter_values("WEB_SEARCH", "query")[first:]

@@ -106,7 +106,7 @@ async def test_an_empty_account_is_one_whatever_the_status_says(ask, wire):
 
 async def test_a_web_page_is_no_endpoint_and_asked_once(ask, wire):
     wire.sends("<!doctype html><title>Hello</title>")
-    with pytest.raises(NotAnEndpoint, match="not as a model") as caught:
+    with pytest.raises(NotAnEndpoint, match="not like a model") as caught:
         await ask()
     assert "/v1" in caught.value.hint
     assert len(wire.requests) == 1
