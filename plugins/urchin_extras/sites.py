@@ -1,4 +1,4 @@
-"""Sites read by tables alone, of which no saved page was available to test on."""
+"""Sites read by tables only; no saved pages were available for testing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Amazon(DeclaredPlatform):
-    """Ids that product pages have had for a decade; `data-hook` of reviews."""
+    """Element ids that product pages have had for a decade; `data-hook` attributes in reviews."""
 
     name = "amazon"
     hosts = ("amazon.com",)
@@ -22,7 +22,7 @@ class Amazon(DeclaredPlatform):
         "product", title="#productTitle",
         id="input#ASIN@value || :url -> /([A-Z0-9]{10})(?:[/?]|$)",
         text="#feature-bullets || #productDescription || #bookDescription_feature_div",
-        # Of a book its writers; of a thing the brand where the shop's link says no more than it.
+        # The authors of a book; the brand of a product, if the shop link says nothing more.
         author="#bylineInfo .author a || #bylineInfo -> ^(?:Brand|Marke|Marque ?): *(.+)"
         " || #bylineInfo -> ^Visit the (.+) Store$",
         counts={"ratings": "#acrCustomerReviewText"},
@@ -48,13 +48,13 @@ class Amazon(DeclaredPlatform):
     )  # fmt: skip
 
     def owns(self, host: str) -> bool:
-        """Its country hosts, too: `amazon.`, `co.` or `com.`, and a country."""
+        """Include country hosts: `amazon.`, `co.` or `com.`, and a country."""
         name, _, ending = registrable_domain(host).partition(".")
         return name == "amazon" and ending.removeprefix("com.").removeprefix("co.").isalpha()
 
 
 class PubMed(DeclaredPlatform):
-    """`citation_*` meta elements and the abstract's blocks; `.full-docsum` rows of results."""
+    """`citation_*` meta elements and the abstract's blocks; `.full-docsum` result rows."""
 
     name = "pubmed"
     hosts = ("pubmed.ncbi.nlm.nih.gov", "pmc.ncbi.nlm.nih.gov")
@@ -87,7 +87,7 @@ class PubMed(DeclaredPlatform):
 
 
 class OpenReview(DeclaredPlatform):
-    """Notes: `content` fields with or without `value`; what answers a submission are its items."""
+    """Notes: `content` fields with or without `value`; replies to a submission are its items."""
 
     name = "openreview"
     hosts = ("openreview.net",)
@@ -126,7 +126,7 @@ class OpenReview(DeclaredPlatform):
 
 
 def _signed(record: Record) -> Record:
-    """A submission by its authors; a reply by what its signature ends in."""
+    """Return a submission's authors, or the last part of a reply's signature."""
     fields = dict(record.fields)
     author = fields.pop("authors", None) or (record.author or "").rpartition("/")[2]
     return replace(record, author=author.replace("_", " ") or None, fields=fields,
