@@ -1,4 +1,4 @@
-"""`research models`: what is there, a download that goes on, and the question of the first run."""
+"""`research models`: the list, a resumed download, and the first run's question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIGEST = sha256(WEIGHTS).hexdigest()
 
 
 class _Files(Handler):
-    """Serves one file, with ranges, and breaks the first transfer off in the middle."""
+    """Serves one file with range support, and cuts the first transfer off midway."""
 
     def get(self):
         if self.path.endswith("/models"):

@@ -1,4 +1,4 @@
-"""A run under a timestamp: since when it is as it is, by the word of an authority outside."""
+"""Timestamped runs: an external authority confirms since when a run is unchanged."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ READ_AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def leaves(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield the JSON Pointer of each value of an instance, with the value."""
+    """Yield the JSON Pointer of each value in an instance, with the value."""
     if isinstance(node, dict | list):
         for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
             yield from leaves(inner, (*path, key))
@@ -43,7 +43,7 @@ def leaves(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, A
 
 
 def checked(case: Case, data: Any, judge: Judge | None, *, exact: bool = False) -> CheckedValues:
-    """Check data that cite the whole page or, if `exact`, the passages that hold each value."""
+    """Check data that cite the whole page or, if `exact`, the passages that contain each value."""
     evidence = Evidence(f"What is known of {case.title}?")
     document = Document(url="https://page.test/", title=case.title, text=case.text)
     evidence.add(Page(document.url, document.url, "http", Outcome.OK, READ_AT, document=document))
@@ -59,7 +59,7 @@ def checked(case: Case, data: Any, judge: Judge | None, *, exact: bool = False) 
 
 
 def careful(case: Case, data: Any) -> Judge:
-    """A judge that knows the right data, and quotes the page where a claim names its record."""
+    """A judge that knows the correct data, and quotes the page if a claim names its record."""
     right = dict(leaves(case.data))
 
     def judge(claim: str, _passages: Any) -> Verdict:

@@ -1,4 +1,4 @@
-"""Search results as evidence: numbers of their own, and pages before them."""
+"""Search results as evidence: they have their own numbers, and pages take precedence."""
 
 from __future__ import annotations
 

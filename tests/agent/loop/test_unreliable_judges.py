@@ -1,4 +1,4 @@
-"""No judge talks a wrong sentence into *supported*, and none is needed for an irrelevant answer.
+"""No judge can make a wrong sentence *supported*, and none is needed for an irrelevant answer.
 
 The judges are careful, a rubber stamp, one that invents quotations, and a silent one.
 """
@@ -33,7 +33,7 @@ CLAIM = re.compile(r"^Claim (\d+): (.*)$", re.MULTILINE)
 
 
 class JudgeModel:
-    """A judge that says a line of each claim, by its text, and that the question is answered."""
+    """A judge with a line for each claim, by its text, that says the question is answered."""
 
     name = "judge"
 

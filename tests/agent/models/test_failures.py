@@ -1,4 +1,4 @@
-"""A provider that fails in any of its ways, asked plainly and as a stream, through both clients."""
+"""All kinds of provider failures, with and without streaming, through both clients."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ASKED = [Message("user", "When?")]
 
 @pytest.fixture(params=["openai", "anthropic"])
 def wire(request, provider, claude):
-    """The endpoint of one of the two."""
+    """The endpoint for one of the two clients."""
     return provider if request.param == "openai" else claude
 
 
 @pytest.fixture(params=["whole", "streamed"])
 async def ask(request, wire, provider):
-    """Ask the endpoint plainly, or as a stream."""
+    """Call the endpoint with or without streaming."""
     kind, name = (
         (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
     )

@@ -1,4 +1,4 @@
-"""Replies that come as a stream: heard piece by piece, whole in the end."""
+"""Streamed replies: received piece by piece, complete in the end."""
 
 from __future__ import annotations
 

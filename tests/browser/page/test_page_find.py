@@ -1,4 +1,4 @@
-"""FIND says that a text is not there only where it is not; what could not be searched is noted."""
+"""FIND reports a text as missing only if it is; what could not be searched is noted."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 
@@ -86,7 +86,7 @@ for (const [list, word] of [[long, 'Ship'], [short, 'Letter']]) {
 
 
 async def test_a_short_list_is_searched_before_a_long_one(show):
-    """Also where a line has the same words, but not in this order."""
+    """Also if a line has the same words in a different order."""
     tab = await show(f"<p>Letter 3 of 90</p>{TWO_LISTS}")
     assert "Letter 90" in (await tab.find("Letter 90")).text
 
