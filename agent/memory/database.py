@@ -365,7 +365,7 @@ _DAMAGED = (
     "The file is damaged or is not a memory database: move it away to start a new one; "
     "`sqlite3 FILE .recover` saves what it can."
 )
-_READ_ONLY = "The file or its folder is not writable: choose another one with --data-dir."
+_READ_ONLY = "The file or its folder cannot be written: choose another one with --data-dir."
 _HINTS = {
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,

@@ -1,5 +1,4 @@
-"""Real loopback servers that answer as a test requires: normally, slowly, endlessly or
-hostilely."""
+"""Real loopback servers that answer as a test requires: normal, slow, endless or hostile."""
 
 from __future__ import annotations
 
