@@ -72,7 +72,7 @@ def complete(
         if calendar.rstrip("/") in own or calendar in ots.DEFAULT_CALENDAR_WHITELIST:
             requests.append((node, calendar))
         else:
-            strange.append(f"{calendar} was not contacted: add it with --calendar if you trust it")
+            strange.append(f"{calendar} was not contacted: name it with --calendar if you trust it")
     missing = (*strange, *_ask_all(requests, "GET", proxy))
     return _serialize(found), missing
 
