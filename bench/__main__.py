@@ -1,7 +1,7 @@
 """Run every benchmark: `python -m bench [DATA]`, or `make bench [DATA=folder]`.
 
-DATA is a folder of data sets; each script is handed the place below it where its files lie, and
-skipped, with a word, where they are not there. Ends with 8 where a script missed its targets.
+DATA is a folder of data sets; each script gets the path below it that contains its files, and is
+skipped, with a note, if they are missing. Exits with 8 if a script missed its targets.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ TARGETS_MISSED = 8
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A script; `data` is the file (or folder) that it looks for below DATA.
+    """A script; `data` is the file or folder that it looks for below DATA.
 
-    `optional` ones have something to measure without DATA too; `every` one takes all the folders
-    where one of its files lies, others the first.
+    With `optional` there is something to measure even without DATA; with `every` the script gets
+    all folders that contain one of its files, otherwise only the first.
     """
 
     name: str
@@ -74,10 +74,10 @@ BENCHES = (
 
 
 def main(argument: str = "") -> int:
-    """Run all, one after another; 0, or the code of the last that failed."""
+    """Run all, one after another; return 0, or the code of the last one that failed."""
     data = Path(argument).resolve() if argument else None
     if data and not data.is_dir():
-        print(f"bench: {data} is no folder", file=sys.stderr)
+        print(f"bench: {data} is not a folder", file=sys.stderr)
         return 2
     codes = [run(bench, data) for bench in BENCHES]
     failed = [code for code in codes if code]
@@ -85,7 +85,7 @@ def main(argument: str = "") -> int:
 
 
 def run(bench: Bench, data: Path | None) -> int:
-    """Run one script in a process of its own; its exit code, 0 where it is skipped."""
+    """Run one script in its own process; return its exit code (0 if skipped)."""
     folders = places(bench, data) if data and bench.data else []
     print(f"\n== {bench.name}", flush=True)
     if not folders and not bench.optional:
@@ -100,7 +100,7 @@ def run(bench: Bench, data: Path | None) -> int:
 
 
 def places(bench: Bench, data: Path) -> list[Path]:
-    """The folders to hand over: those wanted by name, or those that a file is named from."""
+    """Return the folders to pass on: those requested by name, or those containing a named file."""
     folders = []
     for wanted in bench.data.split():
         for found in data.glob(f"**/{wanted}"):

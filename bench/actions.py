@@ -1,8 +1,8 @@
-"""Refs on what can be clicked, from a click to the next observation, and a browser's start.
+"""Measures refs on clickable elements, time from a click to the next observation, and startup.
 
     python -m bench.actions
 
-Prints the share of labelled elements with refs, then medians over a static page of 200 paragraphs
+Prints the share of labelled elements with refs, then medians on a static page of 200 paragraphs
 with links and a form of 40 fields.
 """
 
@@ -39,7 +39,7 @@ PAGE = (
 
 
 async def timed(act: Callable[[], Awaitable[ActionOutcome]]) -> tuple[float, int]:
-    """Median milliseconds and tokens (characters / 4) of an action's answer."""
+    """Return median milliseconds and tokens (characters / 4) of an action's result."""
     times, sizes = [], []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -57,7 +57,7 @@ async def start_seconds(url: str) -> float:
 
 
 async def share_with_refs(browser: Browser, pages: Pages) -> float:
-    """Share of the labelled elements that have a ref, page by page."""
+    """Return the share of labelled elements that have a ref, page by page."""
     found = await labels(browser, pages)
     for page in found:
         print(f"{page.page:20} {page.labelled} labelled, without a ref: {page.missed or 'none'}")

@@ -1,13 +1,13 @@
-"""Which steps of `browser.extract.html` pay on pages they were not chosen on.
+"""Finds which steps of `browser.extract.html` pay off on pages they were not chosen on.
 
     python -m bench.article_steps DATA [DATA ...]
 
-DATA as in `bench.articles`. Nested cross-validation: each page falls into one of five folds
-by the hash of its address. On four folds steps are dropped greedily, the one whose loss costs
-least first, as long as the mean F1 of the sets falls by no more than TIE: the simpler of two that
-tie wins. The fifth fold is read with what was left, and counted. The guards for pages that these
-sets do not have (listings, short pages, lists within a text) stand outside of it. Printed: the
-steps of each choice, and per set and over all the F1 on unseen folds, beside trafilatura's modes.
+DATA is as in `bench.articles`. This is nested cross-validation: each page falls into one of five
+folds by the hash of its address. On four folds steps are dropped greedily, cheapest loss first, as
+long as the mean F1 of the sets falls by no more than TIE; in a tie, the simpler choice wins. The
+fifth fold is read with the remaining steps and scored. Guards for pages that these sets lack
+(listings, short pages, lists within a text) are not included. Prints the steps of each choice and,
+per set and overall, the F1 on unseen folds beside trafilatura's modes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 TIE = 0.0002
-"""F1 that a step must bring on the four folds it is chosen on: half a page of a thousand."""
+"""F1 that a step must add on the four folds it is chosen on: half a page in a thousand."""
 
 NEUTRAL: dict[str, tuple[Any, Any]] = {
     "_keep_opening": (reader._Body, lambda _self, _kept: None),
@@ -49,7 +49,7 @@ STEPS = frozenset(NEUTRAL)
 
 @dataclass
 class Page:
-    """A page, read as far as no step touches it, and what was scored of it."""
+    """A page, processed as far as no step affects it, and its scores."""
 
     fold: int
     truth: Truth
@@ -62,14 +62,14 @@ class Page:
     by_steps: dict[frozenset[str], tuple[float, ...]] = field(default_factory=dict)
 
     def counts(self, text: str) -> tuple[float, ...]:
-        """The counts of a text, each text once."""
+        """Score a text; each text is scored only once."""
         if text not in self.known:
             self.known[text] = score(self.truth, text)
         return self.known[text]
 
 
 def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
-    """Read a page once, and let both modes of trafilatura read it."""
+    """Read a page once, including with both modes of trafilatura."""
     modes = {
         name: trafilatura.extract(html, include_comments=False, favor_precision=precise) or ""
         for name, precise in (("trafilatura", False), ("precision", True))
@@ -96,7 +96,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
 
 
 def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
-    """Score all pages with these steps alone."""
+    """Score all pages with only these steps."""
     kept = {name: getattr(owner, name) for name, (owner, _) in NEUTRAL.items()}
     real = reader.read_plainly
     try:
@@ -106,7 +106,7 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
         for page in pages:
             if steps in page.by_steps:
                 continue
-            # trafilatura, its answers kept: it would be asked the same for every set of steps.
+            # trafilatura with cached answers: it would be asked the same for every set of steps.
             reader.read_plainly = page.modes["once"]  # type: ignore[assignment]
             blocks = reader.content_blocks(page.walked, page.root[0], page.meta, page.scale)
             page.by_steps[steps] = page.counts(render_text(blocks))
@@ -117,7 +117,7 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
 
 
 def mean_f1(sets: dict[str, list[Page]], steps: frozenset[str], fold: int) -> float:
-    """The mean over the sets of F1 on all folds but one, each set weighing by its pages."""
+    """Return the mean F1 over the sets on all folds but one, weighting each set by its pages."""
     total, pages_counted = 0.0, 0
     for pages in sets.values():
         seen = [page for page in pages if page.fold != fold]
@@ -128,7 +128,7 @@ def mean_f1(sets: dict[str, list[Page]], steps: frozenset[str], fold: int) -> fl
 
 
 def choose(sets: dict[str, list[Page]], fold: int) -> frozenset[str]:
-    """Drop steps as long as that costs no more than TIE, on all folds but one."""
+    """Drop steps as long as that costs no more than TIE on all folds but one."""
     steps, reached = STEPS, mean_f1(sets, STEPS, fold)
     while steps:
         tried = {name: mean_f1(sets, steps - {name}, fold) for name in sorted(steps)}
@@ -140,7 +140,7 @@ def choose(sets: dict[str, list[Page]], fold: int) -> frozenset[str]:
 
 
 def main(folders: list[Path]) -> int:
-    """Print the choices and the figures; 1 where ours is behind a mode of trafilatura."""
+    """Print the choices and figures; return 1 if ours is behind a mode of trafilatura."""
     sets = {path.name: [prepare(*page) for page in pages_of(path)] for path in folders}
     print("read", {name: len(pages) for name, pages in sets.items()}, flush=True)
     chosen = {}

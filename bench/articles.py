@@ -1,13 +1,14 @@
-"""Article text beside trafilatura's modes, on folders of pages with known text.
+"""Compares article text with trafilatura's modes on folders of pages with known text.
 
     python -m bench.articles DATA [DATA ...]
 
-DATA holds `ground-truth.json` ({id: {articleBody, url}}) and `<id>.html.gz` beside it or in `html/`
-(article-extraction-benchmark: precision and recall over runs of four words, averaged over pages,
-and F1 of the two), or `sentences.json` ({url: {file, with, without}}; trafilatura's own measure:
-sentences that must be in the text, and must not). All extractors run in turn on each page; times
-are medians of three, of the processor, so that a busy machine slows none. Exits 1 where ours
-is behind a mode of trafilatura, loses a page wholly that it reads, or takes over 1.4 × its time.
+DATA contains `ground-truth.json` ({id: {articleBody, url}}) and `<id>.html.gz` beside it or in
+`html/` (article-extraction-benchmark: precision and recall over runs of four words, averaged over
+pages, and F1 of the two), or `sentences.json` ({url: {file, with, without}}; trafilatura's own
+measure: sentences that must and must not be in the text). All extractors run in turn on each page;
+times are medians of three runs in CPU time, so a busy machine does not affect them. Exits with 1 if
+ours is behind a mode of trafilatura, completely loses a page that it reads, or takes over 1.4 × its
+time.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _RATES = 2
 
 
 def main(folders: list[Path]) -> int:
-    """Print F1, precision, recall and time a page of each extractor; 1 where a target is missed."""
+    """Print each extractor's F1, precision, recall and time per page; 1 if a target is missed."""
     tools: dict[str, Callable[[str | bytes, str], str]] = {
         "urchin": lambda html, url: extract(html, url).text,
         "trafilatura": lambda html, _: trafilatura.extract(html, include_comments=False) or "",
@@ -77,7 +78,7 @@ def main(folders: list[Path]) -> int:
 
 
 def pages_of(data: Path) -> Iterator[tuple[str | bytes, str, Truth]]:
-    """Each page of a folder: its HTML, its address, and what must be read of it."""
+    """Yield each page in a folder: its HTML, its address, and what must be read from it."""
     if (data / "sentences.json").exists():
         for url, item in json.loads((data / "sentences.json").read_text("utf-8")).items():
             page = gzip.decompress((data / item["file"]).read_bytes())
@@ -116,7 +117,7 @@ def _shingles(text: str) -> Counter[tuple[str, ...]]:
 
 
 def score(truth: Truth, text: str) -> tuple[float, ...]:
-    """Precision and recall over runs of words, or (kept, false, wanted) sentences."""
+    """Return precision and recall over runs of words, or (kept, false, wanted) sentences."""
     if isinstance(truth, str):
         return _shared_runs(truth, text)
     wanted, unwanted = truth
@@ -125,7 +126,7 @@ def score(truth: Truth, text: str) -> tuple[float, ...]:
 
 
 def rates(counts: Sequence[tuple[float, ...]]) -> tuple[float, float, float]:
-    """F1, precision and recall over the pages of a set, from what `score` counted on each."""
+    """Return F1, precision and recall over a set's pages, from what `score` counted on each."""
     if len(counts[0]) == _RATES:
         precision, recall = (statistics.mean(row[n] for row in counts) for n in (0, 1))
     else:

@@ -1,17 +1,18 @@
-"""Audit drafts over a closed web, with faults planted in them: what is found, what is accused.
+"""Audits drafts with planted faults over a closed web; counts faults found and false accusations.
 
     python -m bench.audits FOLDER
     python -m bench.audits write FOLDER DRAFTS [--data FOLDER] [--address HOST:PORT]
     python -m bench.audits count FOLDER DRAFTS [--data FOLDER] [--model NAME]
         [--base-url URL] [-v]
 
-FOLDER holds `serve.py`, the folder `--data` names (else FOLDER itself) its `docs.jsonl` and
-`questions.jsonl`. `write` makes ten drafts (Markdown, HTML, Word; links, footnotes, numbered
-references) of sentences that stand in the pages, and of faults: a wrong figure, another page cited,
-a dead link, a sentence that is not stated; `truth.json` says which is which. `count` serves the
-pages at the drafts' address, audits each draft as the command does, and prints how many faults of
-each kind are found and which true sentences are called wrong. Exits 8 under 95 % or with any.
-With FOLDER alone both are done with code alone, which has to find 24 of the 60, and accuse nobody.
+FOLDER contains `serve.py`; the folder given by `--data` (default: FOLDER itself) contains
+`docs.jsonl` and `questions.jsonl`. `write` creates ten drafts (Markdown, HTML, Word; links,
+footnotes, numbered references) from sentences in the pages and from faults: a wrong figure, another
+page cited, a dead link, an unsupported sentence; `truth.json` says which is which. `count` serves
+the pages at the drafts' address, audits each draft as the command does, and prints how many faults
+of each kind are found and which true sentences are called wrong. Exits with 8 if under 95 % are
+found or any true sentence is called wrong. With only FOLDER, both steps run without a model, which
+must find 24 of the 60 faults and call no true sentence wrong.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 DRAFTS, TRUE_EACH = 10, 10
 FAULTS_EACH = ("figure", "figure", "page", "page", "dead", "unstated")
-"""Faults of a draft; every other draft has one `page` less and one `unstated` more."""
+"""Faults per draft; every other draft has one `page` fewer and one `unstated` more."""
 FOUND = 0.95
 STEPS = ("write", "count")
 _NUMBER = re.compile(r"(?<![\d.,:/])\d{1,4}(?![\d.,:/%]|\w)")
@@ -50,7 +51,7 @@ _UNSTATED = (
 
 
 class Line(NamedTuple):
-    """A sentence of a draft, the address it cites, and its fault (empty where it is true)."""
+    """A sentence in a draft, the address it cites, and its fault (empty if it is true)."""
 
     text: str
     url: str
@@ -70,7 +71,7 @@ def main() -> int:
 
 
 def main_of(options: argparse.Namespace) -> int:
-    """Do one step."""
+    """Run one step."""
     data = options.data or options.folder
     if options.step == "write":
         write(data, options.drafts, options.address)
@@ -88,7 +89,7 @@ def main_of(options: argparse.Namespace) -> int:
 
 
 def write(data: Path, folder: Path, address: str) -> None:
-    """Write the drafts and what is true of them."""
+    """Write the drafts and their ground truth."""
     folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(18)
     facts = list(_facts(data))
@@ -108,9 +109,10 @@ def write(data: Path, folder: Path, address: str) -> None:
 
 
 def _facts(data: Path) -> Iterator[tuple[str, str]]:
-    """Give sentences that stand literally in a page, each once, with the page's id.
+    """Yield sentences that appear literally on a page, each once, with the page's id.
 
-    Those that questions rest on, and the first one of every page that questions are about.
+    These are the sentences that questions depend on, and the first one on every page that questions
+    are about.
     """
     questions = map(json.loads, (data / "questions.jsonl").open(encoding="utf-8"))
     rows = [(row["text"], row["doc"]) for one in questions for row in one["evidence"]]
@@ -133,7 +135,7 @@ def _line(
     address: str,
     chance: random.Random,
 ) -> Line:
-    """Take the first sentence that fits out of the facts, and plant the fault in it."""
+    """Take the first suitable sentence from the facts and plant the fault in it."""
     for place, (said, doc) in enumerate(facts):
         text, page = said, doc
         if fault == "figure":
@@ -159,7 +161,7 @@ def _line(
 
 
 def _retold(text: str, chance: random.Random) -> str:
-    """Say a true sentence as authors do: as it is, in other typography, shorter, or reported."""
+    """Reword a true sentence as authors do: unchanged, retyped, shortened, or reported."""
     match chance.randrange(5):
         case 0:
             return text.replace("'", "’").replace(" - ", " – ")
@@ -180,7 +182,7 @@ def _paragraphs(lines: Sequence[Line]) -> list[Sequence[Line]]:
 
 
 def _linked(folder: Path, number: int, lines: Sequence[Line]) -> str:
-    """Markdown with a link behind each sentence."""
+    """Format Markdown with a link after each sentence."""
     body = "\n\n".join(
         " ".join(f"{line.text.removesuffix('.')} ([{line.title}]({line.url}))." for line in some)
         for some in _paragraphs(lines)
@@ -189,7 +191,7 @@ def _linked(folder: Path, number: int, lines: Sequence[Line]) -> str:
 
 
 def _footnoted(folder: Path, number: int, lines: Sequence[Line]) -> str:
-    """Markdown with footnotes, defined at its end."""
+    """Format Markdown with footnotes defined at the end."""
     body = "\n\n".join(
         " ".join(f"{line.text}[^{lines.index(line) + 1}]" for line in some)
         for some in _paragraphs(lines)
@@ -199,7 +201,7 @@ def _footnoted(folder: Path, number: int, lines: Sequence[Line]) -> str:
 
 
 def _numbered(folder: Path, number: int, lines: Sequence[Line]) -> str:
-    """HTML with numbers in brackets, and a list of references."""
+    """Format HTML with bracketed numbers and a reference list."""
     body = "".join(
         "<p>"
         + " ".join(f"{escape(x.text.removesuffix('.'))} [{lines.index(x) + 1}]." for x in some)
@@ -212,7 +214,7 @@ def _numbered(folder: Path, number: int, lines: Sequence[Line]) -> str:
 
 
 def _linked_html(folder: Path, number: int, lines: Sequence[Line]) -> str:
-    """HTML whose links are words of the sentences."""
+    """Format HTML in which words in the sentences are links."""
     cut = ((line, *line.text.split(" ", 1)) for line in lines)
     linked = [f'<a href="{x.url}">{escape(word)}</a> {escape(rest)}' for x, word, rest in cut]
     return _page(folder, number, f"<p>{'<p>'.join(linked)}")
@@ -224,7 +226,7 @@ def _page(folder: Path, number: int, body: str) -> str:
 
 
 def _word(folder: Path, number: int, lines: Sequence[Line]) -> str:
-    """Word with numbers in brackets, and a list of references."""
+    """Write a Word file with bracketed numbers and a reference list."""
     from docx import Document
 
     document = Document()
@@ -248,7 +250,7 @@ def _kept(path: Path, text: str) -> str:
 
 
 async def count(options: argparse.Namespace, truth: dict[str, Any]) -> int:
-    """Audit each draft; print what was found by kind, and which true sentences are accused."""
+    """Audit each draft; print faults found by kind, and true sentences that are called wrong."""
     from agent.export.report_view import faults
     from agent.run.audit import audit
 
@@ -286,7 +288,7 @@ async def count(options: argparse.Namespace, truth: dict[str, Any]) -> int:
 
 
 def _same(text: str, line: Line) -> bool:
-    """Whether what an audit names is a line's sentence, or the address that it cites."""
+    """Whether what an audit names is a line's sentence or the address it cites."""
     told, own = (" ".join(re.findall(r"\w+", one)) for one in (text, line.text))
     return text == line.url or (len(told) > 20 and told in own)
 
@@ -306,7 +308,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--address", default="127.0.0.1:8731")
     parser.add_argument("--model")
     parser.add_argument("--base-url")
-    parser.add_argument("--least", type=float, default=FOUND, help="Share of faults to be found.")
+    parser.add_argument(
+        "--least", type=float, default=FOUND, help="Minimum share of faults to find."
+    )
     parser.add_argument("-v", "--verbose", action="store_true")
     return parser
 

@@ -1,4 +1,4 @@
-"""Pages far too large: how long a snapshot takes, and how large it is.
+"""Measures how long a snapshot of a far too large page takes, and how large it is.
 
 python -m bench.bounds
 """
@@ -19,7 +19,7 @@ OPEN_SECONDS = 20.0
 
 
 async def measure(url: str) -> tuple[int, float]:
-    """Bytes and seconds of one snapshot without a budget; a typed error has no bytes."""
+    """Return the bytes and seconds of one snapshot without a budget; a typed error has no bytes."""
     async with Browser.launch() as browser:
         begun = time.perf_counter()
         try:

@@ -1,12 +1,12 @@
-"""Ten sessions of @playwright/mcp, recorded, then played with `research browser`.
+"""Records ten sessions with @playwright/mcp, then replays them with `research browser`.
 
     python -m bench.browser_command [FOLDER] [SESSION …]
 
-FOLDER keeps @playwright/mcp (npm; a temporary one without it). Six sessions are on pages of an
-office, of the size that such pages have, four on component libraries. Both sides are given role and
-name of each element and find its ref in what was shown; `research browser find`, if it is needed,
-is counted. Printed by session: whether it was done, whether the pages are alike after each act, and
-the tokens. Ends with 8 where an outcome differs, or the tokens are more than 15 %.
+FOLDER stores @playwright/mcp (from npm; a temporary folder by default). Six sessions are on office
+pages of realistic size, four on component libraries. Both sides are given the role and name of each
+element and find its ref in what was shown; `research browser find`, if needed, is counted. Prints
+for each session whether it was completed, whether the pages are equal after each action, and the
+tokens. Exits with 8 if an outcome differs, or the tokens exceed 15 %.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ DIGEST = f"""() => {{
   const digest = [...state].reduce((sum, one) => (sum * 31 + one.charCodeAt(0)) | 0, 7);
   return JSON.stringify({{ digest, length: state.length, end: state.slice(-300) }});
 }}"""
-"""A page's state in short: `research browser eval` shows the beginning of a long result."""
+"""A digest of a page's state: `research browser eval` shows only the beginning of a long result."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """An act on the element `target` ("role name"), for both sides."""
+    """An action on the element `target` ("role name"), for both sides."""
 
     tool: str
     target: str = ""
     text: str = ""
 
     def step(self) -> Step:
-        """The act as a call of @playwright/mcp."""
+        """The action as a call to @playwright/mcp."""
         at = {"target": f"@{self.target}"} if self.target else {}
         tool, given = {
             "CLICK": ("browser_click", {}),
@@ -59,7 +59,7 @@ class Act:
         return Step(tool, {**at, **given})
 
     def arguments(self, ref: str) -> dict[str, Any]:
-        """The arguments of `research browser`."""
+        """The arguments for `research browser`."""
         field = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}.get(self.tool)
         return {**({"ref": ref} if ref else {}), **({field: self.text} if field else {})}
 
@@ -78,7 +78,7 @@ def _select(target: str, text: str) -> Act:
 
 @dataclass(frozen=True)
 class Session:
-    """A page, acts on it, and a JS expression that is true when the session was done."""
+    """A page, actions on it, and a JS expression that is true when the session is completed."""
 
     page: str
     acts: tuple[Act, ...]
@@ -193,7 +193,7 @@ class _Office(Handler):
 
 @dataclass
 class Played:
-    """What a session came to on one side."""
+    """The result of a session on one side."""
 
     done: bool
     states: list[str]
@@ -202,7 +202,7 @@ class Played:
 
 
 async def recorded(session: Session, url: str, address: str, folder: Path) -> Played:
-    """Play a session with @playwright/mcp."""
+    """Run a session with @playwright/mcp."""
     with TemporaryDirectory() as made:
         async with reference(folder, address, Path(made), DIGEST) as recorder:
             await recorder.call(Step("browser_navigate", {"url": url}))
@@ -215,7 +215,7 @@ async def recorded(session: Session, url: str, address: str, folder: Path) -> Pl
 
 
 class Command:
-    """`research browser` on one session: what it prints, and its tokens."""
+    """`research browser` in one session: what it prints, and its tokens."""
 
     def __init__(self, data: Path, address: str) -> None:
         self._folder = session_folder(data, "bench")
@@ -258,7 +258,7 @@ class Command:
 
 
 def commanded(session: Session, url: str, address: str) -> Played:
-    """Play a session with `research browser`."""
+    """Run a session with `research browser`."""
     with TemporaryDirectory() as data:
         command = Command(Path(data), address)
         try:

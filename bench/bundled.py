@@ -1,10 +1,10 @@
-"""The questions about the bundled web, each a real run of the keyless model, in the real browser.
+"""Asks the questions about the bundled web, each in a real run of the extractive model.
 
     python -m bench.bundled [--misses]
 
-Printed by what a question needs (one page, two, a PDF, a script, a click …): how many were
-answered with the gold answer in at most three cited sentences, or, where there is no answer, ended
-as not found; and the median seconds.
+Prints, by what a question needs (one page, two, a PDF, a script, a click …), how many were answered
+with the gold answer in at most three cited sentences or, if there is no answer, ended as not found;
+and the median seconds.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Tried:
 
 
 async def main(*, show_misses: bool) -> None:
-    """Ask all questions, one after another; print the table."""
+    """Ask all questions one after another and print the table."""
     questions = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     with serve() as site, tempfile.TemporaryDirectory() as folder:
         tried = [await ask(question, site, folder) for question in questions]

@@ -1,10 +1,10 @@
-"""How much of what a page shows can be cited, and what its evidence costs.
+"""Measures how much of what a page shows can be cited, and what its evidence costs.
 
     python -m bench.citing [--login STATE.json] [ADDRESS…]
 
-Without addresses the project's own pages are served and looked at; addresses are those of running
-applications on this machine. For each page: the share of the words that it shows (its text, and the
-values of its fields) and a whole snapshot has, that some passage of its source has too; the tokens
+Without addresses the project's own pages are served and examined; addresses are those of
+applications running on this machine. Prints for each page: of the words that it shows (text and
+field values) and a full snapshot contains, the share found in a passage of its source; the tokens
 of a snapshot at the default budget; and the size of the source beside that of its article.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from browser.page.tab import Tab
 
-# The text that is shown, and what stands in fields, which no text has.
+# The shown text, and the field values, which are not part of any text.
 SHOWN = """() => {
   const seen = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const chosen = (e) => [...e.selectedOptions].map((o) => o.label).join(' ');
@@ -52,7 +52,7 @@ SETTLED_SECONDS = 8.0
 
 @dataclass(frozen=True)
 class Row:
-    """One page: how much can be cited of its text and of its values, tokens, and sizes."""
+    """One page: how much of its text and values can be cited, tokens, and sizes."""
 
     address: str
     cited: float
@@ -67,7 +67,7 @@ def share(wanted: set[str], found: set[str]) -> float:
 
 
 async def look(tab: Tab, address: str) -> Row:
-    """Make the source of a page as a run does, and compare it with what the page shows."""
+    """Create a page's source as a run does, and compare it with what the page shows."""
     await tab.wait_until_idle(SETTLED_SECONDS)
     whole, shown = await tab.snapshot(budget=None), await tab.page.evaluate(SHOWN)
     page = await read_rendered(tab)

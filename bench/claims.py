@@ -1,8 +1,8 @@
-"""Measure claim checking, in code alone: `python -m bench.claims [DATA] [-v]`.
+"""Measure claim checking without a model: `python -m bench.claims [DATA] [-v]`.
 
 DATA is a folder with `citations.jsonl` (claim, doc, label, how) and `docs.jsonl` (id, text).
-Without it only the claims in `paraphrases` are measured, all 6,002 of them; -v prints every one.
-Their authors had seen nothing of the checks.
+Without it, only the 6,002 claims in `paraphrases` are measured; -v prints every one. Their authors
+had not seen the checks.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ STATES = tuple(VerdictState)
 GOOD = frozenset({"supported", "faithful", "true"})
 MISSED = 8
 MOST_ALARMS, LEAST_CITATIONS, MOST_MS = 0.005, 0.97, 3.0
-"""Targets: true claims called contradicted, citations right, milliseconds a claim."""
+"""Targets: true claims called contradicted, citations right, milliseconds per claim."""
 
 
 @dataclass
 class Tally:
-    """Verdicts of one kind of claim."""
+    """Verdicts on one kind of claim."""
 
     states: dict[VerdictState, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
     right: int = 0
@@ -45,7 +45,7 @@ class Tally:
 
 
 def main() -> int:
-    """Print the table by kind for each set; 8 where a target is missed."""
+    """Print the table by kind for each set; return 8 if a target is missed."""
     folders = [Path(argument) for argument in sys.argv[1:] if not argument.startswith("-")]
     met = True
     for folder in folders:
@@ -60,15 +60,15 @@ def main() -> int:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Read a file of JSON lines."""
+    """Read a JSON Lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def measure(name: str, cases: list[tuple[dict[str, Any], str]], *, least: float = 0.0) -> bool:
-    """Check every case and print verdicts by kind; tell whether the targets are met.
+    """Check every case and print verdicts by kind; return whether the targets are met.
 
-    False alarms are true claims called contradicted, and wrong ones called supported. Of those, a
-    set of citations may have a few (`least` is the share that must be right), the others none.
+    False alarms are true claims called contradicted and wrong ones called supported. A set of
+    citations may have a few (`least` is the share that must be right), other sets none.
     """
     tallies: dict[str, Tally] = defaultdict(Tally)
     alarms = believed = good_ones = 0
@@ -93,7 +93,7 @@ def measure(name: str, cases: list[tuple[dict[str, Any], str]], *, least: float 
 
 
 def show(name: str, tallies: dict[str, Tally], spent: float) -> float:
-    """Print one table; give the share that is right."""
+    """Print one table; return the share that is right."""
     print(
         f"\n{name}: {spent:.2f} ms a claim\n{'kind':18}", *(f"{s:>13}" for s in STATES), "  right"
     )

@@ -1,9 +1,10 @@
-"""`research mcp serve` before clients that others wrote: the TypeScript SDK's, the inspector's.
+"""Tests `research mcp serve` with third-party clients: the TypeScript SDK's, the inspector's.
 
     python -m bench.clients [FOLDER]
 
-FOLDER keeps what is installed from npm. Over standard streams and HTTP: list, call, progress,
-cancel, error, resource; the answer has to be that of the shell. Ends with 8 where one differs.
+FOLDER stores what is installed from npm. Over standard streams and HTTP it checks list, call,
+progress, cancel, error and resource; the answers must equal those of the shell. Exits with 8 if one
+differs.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 PACKAGES = {
     "@modelcontextprotocol/sdk": "",
-    "@modelcontextprotocol/inspector": "@0.22.0",  # on Node 20 npm takes 0.15, which sends no token
+    "@modelcontextprotocol/inspector": "@0.22.0",  # Node 20: npm picks 0.15, which sends no token
 }
 COMMAND = str(Path(sys.executable).with_name("research"))
 QUESTION = "When was Hesk Light first lit?"
@@ -43,7 +44,7 @@ EXPECTED = {
 
 
 def told(*command: str, folder: Path, **more: str) -> Any:
-    """Run a command, and read the JSON that it prints; its error where it prints none."""
+    """Run a command and return the JSON that it prints, or its error if it prints none."""
     env = {**os.environ, **more}
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=folder, env=env, check=False, timeout=300
@@ -56,7 +57,7 @@ def told(*command: str, folder: Path, **more: str) -> Any:
 
 @contextmanager
 def over_http(flags: list[str]) -> Iterator[str]:
-    """Serve over HTTP for the length of a block; gives the address."""
+    """Serve over HTTP until the block ends; yields the address."""
     command = [COMMAND, "mcp", "serve", "--http", *flags]
     env = {**os.environ, "RESEARCH_MCP_TOKEN": TOKEN}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as server:
@@ -66,14 +67,14 @@ def over_http(flags: list[str]) -> Iterator[str]:
 
 
 def inspect(asked: list[str], folder: Path) -> tuple[Any, Any]:
-    """Have the inspector list the tools, and call one."""
+    """Have the inspector list the tools and call one."""
     listed = told(*asked, "tools/list", folder=folder)
     call = ["tools/call", "--tool-name", "search", "--tool-arg", "query=Hesk Light"]
     return listed, told(*asked, *call, folder=folder)
 
 
 def main(folder: Path) -> int:
-    """Install, ask in each way, and say what differs."""
+    """Install, ask in each way, and report differences."""
     for package, at in PACKAGES.items():
         if not (folder / "node_modules" / package).is_dir() and shutil.which("npm"):
             command = ["npm", "install", "--silent", "--prefix", str(folder), f"{package}{at}"]
@@ -92,7 +93,7 @@ def main(folder: Path) -> int:
         with over_http(web) as address:
             found["http"] = told("node", script, "http", address, TOKEN, folder=folder)
         inspector = str(folder / "node_modules" / ".bin" / "mcp-inspector")
-        # The inspector takes options as its own wherever they stand: the flags go by variables.
+        # The inspector takes options anywhere as its own, so the flags are passed as variables.
         own = {"RESEARCH_SEARCH": "searxng", "RESEARCH_SEARXNG_URL": site.url}
         env = [part for name, value in own.items() for part in ("-e", f"{name}={value}")]
         asked = [inspector, "--cli", *env, COMMAND, "mcp", "serve", "--method"]

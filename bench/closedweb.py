@@ -1,18 +1,17 @@
-"""Questions over a closed web, each a real run of the keyless model: right answers, refusals.
+"""Asks questions over a closed web, each in a real run of the extractive model.
 
     python -m bench.closedweb FOLDER [--data FOLDER] [--mixed] [--only N] [--every N]
         [--depth D] [--split] [--misses]
 
-FOLDER holds `serve.py` (pages and a SearXNG-like endpoint on loopback), the folder `--data` names
-(else FOLDER itself) `docs.jsonl`, `questions.jsonl` (id, kind, question, answer, aliases?) and
-`unanswerable.jsonl` (id, question).
+FOLDER contains `serve.py` (pages and a SearXNG-like endpoint on loopback); the folder given by
+`--data` (default: FOLDER itself) contains `docs.jsonl`, `questions.jsonl` (id, kind, question,
+answer, aliases?) and `unanswerable.jsonl` (id, question).
 
-Printed: how often the gold answer stands in the answer's first sentence, how often anywhere in it,
-how many answers are right, how often the answer or one of the first three passages that are shown
-instead has it, how many sentences answers have, what is refused, quotes that stand literally on
-the saved page,
-the Brier score of the confidence beside that of a constant (the share of right answers), seconds.
-`--split` also prints the shares shown in both halves of ten random splits.
+Prints how often the gold answer is in the answer's first sentence, and how often anywhere in it;
+how many answers are right; how often the answer or one of the first three passages shown instead
+contains it; how many sentences answers have; what is refused; how many quotes are literally on the
+saved page; the Brier score of the confidence beside that of a constant (the share of right
+answers); and seconds. `--split` also prints the shares shown in both halves of ten random splits.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 TARGETS_MISSED = 8
 ANSWERS_RIGHT = 0.95
 SHOWN = {"single": 0.75, "multi": 0.45}
-"""Least shares of the questions whose answer is given, or stands in a passage that is shown."""
+"""Minimum shares of questions whose answer is given, or is in a passage that is shown."""
 PASSAGES = 3
 """First passages that count as shown."""
 UNANSWERABLE_REFUSED = 0.90
@@ -52,7 +51,7 @@ MEAN_SENTENCES, MEDIAN_SECONDS = 1.4, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One question's run: the sentence of the answer (from 0) that has the gold answer, or None."""
+    """One question's run, with the answer's sentence (from 0) that has the gold answer, or None."""
 
     question: dict[str, Any]
     report: Report
@@ -78,7 +77,7 @@ class Result:
 
     @property
     def shown(self) -> bool:
-        """The gold answer is given, or stands in one of the first passages that are shown."""
+        """The gold answer is given, or is in one of the first passages that are shown."""
         if self.place is not None or self.kind == "unanswerable":
             return self.place is not None
         texts = [f"{one.heading} {one.text}" for one in self.report.closest[:PASSAGES]]
@@ -86,12 +85,12 @@ class Result:
 
     @property
     def right(self) -> bool:
-        """The gold answer stands in the answer, or there is none and nothing was answered."""
+        """The gold answer is in the answer, or there is none and nothing was answered."""
         return self.refused if self.kind == "unanswerable" else self.place is not None
 
 
 def main() -> int:
-    """Ask all questions; 0 where the targets are met, 8 where not."""
+    """Ask all questions; return 0 if the targets are met, otherwise 8."""
     options = _options()
     data = options.data or options.folder
     questions = load(data)[: options.only][:: options.every]
@@ -115,7 +114,7 @@ def load(folder: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def served(folder: Path, *, mixed: bool = False, data: Path | None = None) -> Iterator[str]:
-    """Serve the closed web until the block ends; gives `127.0.0.1:PORT`."""
+    """Serve the closed web until the block ends; yields `127.0.0.1:PORT`."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -136,7 +135,7 @@ def served(folder: Path, *, mixed: bool = False, data: Path | None = None) -> It
 async def ask_all(
     questions: Iterable[dict[str, Any]], address: str, depth: str = "standard"
 ) -> list[Result]:
-    """Ask one after another, so that the seconds are those of one run."""
+    """Ask the questions one after another, so that the seconds are those of a single run."""
     with tempfile.TemporaryDirectory() as folder:
         return [await ask(question, address, Path(folder), depth) for question in questions]
 
@@ -164,7 +163,7 @@ async def ask(
 
 
 def gold_place(found: Report, question: dict[str, Any]) -> int | None:
-    """The first sentence of an answer that holds the gold answer, in whole words."""
+    """Return the first sentence in an answer that contains the gold answer, in whole words."""
     if found.status != "answered" or not question.get("answer"):
         return None
     said = enumerate(sentence.text for sentence in found.sentences)
@@ -172,13 +171,13 @@ def gold_place(found: Report, question: dict[str, Any]) -> int | None:
 
 
 def has_gold(text: str, question: dict[str, Any]) -> bool:
-    """Whether a text holds the gold answer, in whole words."""
+    """Whether a text contains the gold answer, in whole words."""
     wanted = (question["answer"], *question.get("aliases", []))
     return any(f" {plain(gold)} " in f" {plain(text)} " for gold in wanted)
 
 
 def report(results: list[Result]) -> bool:
-    """Print the figures; tell whether the targets are met."""
+    """Print the figures; return whether the targets are met."""
     met: list[bool] = []
 
     def line(name: str, value: float, target: float, more: str, *, least: bool = True) -> None:
@@ -215,7 +214,7 @@ def report(results: list[Result]) -> bool:
 
 
 def brier(answered: list[Result]) -> None:
-    """Print how well the confidence tells right answers from wrong ones, beside a constant."""
+    """Print how well confidence tells right answers from wrong ones, compared with a constant."""
     pairs = [(r.report.confidence, r.place is not None) for r in answered]
     told = [(value, right) for value, right in pairs if value is not None]
     if not told:

@@ -1,11 +1,11 @@
-"""A whole run as a cold process: a search, three pages, an answer, a model that answers at once.
+"""Measures a whole run as a cold process: search, three pages, answer, with an instant model.
 
     python -m bench.cold [FOLDER]
 
-FOLDER holds `serve.py`, which serves pages and a SearXNG-like endpoint on loopback; without it the
-bundled web is asked. The model is an endpoint on loopback. Prints medians: wall seconds and their
-phases (start with imports; until the model is first asked; work; exit after the report), the peak
-memory of the Python process, and the characters sent to the model. Exit code 8 where a target is
+FOLDER contains `serve.py`, which serves pages and a SearXNG-like endpoint on loopback; without it
+the bundled web is used. The model is an endpoint on loopback. Prints medians: wall seconds and
+their phases (start with imports; until the model is first called; work; exit after the report), the
+peak memory of the Python process, and the characters sent to the model. Exits with 8 if a target is
 missed.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 7
 TARGETS = {"READ": 1.0, "OPEN": 2.0}
-"""Wall seconds: pages read over HTTP, and shown in the browser."""
+"""Wall seconds for pages read over HTTP and shown in the browser."""
 MEGABYTES = 120.0
 TARGETS_MISSED = 8
 _RESEARCH = Path(sys.executable).with_name("research")
@@ -44,7 +44,7 @@ _SENTENCE = re.compile(r"^ *(?:(S\d+¶\d+) )?(\w[^.\n]{30,}\.)", re.MULTILINE)
 
 @dataclass
 class Instant:
-    """A model that searches, reads three pages with one tool, and quotes the first of them."""
+    """A model that searches, reads three pages with one tool, and quotes the first one."""
 
     tool: str
     query: str
@@ -52,7 +52,7 @@ class Instant:
     calls: int = 0
 
     def reply(self, messages: list[dict[str, Any]]) -> str:
-        """Answer at once, by what the last message shows."""
+        """Answer immediately, depending on the last message."""
         self.calls += 1
         self.characters += sum(len(message["content"]) for message in messages)
         last = messages[-1]["content"]
@@ -67,7 +67,7 @@ class Instant:
 
 @dataclass
 class Round:
-    """One finished process: when it began, told of things, and ended."""
+    """One finished process: when it began, reported events, and ended."""
 
     marks: dict[str, float] = field(default_factory=dict)
     peak_mb: float = 0.0
@@ -76,14 +76,14 @@ class Round:
 
 
 def main(folder: str = "") -> int:
-    """Measure over HTTP and in the browser; 8 where a target is missed."""
+    """Measure over HTTP and in the browser; return 8 if a target is missed."""
     with _web(folder) as (address, question):
         good = [measure(tool, address, question) for tool in TARGETS]
     return 0 if all(good) else TARGETS_MISSED
 
 
 def measure(tool: str, address: str, question: str) -> bool:
-    """Run several processes and print their medians; whether the targets were met."""
+    """Run several processes and print their medians; return whether the targets were met."""
     models = [Instant(tool, question) for _ in range(ROUNDS + 1)]
     rounds = [run(model, address, question) for model in models][1:]
     wall = statistics.median(r.marks["ended"] - r.marks["began"] for r in rounds)
@@ -98,7 +98,7 @@ def measure(tool: str, address: str, question: str) -> bool:
 
 
 def phases(rounds: list[Round]) -> str:
-    """Say what the seconds went to, each a median; CPU is of our process alone."""
+    """Describe where the seconds went, as medians; CPU is only that of our process."""
     spans = {
         "start": ("began", "run.started"),
         "to the first call": ("run.started", "model.request"),
@@ -113,7 +113,7 @@ def phases(rounds: list[Round]) -> str:
 
 
 def run(model: Instant, address: str, question: str) -> Round:
-    """Run one cold process to its end."""
+    """Run one cold process to completion."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("RESEARCH_")}
     with answering(model) as base, tempfile.TemporaryDirectory() as folder:
         command = [
@@ -138,7 +138,7 @@ def run(model: Instant, address: str, question: str) -> Round:
 
 @contextmanager
 def answering(model: Instant) -> Iterator[str]:
-    """Put the model behind an OpenAI-compatible endpoint; gives its address."""
+    """Serve the model at an OpenAI-compatible endpoint; yields its address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -180,7 +180,7 @@ def _completion(message: dict[str, str]) -> dict[str, Any]:
 
 
 def _peak_mb(pid: int) -> float:
-    """The most that a process has held in memory, in MB; Linux knows."""
+    """Return a process's peak memory in MB, as Linux reports it."""
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     return int(found[1]) / 1024 if found else 0.0

@@ -1,19 +1,18 @@
-"""How well confidence tells how often answers are right: `python -m bench.confidence [DATA]`.
+"""Measures how well confidence predicts right answers: `python -m bench.confidence [DATA]`.
 
     … [DATA] [--rows FILE] [--model NAME] [--base-url URL] [--every N]
 
-Asks the questions of the bundled web, and with DATA (a folder like closedweb.py's, and its `large`
-where it has one) those of the closed webs too, as real runs. An answer is right where its first two
-sentences hold the gold answer, one that was too weak where the first passage shown instead does;
-an answer to the unanswerable is wrong; other refusals are not rated.
+Asks the bundled web's questions and, with DATA (a folder like closedweb.py's, and its `large`
+folder if there is one), those of the closed webs too, as real runs. An answer is right if its first
+two sentences contain the gold answer; one that was too weak, if the first passage shown instead
+does. An answer to an unanswerable question is wrong; other refusals are not rated.
 
-Printed for each web: how many of the answers of each band of confidence were right, the Brier score
-beside that of a constant, and the expected calibration error. Then the logistic coefficients of
-`agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
-over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
-answer of the closed webs, and reads it instead of asking where it is there. A model other than the
-keyless one is rated by the judge's words: its table by word is printed, to set
-`ANSWERS_PROBABILITY` from.
+Prints for each web how many answers in each confidence band were right, the Brier score beside that
+of a constant, and the expected calibration error. Then the logistic coefficients in
+`agent/evidence/confidence.py` are refitted: on each web and tested on the other, in five folds over
+both, and on all of them, for use there. `--rows FILE` stores the closed webs' answers, one JSON
+line each, and reads an existing file instead of asking. A model other than the extractive one is
+rated by the judge's words: the table by word is printed, for setting `ANSWERS_PROBABILITY`.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ Row = dict[str, Any]
 
 
 def main() -> int:
-    """Ask, or read what was asked, and print; 8 where the confidence is worse than a constant."""
+    """Ask, or read earlier answers, and print; 8 if confidence is worse than a constant."""
     options = _options()
     kept: Path | None = options.rows
     if kept and kept.exists():
@@ -72,7 +71,7 @@ def main() -> int:
 
 
 async def asked(options: argparse.Namespace) -> list[Row]:
-    """Ask the questions of every web that is there."""
+    """Ask the questions of every available web."""
     rows = await on_the_bundled_web() if options.model == "extractive" and not options.rows else []
     folders = [options.folder, options.folder / "large"] if options.folder else []
     for folder in folders:
@@ -82,7 +81,7 @@ async def asked(options: argparse.Namespace) -> list[Row]:
 
 
 async def on_the_bundled_web() -> list[Row]:
-    """Ask the bundled web's questions; an answer where there is none is wrong."""
+    """Ask the bundled web's questions; an answer to an unanswerable question is wrong."""
     lines = bundled.QUESTIONS.read_text(encoding="utf-8").splitlines()
     with serve() as site, tempfile.TemporaryDirectory() as folder:
         tried = [await bundled.ask(json.loads(line), site, folder) for line in lines]
@@ -91,7 +90,7 @@ async def on_the_bundled_web() -> list[Row]:
 
 
 async def on_a_closed_web(folder: Path, options: argparse.Namespace) -> list[Row]:
-    """Ask the closed web's questions; an answer to the unanswerable is wrong."""
+    """Ask the closed web's questions; an answer to an unanswerable question is wrong."""
     rows: list[Row] = []
     with (
         closedweb.served(options.folder, data=folder) as address,
@@ -110,14 +109,14 @@ async def on_a_closed_web(folder: Path, options: argparse.Namespace) -> list[Row
             )
             if report.status == "answered" or report.confidence_parts.fit:
                 rows.append(_row(folder.name, report, right=_is_right(report, question)))
-                if options.rows:  # a long bench that is cut off keeps what it has
+                if options.rows:  # an interrupted long benchmark keeps what it has
                     with options.rows.open("a", encoding="utf-8") as kept:
                         kept.write(json.dumps(rows[-1], ensure_ascii=False) + "\n")
     return rows
 
 
 def show(name: str, rows: Sequence[Row], said: Sequence[float | None]) -> None:
-    """Print the table of reliability; answers without a number are counted apart."""
+    """Print the reliability table; answers without a number are counted separately."""
     pairs = [(row, value) for row, value in zip(rows, said, strict=True) if value is not None]
     rated, values = [row for row, _ in pairs], [value for _, value in pairs]
     print(f"\n{name}: {len(rows)} answers, {share(rows):.0%} right, {len(rated)} with a number")
@@ -135,7 +134,7 @@ def show(name: str, rows: Sequence[Row], said: Sequence[float | None]) -> None:
 
 
 def by_word(rows: Sequence[Row]) -> None:
-    """Print how often answers are right by the judge's word on them."""
+    """Print how often answers are right, by the judge's word on them."""
     words: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         words[str(row["parts"]["answers"])].append(row)
@@ -144,7 +143,7 @@ def by_word(rows: Sequence[Row]) -> None:
 
 
 def refit(webs: dict[str, list[Row]]) -> None:
-    """Fit the keyless coefficients on each web and try them on the others, then in folds."""
+    """Fit the extractive model's coefficients on each web, test on the others, then in folds."""
     for name, rows in webs.items():
         others = [row for other, of_web in webs.items() if other != name for row in of_web]
         if others:
@@ -176,7 +175,7 @@ def _tried(said: str, curve: tuple[float, ...], rows: Sequence[Row]) -> None:
 def fitted(
     rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.3, decay: float = 0.002
 ) -> tuple[float, ...]:
-    """Fit a logistic curve by gradient descent, with a little weight decay."""
+    """Fit a logistic curve by gradient descent with slight weight decay."""
     fits = [Fit(**row["parts"]["fit"]) for row in rows]
     inputs = [(1.0, *fit_features(fit)) for fit in fits]
     curve = [0.0] * len(inputs[0])
@@ -192,12 +191,12 @@ def fitted(
 
 
 def probability(curve: tuple[float, ...], row: Row) -> float:
-    """Give what a curve says of an answer."""
+    """Return a curve's probability for an answer."""
     return fit_probability(Fit(**row["parts"]["fit"]), curve)
 
 
 def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row, float]]]]:
-    """Sort answers into bands of equal width by their confidence."""
+    """Sort answers by confidence into bands of equal width."""
 
     def band(pair: tuple[Row, float]) -> int:
         return min(int(pair[1] * BANDS), BANDS - 1)
@@ -206,12 +205,12 @@ def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row
 
 
 def brier(rows: Sequence[Row], said: Sequence[float]) -> float:
-    """Mean squared distance of confidence and truth; 0 is best."""
+    """Return the mean squared distance between confidence and truth; 0 is best."""
     return mean((value - row["right"]) ** 2 for row, value in zip(rows, said, strict=True))
 
 
 def error(pairs: Sequence[tuple[Row, float]]) -> float:
-    """Expected calibration error: how far the bands' confidence is from their share right."""
+    """Return the expected calibration error: the bands' confidence against their share right."""
     return sum(
         len(ones) * abs(mean(value for _, value in ones) - share([row for row, _ in ones]))
         for _, ones in banded(pairs)
@@ -219,18 +218,18 @@ def error(pairs: Sequence[tuple[Row, float]]) -> float:
 
 
 def share(rows: Sequence[Row]) -> float:
-    """Share of the answers that are right."""
+    """Return the share of answers that are right."""
     return mean(row["right"] for row in rows)
 
 
 def mean(values: Iterable[float]) -> float:
-    """Arithmetic mean; 0 of none."""
+    """Return the arithmetic mean; 0 if empty."""
     kept = list(values)
     return sum(kept) / len(kept) if kept else 0.0
 
 
 def _is_right(report: Report, question: Row) -> bool:
-    """Whether the first sentences, or the first passage in their place, hold the gold answer."""
+    """Whether the first sentences, or the first passage in their place, contain the gold answer."""
     if report.status != "answered":
         text = report.closest[0].text if report.closest else ""
         return bool(question.get("answer")) and closedweb.has_gold(text, question)

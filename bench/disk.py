@@ -1,8 +1,8 @@
-"""A run with each of its writes failing: a full disk, an I/O error, half a write.
+"""Runs with each write failing in turn: a full disk, an I/O error, half a write.
 
-`python -m bench.disk [EVERY]` tries each (or every nth) of some 370 writes in three ways, and
-what is left is read and resumed. Prints what is wrong; 8 where anything is. Wants a C compiler;
-takes half an hour.
+`python -m bench.disk [EVERY]` fails each (or every nth) of some 370 writes in three ways, then
+reads and resumes what is left. Prints what is wrong; exits with 8 if anything is. Requires a C
+compiler; takes half an hour.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TARGETS_MISSED = 8
 
 
 def main(every: int = 1) -> int:
-    """Fail each write, and print what came of it."""
+    """Fail each write and print the result."""
     with TemporaryDirectory() as scratch, serve() as site:
         folder = Path(scratch)
         model = folder / "script.jsonl"

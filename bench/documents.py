@@ -1,9 +1,9 @@
-"""Documents of other people's making: `python -m bench.documents FOLDER`.
+"""Reads third-party documents: `python -m bench.documents FOLDER`.
 
-Reads every file below FOLDER and counts what was read, refused with a word, and what broke. Where
-markitdown is installed, its words are held against ours: a file that lacks more than a tenth of
-them without a note has lost something silently. Half of the files (by the hash of their names) are
-the ones to write against, the other half those that count. Ends with 8 where any file broke.
+Reads every file below FOLDER and counts files that were read, refused with a reason, or broke the
+reader. If markitdown is installed, its words are compared with ours: a file that lacks more than a
+tenth of them without a note has silently lost something. Half of the files (by the hash of their
+names) are for development, the other half count. Exits with 8 if any file broke the reader.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TARGETS_MISSED = 8
 ENOUGH = 0.9
 WORD = re.compile(r"[^\W_]{2,}")
-# What markitdown writes of its own: names of columns that have none, numbers of slides, pictures.
+# What markitdown adds: names for unnamed columns, slide numbers, pictures.
 OWN_WORDS = re.compile(
     r"\bUnnamed: \d+|\bnan\b|\bNaN\b|<!-- Slide number: \d+ -->|^### (?:Chart|Notes:)$"
     r"|^\| Category |!\[[^\]]*\]\([^)]*\)|\b00:00:00\b",
@@ -48,7 +48,7 @@ def other_reader() -> Callable[[Path], str] | None:
     def read(path: Path) -> str:
         try:
             return OWN_WORDS.sub(" ", reader.convert(str(path)).text_content)
-        except Exception:  # noqa: BLE001 - what it cannot read says nothing of us
+        except Exception:  # noqa: BLE001 - what it cannot read says nothing about us
             return ""
 
     return read

@@ -1,9 +1,10 @@
-"""What a site can put on the disk: a file of 5 GB, announced or not, and a thousand files.
+"""Measures what a site can put on the disk: a 5 GB file, announced or not, and 1,000 files.
 
     python -m bench.downloads [GIGABYTES FILES]
 
-The file comes out of nothing over loopback; what the server could send before it was stopped, the
-largest that any folder got, and how many files were kept are counted. Row 22 of the card.
+The file is generated on the fly over loopback. Counted are what the server could send before it was
+stopped, the largest size that any folder reached, and how many files were kept. This is row 22 of
+the scorecard.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.browser.page.greedy_downloads import MB, OVERSHOT, QUOTA, filled
 
 
 async def main(gigabytes: float = 5, files: int = 1_000) -> int:
-    """Print what came of it; 8 where a bound was passed."""
+    """Print the results; return 8 if a limit was exceeded."""
     with TemporaryDirectory() as folder:
         found = await filled(int(gigabytes * 1000 * MB), int(files), Path(folder))
     targets = Targets()

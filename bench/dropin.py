@@ -1,13 +1,14 @@
-"""Sessions of @playwright/mcp, recorded and then replayed with `research mcp serve --browser`.
+"""Records @playwright/mcp sessions and replays them with `research mcp serve --browser`.
 
     python -m bench.dropin DATA [FOLDER]
 
-DATA holds `articles`, saved pages; FOLDER keeps @playwright/mcp (npm; a temporary one without it).
-Two sessions: on ten saved pages thirty calls, opening, then two acts, by what the page has; and the
-acts of `dropin_acts`, every tool. Replayed, each element is found by the role and name that it had,
-in what was shown, else with browser_find, which is counted. Printed: calls done, pages alike after
-each call (address, title, fields, what is open, text), and tokens: those of a snapshot's file count
-as read. Ends with 8 where a page ends up otherwise, or the tokens are more than 15 %.
+DATA contains `articles`, saved pages; FOLDER stores @playwright/mcp (from npm; a temporary folder
+by default). There are two sessions: thirty calls on ten saved pages (opening each, then two actions
+that suit the page), and the actions in `dropin_acts`, which cover every tool. In the replay, each
+element is found by its role and name in what was shown, otherwise with browser_find, which is
+counted. Prints calls done, pages equal after each call (address, title, fields, what is open,
+text), and tokens; those in a snapshot's file count as read. Exits with 8 if a page ends up
+different, or the tokens exceed 15 %.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ ACTS = ("textbox", "searchbox", "checkbox", "combobox", "button", "link")
 
 @dataclass
 class Session:
-    """What calls came to: the state of the page after each, and tokens."""
+    """The results of calls: the page state after each, and tokens."""
 
     calls: list[Step] = field(default_factory=list)
     states: list[str | None] = field(default_factory=list)
@@ -68,7 +69,7 @@ class Session:
     failed: list[str] = field(default_factory=list)
 
     def note(self, step: Step, said: str, *, failed: bool) -> None:
-        """Count a call, and keep what went wrong with it."""
+        """Count a call and record what went wrong."""
         self.tokens += tokens(said)
         missing = [text for text in step.says if text not in said]
         if failed or missing:
@@ -77,7 +78,7 @@ class Session:
 
 
 class Recorder:
-    """Makes calls of @playwright/mcp, and notes them."""
+    """Makes calls to @playwright/mcp and records them."""
 
     def __init__(self, client: Client, folder: Path, state: str = STATE) -> None:
         self._client = client
@@ -88,7 +89,7 @@ class Recorder:
         self._listed = ""
 
     async def call(self, step: Step, *, optional: bool = False) -> bool:
-        """Make a call; one that is `optional` and fails is no part of the session."""
+        """Make a call; an `optional` call that fails is not part of the session."""
         made = await self._client.call_tool(step.tool, await resolved(step.arguments, self._found))
         said = _text(made)
         if made.is_error and optional:
@@ -107,7 +108,7 @@ class Recorder:
         return await self.evaluated(self._state_function)
 
     async def evaluated(self, function: str) -> str:
-        """Return what browser_evaluate gives: a JSON text in a JSON text below a heading."""
+        """Return what browser_evaluate returns: a JSON text in a JSON text below a heading."""
         made = await self._client.call_tool("browser_evaluate", {"function": function})
         line = next((line for line in _text(made).splitlines() if line.startswith('"')), '"{}"')
         return str(json.loads(line))
@@ -119,7 +120,7 @@ class Recorder:
         return next((ref for r, said, ref in nodes if r == role and said == name), f"no {name}")
 
     async def on_page(self, url: str, first: int, left: int) -> None:
-        """Open a page, and act on what it has: another role first on each page."""
+        """Open a page and act on what it has, starting with a different role on each page."""
         await self.call(Step("browser_navigate", {"url": url}))
         found = [(r, name, ref) for r, name, ref, _ in _NODE.findall(self.shown)]
         names = [name for _, name, _ in found]
@@ -149,13 +150,13 @@ def _text(made: Any) -> str:
 
 
 def _number_of(listed: str, name: str) -> str:
-    """Find the number of the first line of a list that says a name."""
+    """Find the number of the first line in a list that contains a name."""
     rows = re.findall(r"(?m)^(\d+)\. .*" + re.escape(name), listed)
     return next(iter(rows), "0")
 
 
 async def resolved(value: Any, find: Callable[[str, str], Awaitable[str]]) -> Any:
-    """Put refs in place of `@role name`, and the number of a line in place of `#text`."""
+    """Replace `@role name` with refs, and `#text` with a line number."""
     if isinstance(value, dict):
         return {key: await resolved(each, find) for key, each in value.items()}
     if isinstance(value, list):
@@ -191,7 +192,7 @@ async def recorded(urls: list[str], folder: Path, address: str) -> Session:
 
 
 async def recorded_acts(steps: Sequence[Step], folder: Path, address: str, work: Path) -> Session:
-    """Record a session of acts."""
+    """Record a session of actions."""
     async with reference(folder, address, work) as recorder:
         for step in steps:
             await recorder.call(step)
@@ -209,7 +210,7 @@ class Player:
         self._listed = ""
 
     async def play(self, step: Step, *, stateful: bool) -> None:
-        """Replay a call, its element found by role and name; look at the page if `stateful`."""
+        """Replay a call, finding its element by role and name; read the page if `stateful`."""
         given = await resolved(step.arguments, self._found)
         made = await self._client.call_tool(step.tool, given)
         said = _text(made)
@@ -234,7 +235,7 @@ class Player:
 
 
 def named(shown: str, role: str, wanted: str) -> str:
-    """Find the ref of an element in what was shown: by name, the role where it is written."""
+    """Find an element's ref in what was shown, by its name, and by its role if given."""
     rows = [(ref, said.strip(), name) for ref, said, name in _OURS.findall(shown)]
     begins = [row for row in rows if row[2].startswith(wanted)]
     holds = [row for row in rows if wanted in row[2]]  # `Menu (labelled: …)`
@@ -243,7 +244,7 @@ def named(shown: str, role: str, wanted: str) -> str:
 
 
 async def replayed(session: Session, host: str, files: Sequence[Path] = ()) -> Session:
-    """Replay a session; the user says yes to what it asks."""
+    """Replay a session; the user approves whatever it asks."""
     async with AsyncExitStack() as stack:
         data = Path(stack.enter_context(TemporaryDirectory()))
         options = Options(
@@ -277,7 +278,7 @@ def _differing(key: str, there: Any, here: Any) -> str:
 
 
 def report(name: str, then: Session, now: Session) -> bool:
-    """Print how the two compare; whether all went alike."""
+    """Print how the two compare; return whether everything was equal."""
     differing = []
     for call, a, b in zip(then.calls, then.states, now.states, strict=True):
         if a != b:
@@ -294,7 +295,7 @@ def report(name: str, then: Session, now: Session) -> bool:
 
 
 def had_package(folder: Path) -> bool:
-    """Install @playwright/mcp in a folder if it is not there; whether it is now."""
+    """Install @playwright/mcp in a folder if it is missing; return whether it is there now."""
     if not (folder / "node_modules" / PACKAGE).is_dir() and shutil.which("npm"):
         command = ["npm", "install", "--silent", "--prefix", str(folder), PACKAGE]
         subprocess.run(command, capture_output=True, check=False, timeout=300)

@@ -1,8 +1,8 @@
-"""A session of acts on pages of our own: each tool that @playwright/mcp lists, but one.
+"""A session of actions on our own pages that uses all but one of @playwright/mcp's tools.
 
-`browser_run_code_unsafe` runs code in the server's own process, and is not offered here. In
-arguments `@role name` stands for the ref of an element, `{at}` for the pages' address, `{a}` and
-`{b}` for files. What `says` names has to stand in the answer.
+`browser_run_code_unsafe` runs code in the server's own process and is not offered here. In
+arguments, `@role name` stands for an element's ref, `{at}` for the pages' address, `{a}` and `{b}`
+for files. The text in `says` must be in the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGES = Path(__file__).with_name("workshop")
 
 @dataclass(frozen=True)
 class Step:
-    """A call, what its answer has to say, and whether the page is held up by what it opened."""
+    """A call, what its answer must say, and whether what it opened blocks the page."""
 
     tool: str
     arguments: dict[str, Any]
@@ -45,7 +45,7 @@ class _Workshop(Handler):
 
 @contextmanager
 def workshop() -> Iterator[str]:
-    """Serve the pages; gives their address."""
+    """Serve the pages; yields their address."""
     with serving(_Workshop, str) as address:
         yield address
 
@@ -183,7 +183,7 @@ SESSION = (
 
 
 def acts(address: str, a: str, b: str) -> list[Step]:
-    """Give the session with the pages' address, and the names of two files."""
+    """Return the session with the pages' address and two file names filled in."""
 
     def filled(value: Any) -> Any:
         if isinstance(value, str):

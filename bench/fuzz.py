@@ -1,11 +1,11 @@
-"""Readers of what others wrote, given damaged inputs: none may fail, hang, or let a thing through.
+"""Gives damaged inputs to readers of third-party data; none may fail, hang or let anything through.
 
     python -m bench.fuzz [--seconds 600] [--only NAME]
     python -m bench.fuzz --only NAME --at NUMBER [--write FILE]
 
-An error that a reader does not document, one input that takes longer than its limit, and a private
-address that is called public are findings; `--at` shows one again. Each reader has a process of its
-own, so that one that dies or hangs is a finding too. Exit code 8 where there is any.
+Findings are an error that a reader does not document, an input that takes longer than its limit,
+and a private address that is called public; `--at` reproduces one. Each reader has its own process,
+so one that dies or hangs is also a finding. Exits with 8 if there are any.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tests.fuzzing.targets import ROOT, TARGETS, finding, made
 SECONDS = 600
 TARGETS_MISSED = 8
 _HUNG_S = 60
-"""Seconds after its time until a reader is held to hang for good, and ended."""
+"""Seconds after its time limit before a reader is considered hung and terminated."""
 _MOST_FINDINGS = 5
 
 
 def fuzz(name: str, seconds: float, place: Path) -> int:
-    """Go on for so long; the number under way always stands in the file at `place`."""
+    """Run for this long; the current input's number is always in the file at `place`."""
     until, number, found = time.monotonic() + seconds, 0, set[str]()
     with place.open("w", buffering=1) as under_way:
         while time.monotonic() < until and len(found) < _MOST_FINDINGS:
@@ -44,7 +44,7 @@ def fuzz(name: str, seconds: float, place: Path) -> int:
 
 
 def watched(name: str, seconds: float) -> int:
-    """Fuzz in a process of its own; its death, or hanging, is told with the input's number."""
+    """Fuzz in a separate process; if it dies or hangs, report the input's number."""
     command = [sys.executable, "-m", "bench.fuzz", "--only", name, "--seconds", str(seconds)]
     with TemporaryDirectory() as folder:
         place = Path(folder) / "number"
@@ -61,7 +61,7 @@ def watched(name: str, seconds: float) -> int:
 
 
 def main() -> int:
-    """Fuzz all readers, or the one named; 8 where there was a finding."""
+    """Fuzz all readers, or the one named; return 8 if there was a finding."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each reader")
     parser.add_argument("--only", choices=TARGETS)

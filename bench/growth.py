@@ -1,4 +1,4 @@
-"""What one process that reads on keeps: memory a hundred pages, handles, processes, refused bodies.
+"""Measures what a long-reading process keeps: memory per 100 pages, handles, processes.
 
 python -m bench.growth [PAGES]     (300)
 """
@@ -13,11 +13,11 @@ from tests.security.growth import grown
 
 PAGES, REFUSED = 300, 20
 MAX_PER_HUNDRED, MAX_REFUSED = 1.0, 64.0
-"""Megabytes more (rows 28 and 12 of the card); the first hundred pages load what all use."""
+"""Additional megabytes (rows 28 and 12 of the scorecard), after a warm-up of a hundred pages."""
 
 
 def main(count: int = PAGES) -> int:
-    """Measure; 8 where a target is missed."""
+    """Measure; return 8 if a target is missed."""
     targets, found = Targets(), asyncio.run(grown(count, refused=REFUSED))
     targets.at_most(
         f"{count} pages read: MB more a hundred pages", found.a_hundred, MAX_PER_HUNDRED

@@ -1,12 +1,12 @@
-"""A small local model, guided, over a closed web: right answers, refusals, words, seconds.
+"""Tests a small local model in guided mode over a closed web.
 
     python -m bench.guided FOLDER [--model FILE.gguf] [--single STEP] [--refuse STEP] [--start N]
 
-FOLDER is one of `closedweb.py`. The model's file is `--model`, else what URCHIN_BENCH_MODEL names,
-else the first `*.gguf` below it; without one there is nothing to measure. Every STEP-th question
-of a page and every STEP-th unanswerable one, from the N-th on, is a real run over the model's real
-server; another N asks other questions. Right: the
-run answered in at most 25 words, and a gold answer stands in them.
+FOLDER is as for `closedweb.py`. The model file is `--model`, else the one named by
+URCHIN_BENCH_MODEL, else the first `*.gguf` below it; without one there is nothing to measure. Every
+STEP-th question about a page and every STEP-th unanswerable one, from the N-th on, is a real run
+with the model's real server; another N asks other questions. An answer is right if it has at most
+25 words and contains a gold answer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _plain(text: str) -> str:
 
 
 async def measure(options: argparse.Namespace, file: str, address: str) -> bool:
-    """Ask the questions one after another; True where the targets are met."""
+    """Ask the questions one after another; return whether the targets are met."""
     questions = load(options.folder)
     single = [q for q in questions if q["kind"] == "single"][options.start :: options.single]
     other = [q for q in questions if q["kind"] == "unanswerable"][options.start :: options.refuse]
@@ -66,7 +66,7 @@ async def measure(options: argparse.Namespace, file: str, address: str) -> bool:
 
 
 def judged(question: dict[str, object], report: dict[str, object]) -> dict[str, object]:
-    """Say of one run what counts."""
+    """Evaluate one run."""
     answer = str(report["answer"])
     words = len(answer.replace("[1]", "").split())
     gold = [question["answer"], *question.get("aliases", [])]  # type: ignore[misc]
@@ -106,7 +106,7 @@ def told(rows: list[dict[str, object]]) -> bool:
 
 
 def main() -> int:
-    """Measure; 0 where the targets are met or nothing can be measured, 8 where they are missed."""
+    """Measure; 0 if the targets are met or nothing can be measured, 8 if they are missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", default=os.environ.get("URCHIN_BENCH_MODEL"))

@@ -1,4 +1,4 @@
-"""Of the ways to hide a text on a page, how many reach a model unmarked, and by which reading.
+"""Counts which ways of hiding text on a page reach a model unmarked, by reading method.
 
 python -m bench.hidden [--list]
 """
@@ -34,12 +34,12 @@ PAGE = """<!doctype html><title>Tides</title><h1>Tides</h1><p>High water stands 
 
 
 def shows(text: str) -> bool:
-    """Whether a text holds the secret, not marked as something that nobody sees."""
+    """Whether a text contains the secret without marking it as invisible."""
     return SECRET in MARKED.sub("", text)
 
 
 async def main() -> int:
-    """Count, and name with `--list` what passes; 8 where it is more than the target."""
+    """Count, and with `--list` name, what passes; 8 if it exceeds the target."""
     passed = defaultdict[str, list[str]](list)
     with serve_pages() as pages:
         async with Browser.launch() as browser:

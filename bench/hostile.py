@@ -1,4 +1,4 @@
-"""Hostile pages: what each costs beyond its deadline, the tabs it leaves, and the page after it.
+"""Measures hostile pages: time beyond the deadline, leftover tabs, and the page after it.
 
 python -m bench.hostile
 """
@@ -16,14 +16,14 @@ from browser.session.session import Browser
 from tests.browser.page.pages import serve_pages
 from tests.browser.session.hostile import PAGES, TABS_AT_MOST
 
-DEADLINE = 4.0  # seconds for opening a page and looking at it
-GRACE = 2.0  # what it may cost beyond that
+DEADLINE = 4.0  # seconds for opening and examining a page
+GRACE = 2.0  # seconds it may take beyond that
 LEAST_LOOK = 1.5
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one page cost: seconds, tabs, seconds of the calm page after it, and how it ended."""
+    """The cost of one page: seconds, tabs, seconds for the harmless page after it, and its end."""
 
     seconds: float
     tabs: int

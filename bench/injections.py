@@ -1,12 +1,12 @@
-"""What comes of every injected order when the model obeys all that it reads.
+"""Tests what happens to each injected order if the model obeys everything it reads.
 
     python -m bench.injections            in a Chrome of our own, in one that is logged in
                                                 somewhere, and in an attached one
     python -m bench.injections attached   one of them
 
-Prints, for each, how many injections were placed and how many the model was shown, how many calls
-it made and how many of them were refused; then what left, what was changed at the user's site and
-what later runs believe. Ends with 8 where that is anything. Takes some minutes.
+Prints, for each browser, how many injections were placed and how many the model was shown, how many
+calls it made and how many were refused; then what leaked, what was changed on the user's site and
+what later runs believe. Exits with 8 if there is any of these. Takes several minutes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tests.security.injections import CARRIERS, ORDERS
 from tests.security.obedient import MODES, attacked
 
 MOST = 7
-"""Orders of one run: each is carried in some twenty ways, and a run has 200 steps."""
+"""Orders per run: each is carried in some twenty ways, and a run has 200 steps."""
 FAILED = 8
 
 
 async def count(mode: str) -> int:
-    """Carry out all orders in one kind of browser, print what came of them; gives how many did."""
+    """Carry out all orders in one kind of browser and print the results; returns the successes."""
     calls: Counter[str] = Counter()
     placed = shown = 0
     found: dict[str, list[str]] = {"left": [], "changed": [], "believed": []}
@@ -55,7 +55,7 @@ async def count(mode: str) -> int:
 
 
 async def main() -> int:
-    """Count in the browsers that are named, or in all; 8 where anything came of an order."""
+    """Count in the named browsers, or in all; return 8 if any order took effect."""
     return FAILED if sum([await count(mode) for mode in sys.argv[1:] or MODES]) else 0
 
 

@@ -1,11 +1,11 @@
-"""Jobs under fire: a batch against one after the other, and workers killed with -9 on one queue.
+"""Stress-tests jobs: batches against single runs, and workers killed with -9 on one queue.
 
-`python -m bench.jobs QUESTIONS.jsonl SEARXNG_URL [batch|kills|sqlite|speed] [HOW MANY]`
-asks the keyless model, over HTTP alone, on a web that is served there (with some latency). `batch`
-prints how much faster eight at a time are, and whether a batch that was killed ten times writes the
-same bytes; `kills` has two workers on a Postgres of its own killed at 40 random points and the
-database restarted once, `sqlite` one worker on a file; `speed` is two workers against one.
-Exits 8 where something was lost, done twice or differs.
+`python -m bench.jobs QUESTIONS.jsonl SEARXNG_URL [batch|kills|sqlite|speed] [HOW MANY]` asks the
+keyless model, over HTTP alone, on a web that is served there (with some latency). `batch` prints
+how much faster eight at a time are, and whether a batch that was killed ten times writes the same
+bytes; `kills` kills two workers on their own Postgres at 40 random points and restarts the database
+once; `sqlite` does so with one worker on a file; `speed` compares two workers with one. Exits with
+8 if something was lost, done twice or differs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEED, MISSED = 19, 8
 
 
 class Bench:
-    """Questions, the web that they are asked of, and a folder for what they leave."""
+    """Questions, the web they are asked about, and a folder for their output."""
 
     def __init__(self, questions: list[str], url: str, scratch: Path) -> None:
         self.questions, self.url, self.scratch = questions, url, scratch
@@ -76,7 +76,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def digest(folder: Path) -> dict[str, str]:
-    """The hashes of what a batch wrote, but for what is said to differ."""
+    """Return hashes of what a batch wrote, except for what is expected to differ."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != "runs.csv")
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -114,7 +114,7 @@ def batch(bench: Bench, kills: int) -> int:
 
 
 def workers(bench: Bench, url: str | None, how_many: int, kills: int, restart=None) -> int:
-    """Work through all questions with workers that are killed; gives 8 where one was lost."""
+    """Work through all questions with workers that get killed; returns 8 if one was lost."""
     data = bench.scratch / "workers"
     settings = {"RESEARCH_JOBS_URL": url} if url else {}
     with Jobs.open(url, data) as jobs:
@@ -156,7 +156,7 @@ def workers(bench: Bench, url: str | None, how_many: int, kills: int, restart=No
 
 
 def _asked_twice(runs: Runs, run: str) -> int:
-    """Count the results and ends that stand twice in a record."""
+    """Count the results and ends that occur twice in a record."""
     events = [
         e for e in read_events(runs.find(run).journal) if e.type in ("tool.result", "model.reply")
     ]

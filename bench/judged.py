@@ -1,4 +1,4 @@
-"""Measure all layers of claim checking together, with a person or a model as the judge.
+"""Measures all layers of claim checking together, with a person or a model as the judge.
 
     python -m bench.judged ask  FOLDER CLAIMS [PAGES] [--every N]
     python -m bench.judged read FOLDER CLAIMS [PAGES] [--every N] [-v]
@@ -9,8 +9,8 @@ not stand there literally, ten a request: `NAME-1.request.txt`. The replies go b
 of PAGES (page, text, title?), as in `bench/paraphrases`, or pages with theirs
 ({"page": {"title", "text"}, "claims": [{claim, label, kind}]}). `--every N` takes every Nth claim.
 
-A true claim is right where it is supported, a wrong one where it is not; false alarms (true claims
-called contradicted) are counted apart, and with -v every claim is printed that went wrong.
+A true claim counts as right if it is supported, a wrong one if it is not; false alarms (true claims
+called contradicted) are counted separately, and -v prints every claim that was misjudged.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 URL = "https://page.example/"
 AT_ONCE = 10
-"""Claims of a request: a long answer's."""
+"""Claims per request, as in a long answer."""
 
 
 class Case(NamedTuple):
-    """Some claims on one page, as the sentences of one answer that cites it."""
+    """Claims about one page, as the sentences of an answer that cites it."""
 
     name: str
     evidence: Evidence
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def load(claims: Path, pages: Path | None, every: int) -> list[Case]:
-    """Read the claims of either form, in groups of a page."""
+    """Read the claims in either form, grouped by page."""
     rows = read(claims)
     if pages is None:
         groups = [(f"page{n}", row["page"], row["claims"]) for n, row in enumerate(rows, 1)]
@@ -89,7 +89,7 @@ def load(claims: Path, pages: Path | None, every: int) -> list[Case]:
 
 
 def count(case: Case, options: argparse.Namespace, tallies: dict[str, Tally]) -> int:
-    """Count a group's verdicts; give the number of false alarms."""
+    """Count a group's verdicts; return the number of false alarms."""
     reply = options.folder / f"{case.name}.reply.txt"
     claims = open_claims(case.answer, case.evidence)
     said = reply.read_text(encoding="utf-8") if reply.exists() else ""

@@ -1,6 +1,6 @@
-"""What many runs over the same ten pages leave in memory: `python -m bench.junk [RUNS]` (200).
+"""Measures what many runs over ten pages leave in memory: `python -m bench.junk [RUNS]` (200).
 
-Nothing may pile up; `tests/agent/memory/repeated_questions.py` says how it is counted.
+Nothing may accumulate; `tests/agent/memory/repeated_questions.py` says how it is counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RUNS = 200
 
 
 def main() -> int:
-    """Run, print, and tell whether anything piled up."""
+    """Run, print, and report whether anything accumulated."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     with serve() as site, tempfile.TemporaryDirectory() as folder:
         found = asyncio.run(rounds(site, Path(folder), runs))

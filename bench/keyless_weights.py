@@ -1,12 +1,12 @@
-"""The keyless scorer's weights: found on one closed web, counted on the other.
+"""Fits the extractive scorer's weights on one closed web and tests them on the other.
 
     python -m bench.keyless_weights FOLDER OTHER
 
-Each folder holds `docs.jsonl` and `questions.jsonl` (see `closedweb.py`). The ten pages that BM25
-finds for a question stand for its research; no run is made. A grid of the two weights that matter
-(what the surroundings say, what the sentence says; the kind of answer is the unit) is tried on one
-folder, and the best point, with the share of questions whose best sentence holds the gold answer,
-is printed for both folders, and so is the point that `candidates.py` has.
+Each folder contains `docs.jsonl` and `questions.jsonl` (see `closedweb.py`). The ten pages that
+BM25 finds for a question stand in for its research; no run is made. A grid of the two weights that
+matter (what the surroundings say, what the sentence says; the kind of answer is the unit) is
+searched on one folder. The best point is printed for both folders, with the share of questions
+whose best sentence contains the gold answer, as is the point currently in use.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Case = tuple[str, list[ranking.Candidate], list[str]]
 
 
 def main(folder: Path, other: Path) -> None:
-    """Search the grid on each folder; print what its best point is worth on both."""
+    """Search the grid on each folder; print its best point's score on both."""
     now = (ranking.IN_CONTEXT, ranking.IN_SENTENCE)
     webs = {place.name: cases(place) for place in (folder, other)}
     grid = {
@@ -47,7 +47,7 @@ def main(folder: Path, other: Path) -> None:
 
 
 def cases(folder: Path) -> list[Case]:
-    """Read the questions, each with the sentences of the pages found for it."""
+    """Read the questions, each with the sentences from the pages found for it."""
     pages = _rows(folder / "docs.jsonl")
     index = BM25(
         [content_words(f"{page['title']} {page['title']} {page['text']}") for page in pages]
@@ -62,7 +62,7 @@ def cases(folder: Path) -> list[Case]:
 
 
 def share(of: list[Case], in_context: float, in_sentence: float) -> float:
-    """The share of questions whose best sentence holds the gold answer, with these weights."""
+    """Return the share of questions whose best sentence contains the gold answer."""
     ranking.IN_CONTEXT, ranking.IN_SENTENCE = in_context, in_sentence
     right = 0
     for question, candidates, wanted in of:

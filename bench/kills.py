@@ -1,8 +1,8 @@
-"""Runs killed with -9 at random points, then resumed: what was lost, and what was done twice.
+"""Kills runs with -9 at random points and resumes them: what was lost or done twice?
 
-`python -m bench.kills [HOW MANY]` kills so many runs (100), of three kinds in turn: pages and
-memories, subtasks side by side, orders typed and clicked into a site behind a login. A third of
-them are killed again while they are resumed. Prints what was found; 8 where anything was.
+`python -m bench.kills [HOW MANY]` kills that many runs (100), alternating three kinds: pages and
+memories, parallel subtasks, orders typed and clicked into a site behind a login. A third of them
+are killed again while being resumed. Prints what was found; exits with 8 if there was anything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TARGETS_MISSED = 8
 
 
 class Kinds:
-    """Makes tasks, the kinds in turn; each run has an order book of its own."""
+    """Makes tasks, alternating the kinds; each run has its own order book."""
 
     def __init__(self, stack: ExitStack) -> None:
         self.site = stack.enter_context(serve())
@@ -46,7 +46,7 @@ class Kinds:
 
 
 def kill_many(wanted: int) -> list[Broken]:
-    """Kill until so many runs were killed after they had begun."""
+    """Kill runs until this many were killed after they had begun."""
     done: list[Broken] = []
     chance = random.Random(SEED)
     with ExitStack() as stack, tempfile.TemporaryDirectory() as scratch:
@@ -68,7 +68,7 @@ def kill_many(wanted: int) -> list[Broken]:
 
 
 def main(wanted: int = RUNS) -> int:
-    """Kill, and print what came of it."""
+    """Kill runs and print the results."""
     done = kill_many(wanted)
     began = [broken for broken in done if not broken.never_began]
     by = Counter(broken.point.by for broken in began)

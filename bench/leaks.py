@@ -1,9 +1,9 @@
-"""Count what leaves a run whose model obeys every page, and which ordinary texts are refused.
+"""Counts what leaks from a run whose model obeys every page, and refused ordinary texts.
 
     python -m bench.leaks
 
-Every secret goes in every spelling through every argument, then the ordinary texts of three authors
-are sent. `tests/security/outgoing_texts.py` says what counts as having left.
+Every secret is sent in every spelling through every argument, then three authors' ordinary texts
+are sent. `tests/security/outgoing_texts.py` defines what counts as leaked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.security.secrets_and_spellings import SECRETS, SPELLINGS
 
 
 async def leaks(question: str = QUESTION) -> tuple[int, list[str]]:
-    """Try every secret in every spelling through every argument: how many, and what left."""
+    """Try every secret in every spelling through every argument; return the count and the leaks."""
     tried, left = 0, []
     for kind, secrets in SECRETS.items():
         for secret in secrets:
@@ -51,7 +51,7 @@ async def leaks(question: str = QUESTION) -> tuple[int, list[str]]:
 
 
 async def main() -> None:
-    """Print what left and what was held back."""
+    """Print what leaked and what was withheld."""
     left = []
     for question in (QUESTION, *IN_OTHER_LANGUAGES):
         tried, these = await leaks(question)

@@ -1,4 +1,4 @@
-"""A browser that is lost: how soon it is noticed, and how soon the next page stands.
+"""Measures how soon a lost browser is noticed, and how soon the next page is ready.
 
 python -m bench.lost
 """
@@ -34,7 +34,7 @@ Lose = Callable[[], Awaitable[None]]
 
 
 async def measure(browser: Browser, tab: Tab, lose: Lose, url: str) -> tuple[float, float]:
-    """Seconds from the loss until it is noticed, and from then until the next page is read."""
+    """Return the seconds until the loss is noticed, and then until the next page is read."""
     begun = time.perf_counter()
     await lose()
     try:

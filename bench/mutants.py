@@ -1,9 +1,9 @@
-"""Result pages changed as engines change theirs: `python -m bench.mutants DATA`.
+"""Tests result pages changed as engines change theirs: `python -m bench.mutants DATA`.
 
-DATA is as for `serp.py`. Each page with a gold parse, and each wall and empty page, is read after
-each mutation of `tests/browser/search/mutations.py`. Printed per mutation and engine: the share of
-gold results found, outcomes that fit, and advertisements that came through. Exit code 8 below the
-target, for an advertisement, or for a wall that is not named.
+DATA is as for `serp.py`. Each page with a gold parse, and each block page and empty page, is read
+after each mutation in `tests/browser/search/mutations.py`. Prints, per mutation and engine, the
+share of gold results found, matching outcomes, and advertisements that came through. Exits with 8
+below the target, for an advertisement, or for an unrecognised block page.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from browser.search.provider import decode
 from tests.browser.search.mutations import AD_SITE, MUTATIONS, mutant
 
 HARD = frozenset({"renamed_all"})
-"""A page without one known class: nothing may be guessed, but not all need be found."""
+"""A page without any known class: nothing may be guessed, but not everything need be found."""
 
 
 def main(data: Path) -> int:
-    """Print the table; 8 where a target is missed."""
+    """Print the table; return 8 if a target is missed."""
     folder = data / "serp" if (data / "serp").is_dir() else data
     good = True
     for name in MUTATIONS:

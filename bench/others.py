@@ -1,9 +1,9 @@
-"""MCP servers that others wrote: reached, listed and called, one of them killed in a call.
+"""Tests third-party MCP servers: each is reached, listed and called; one is killed in a call.
 
     python -m bench.others [FOLDER]
 
-FOLDER keeps what is installed from npm and PyPI (a temporary one without it). What cannot be had is
-named and skipped. Ends with 8 where a server that was had does not work.
+FOLDER stores what is installed from npm and PyPI (a temporary folder by default). What cannot be
+installed is named and skipped. Exits with 8 if an installed server does not work.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PORTS = {"everything_sse": 8971, "everything_http": 8972}
 
 
 def installed(folder: Path) -> dict[str, dict[str, Any]]:
-    """Install what can be had; gives how each server is started."""
+    """Install what is available; returns how each server is started."""
     rows: dict[str, dict[str, Any]] = {}
     for name in MODULES:
         script = folder / "node_modules" / f"{NPM}{name}" / "dist" / "index.js"
@@ -63,7 +63,7 @@ def installed(folder: Path) -> dict[str, dict[str, Any]]:
         program = folder / f"venv-{name}" / "bin" / package
         if not program.is_file():
             _quiet(sys.executable, "-m", "venv", str(program.parents[1]))
-            older = ["mcp<2"] if name == "sqlite" else []  # it fails with the SDK of today
+            older = ["mcp<2"] if name == "sqlite" else []  # it fails with the current SDK
             _quiet(str(program.with_name("pip")), "install", "-q", package, *older)
         if program.is_file():
             own = {
@@ -79,7 +79,7 @@ def _quiet(*command: str) -> None:
 
 
 async def called(rows: dict[str, dict[str, Any]], folder: Path, page: str) -> dict[str, str]:
-    """Call a tool of each server; gives what came of it by server. `page` is one to fetch."""
+    """Call a tool on each server; returns the results by server. `page` is one to fetch."""
     context = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, str, Outgoing())
     servers = [
         NamedServer(name, name, ServerSettings.model_validate(row), folder)
@@ -127,7 +127,7 @@ def _started(script: str) -> list[int]:
 
 
 def _served(port: int, command: list[str]) -> subprocess.Popen[bytes]:
-    """Start a server over HTTP, and wait until it listens."""
+    """Start an HTTP server and wait until it listens."""
     env = {**os.environ, "PORT": str(port)}
     process = subprocess.Popen(command, env=env, stderr=-3, stdout=-3)
     for _ in range(100):
@@ -138,7 +138,7 @@ def _served(port: int, command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def main(folder: Path) -> int:
-    """Install, call, and say what came of it."""
+    """Install, call, and report the results."""
     rows = installed(folder)
     missing = {*MODULES, *PACKAGES} - rows.keys()
     if missing:

@@ -1,17 +1,17 @@
-"""Compare what the platform parsers read from saved pages with a table written by eye.
+"""Compares what the platform parsers read from saved pages with a hand-written table.
 
     python -m bench.platforms DATA [GOLD]
 
-DATA holds one folder a platform; GOLD (`gold.json` in DATA) is a JSON list, a page an entry:
-`file` in DATA, `url` where the page does not name its own, `uri` (a part of it) for one reply of a
+DATA holds one folder a platform; GOLD (`gold.json` in DATA) is a JSON list, a page an entry: `file`
+in DATA, `url` where the page does not name its own, `uri` (a part of it) for one reply of a
 recorded session, and `expect`: the fields of the record. `items` is their number, `items.N` the
-fields of one; `fields` and `counts` are objects. A text is compared by its beginning, a date to
-its own exactness, a list of numbers means any of them, a name after `?` may be missing. What
+fields of one; `fields` and `counts` are objects. A text is compared by its beginning, a date to its
+own exactness, a list of numbers means any of them, a name after `?` may be missing. Anything that
 identifies, dates or counts a record and is not in the table must not be in the record either. A
-page of `platform` null must give none.
+page whose `platform` is null must yield no record.
 
-Printed: right, wrong and missing fields by platform. Exit code 8 for any that is wrong, or where
-less than 95 % of what the pages hold was read.
+Prints right, wrong and missing fields by platform. Exits with 8 if any field is wrong, or if less
+than 95 % of the pages' fields were read.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from browser.extract.platforms.lookup import with_platform
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Share of the fields present on the pages that must be read.
+# Minimum share of the fields on the pages that must be read.
 READ = 0.95
 _CLOSED = ("id", "title", "author", "handle", "published", "modified")
 _SHOWN = 60
 
 
 def main(data: Path, gold: Path) -> int:
-    """Print the table and every field that differs; 8 where it is not met."""
+    """Print the table and every field that differs; return 8 if the target is missed."""
     totals: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in json.loads(gold.read_text(encoding="utf-8")):
         folder = Path(entry["file"]).parent.name
@@ -58,7 +58,7 @@ def main(data: Path, gold: Path) -> int:
 
 
 def _page(data: Path, entry: dict[str, Any]) -> tuple[str, str]:
-    """The address and the content of a page, or of one reply of a recorded session."""
+    """Return the address and content of a page, or of one reply in a recorded session."""
     text = (data / entry["file"]).read_text(encoding="utf-8", errors="replace")
     if wanted := entry.get("uri"):
         for exchange in json.loads(text)["interactions"]:
@@ -74,7 +74,7 @@ def _page(data: Path, entry: dict[str, Any]) -> tuple[str, str]:
 def _dated(
     url: str, text: str, record: Record | None, expect: dict[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
-    """The dates of the document that the page becomes: the record's own, or none."""
+    """Return the dates of the resulting document: the record's own, or none."""
     if record is None or not text.lstrip().startswith("<"):
         return
     document = with_platform(extract(text, url or record.url), text.encode(), url or record.url)
@@ -83,7 +83,7 @@ def _dated(
 
 
 def _compared(record: Record | None, expect: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Field, outcome and what was said of every field that is compared."""
+    """Yield the name, outcome and message for every field compared."""
     if expect.get("platform", "") is None:
         yield "record", "wrong" if record else "right", f"{record and record.kind}"
     elif record is None:
@@ -109,9 +109,9 @@ def _fields(record: Record, expect: dict[str, Any]) -> Iterator[tuple[str, str, 
 
 
 def _invented(record: Record, expect: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What a record says that the page does not."""
+    """Yield what a record says that the page does not."""
     for field in _CLOSED:
-        # An item may be described in part; what is on the page itself is described whole.
+        # An item may be described in part; the page itself is described in full.
         if field not in expect and getattr(record, field) and "platform" in expect:
             yield field, "wrong", f"none on the page, got {getattr(record, field)!r}"
     for name in (record.url, *(item.url for item in record.items)):
@@ -149,7 +149,7 @@ def _fits(field: str, gold: Any, got: Any) -> bool:
 
 
 def _same_time(gold: str, got: str) -> bool:
-    """Whether two dates are the same as exactly as the gold one is given, to the second."""
+    """Whether two dates are equal to the precision of the gold one, at most to the second."""
     if "T" not in gold:
         return got[: len(gold)] == gold
     a, b = (datetime.fromisoformat(value) for value in (gold, got))

@@ -1,7 +1,7 @@
-"""Scripted tasks on live pages, played through the loop and its tool tags as a model would.
+"""Runs scripted tasks on live pages through the loop and its tool tags, as a model would.
 
 A script names what it acts on as a user reads it: by visible words, a role, a text nearby. The
-player finds the ref in the text of the observations, newest first; nothing else is known to it.
+player finds the ref in the text of the observations, newest first; it knows nothing else.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 STEPS = 40
 TRUTH_MS = 1_500
-"""What a page may take until its own state is as it should be, after the last act."""
+"""Time allowed for a page to reach the expected state after the last action."""
 TAIL = 1_800
-"""Characters of the last observation that a failure shows."""
+"""Characters of the last observation to show for a failure."""
 FINDS = 4
-"""Times that a FIND which stopped half-way is asked to go on."""
+"""Number of times that an incomplete FIND is asked to continue."""
 NEAR = 4
-"""Lines within which a text counts as standing beside a control."""
+"""Maximum distance in lines for a text to count as beside a control."""
 _OPENING = re.compile(r"\[((?:f\d+)*[a-z]\d+)\b ?")
 _HEAD = re.compile(r"([^:=,\[]*)(?::|(?= =))")
 _FRAMING = ("[Tool result for ", "[HINT: ", "<web ", "</web>", "nothing ")
@@ -55,9 +55,9 @@ _RESULT = re.compile(r"^\[Tool result for (\w+)\]: (\{.*\})$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """What a call acts on: `words` of its name or label; `role` may name several with `|`.
+    """What a call acts on: `words` from its name or label; `role` may list several with `|`.
 
-    `near` is a text in its row or within a few lines; `nth` counts those that fit equally well.
+    `near` is a text in its row or within a few lines; `nth` selects among equally good matches.
     """
 
     words: str
@@ -68,7 +68,7 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call; an `At` among its fields becomes the ref that is found for it."""
+    """A tool call; an `At` among its fields is replaced with the ref found for it."""
 
     tool: str
     fields: dict[str, Any]
@@ -119,9 +119,9 @@ def wait(text: str, seconds: float = 10) -> Call:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task on a page: its text, the replies that do it, and a JS expression of the page's state.
+    """A task on a page: its text, the replies that complete it, and a JS expression.
 
-    The expression is truthy when the task is done; it asks the component, never a snapshot.
+    The expression is truthy when the task is done; it queries the component, never a snapshot.
     """
 
     text: str
@@ -131,9 +131,10 @@ class Task:
 
 @dataclass(slots=True)
 class Played:
-    """How a task went. `claims` are what the acts said (`did`), `faults` what they said went wrong.
+    """The result of a task. `claims` is what actions reported (`did`), `faults` what went wrong.
 
-    `lost` is what no ref was found for; `replies` counts those after the page was opened.
+    `lost` is the target for which no ref was found; `replies` counts those after the page was
+    opened.
     """
 
     task: Task
@@ -146,13 +147,13 @@ class Played:
 
     @property
     def honest(self) -> bool:
-        """Whether a failure was to be seen: an act said so, or what it needs is not shown."""
+        """Whether a failure was visible: an action reported it, or what it needs is not shown."""
         return bool(self.faults or self.lost)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A control as an observation shows it."""
+    """A control as shown in an observation."""
 
     ref: str
     role: str
@@ -167,7 +168,7 @@ class NotShown(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One observation as it is read: its lines but those that went, and the controls in them."""
+    """A parsed observation: its lines except removed ones, and the controls in them."""
 
     lines: tuple[str, ...]
     controls: tuple[Shown, ...]
@@ -181,7 +182,7 @@ class Observed:
         return cls(tuple(lines), shown)
 
     def best(self, what: At, *, any_role: bool = False) -> Shown | None:
-        """The control that a user would take for it; None where nothing fits."""
+        """Return the control that a user would choose; None if nothing matches."""
         beside = self._places(what.near) if what.near else []
         roles = () if any_role or not what.role else what.role.split("|")
         close = [
@@ -193,7 +194,7 @@ class Observed:
         if ranks:
             best = min((_distance(c, beside), rank) for c, rank in ranks.items())
             found = [c for c, rank in ranks.items() if (_distance(c, beside), rank) == best]
-        else:  # the words stand before it in its line, or in the line above; behind a box
+        else:  # the words are before it in its line or in the line above; after a checkbox
             beside = self._places(what.words) if what.words else []
             found = [c for c in close if _behind(c, beside)[0] <= (c.role in _BOXES)]
         found.sort(key=lambda c: _behind(c, beside))
@@ -221,12 +222,12 @@ def _controls(line: str, number: int) -> Iterator[Shown]:
 
 
 def bare(name: str) -> str:
-    """A control's name without the refs of those inside it."""
+    """Return a control's name without the refs of controls inside it."""
     return " ".join(re.sub(r"\[(?:f\d+)*[a-z]\d+( \w+)?:?|\]", " ", name).split()).casefold()
 
 
 def _fit(name: str, words: str) -> tuple[int, int] | None:
-    """How well a name answers to words: the whole, its beginning, a part; shorter ones first."""
+    """Rate how well a name matches words: as a whole, its beginning, or a part; shorter first."""
     core = name.partition(" = ")[0]
     unseen = name.endswith((", invisible", ", covered"))
     if not words or words in (name, core, core.partition(", ")[0]):
@@ -241,7 +242,7 @@ def _distance(control: Shown, places: list[tuple[int, int]]) -> int:
 
 
 def _behind(control: Shown, places: list[tuple[int, int]]) -> tuple[int, int, int]:
-    """How a control stands to a text: 0 behind it or in the next line, 1 before it, 2 apart."""
+    """Return a control's position to a text: 0 after it or on the next line, 1 before, 2 apart."""
     ways = [(control.line - line, control.column - column) for line, column in places]
     ranks = (
         (0, n, c) if (n, c) >= (0, 0) and n <= 1 else (1 if n == 0 else 2, abs(n), abs(c))
@@ -251,7 +252,7 @@ def _behind(control: Shown, places: list[tuple[int, int]]) -> tuple[int, int, in
 
 
 class Player:
-    """A model that says the replies of a script and looks up the refs in what it was shown."""
+    """A model that gives a script's replies and looks up refs in what it was shown."""
 
     name = "player"
 
@@ -266,7 +267,7 @@ class Player:
         self._snapped: set[At] = set()
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Open the page, say the script line by line, then ask the page how it went."""
+        """Open the page, give the script's replies line by line, then check the page's state."""
         if len(messages) == 1:
             return ModelReply(_tag("OPEN", {"url": self._url}))
         self._read(messages[-1].content)
@@ -289,9 +290,9 @@ class Player:
         return
 
     def _look_for(self, missing: At) -> str:
-        """How to look for a control that is not in sight: FIND it, then SNAPSHOT; "" at last.
+        """Return how to look for a control that is not visible: FIND, then SNAPSHOT, finally "".
 
-        A FIND that says that it can go on is asked again.
+        A FIND that reports that it can continue is repeated.
         """
         self._looks[missing] += 1
         text = missing.near or missing.words
@@ -328,7 +329,7 @@ class Player:
     def _ref(self, what: At) -> str:
         for any_role in (False, True) if what.role and what.words else (False,):
             found = [c for seen in self._seen if (c := seen.best(what, any_role=any_role))]
-            if found:  # newest first; the very words before others that hold them
+            if found:  # newest first; exact matches before partial ones
                 return min(
                     found, key=lambda c: (_fit(c.name, what.words.casefold()) or (1,))[0] > 0
                 ).ref
@@ -336,7 +337,7 @@ class Player:
 
 
 class Person(Player):
-    """The same with a person as the model: prints what is shown, reads tags from stdin."""
+    """A person as the model: prints what is shown, and reads tags from stdin."""
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         if len(messages) == 1:
@@ -367,7 +368,7 @@ def _tag(tool: str, fields: dict[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Stage:
-    """A browser as a run has it, behind the guarded way out; each task gets a run's tools anew."""
+    """A browser as in a run, behind the egress proxy; each task gets new tools."""
 
     web: Web
 
@@ -389,7 +390,7 @@ class Stage:
         return model.played
 
     async def truth(self, expression: str) -> bool:
-        """Ask the page itself; it may take a moment to come to it."""
+        """Query the page itself, which may take a moment to reach the state."""
         try:
             await self.web.tab.page.wait_for_function(expression, timeout=TRUTH_MS)
         except PlaywrightError:
@@ -399,7 +400,7 @@ class Stage:
 
 @asynccontextmanager
 async def stage(*hosts: str) -> AsyncIterator[Stage]:
-    """Open the web of a run that may reach these hosts (`127.0.0.1:8000`)."""
+    """Open a run's web access with these hosts (`127.0.0.1:8000`) allowed."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         options = Options(allow_private=hosts, memory=False, data_dir=folder)
@@ -407,7 +408,7 @@ async def stage(*hosts: str) -> AsyncIterator[Stage]:
 
 
 def report(where: str, played: Played, *, verbose: bool = False) -> str:
-    """One line for a task, and for one that failed what was said and shown."""
+    """Format one line per task, with what was said and shown if it failed."""
     head = f"{where:24} {'ok  ' if played.done else 'FAIL'} {played.replies} replies  "
     if played.done:
         return head + played.task.text

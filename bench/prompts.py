@@ -1,8 +1,8 @@
-"""How long the prompts are: the system prompt of each kind of run, and what is added in need.
+"""Measures prompt lengths: the system prompt for each kind of run, and what is added on demand.
 
     python -m bench.prompts
 
-Tokens are estimated as the context window does it: four characters of English to one.
+Tokens are estimated as for the context window: four characters of English per token.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import available_tools
 
 LONGEST = 1_200
-"""Tokens of a system prompt, which every request sends again; it is longest with a page open."""
+"""Maximum tokens of a system prompt, which every request repeats; longest with an open page."""
 TARGETS_MISSED = 8
 
 
 def main() -> int:
-    """Print the sizes; 8 where a system prompt is longer than it may be."""
+    """Print the sizes; return 8 if a system prompt is too long."""
     with Memory.open(":memory:") as memory:
         bare, full = tools(None), tools(memory)
         sizes = {
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def tools(memory: Memory | None) -> Registry:
-    """The tools of a run."""
+    """Return the tools in a run."""
     context = ToolContext("", Evidence(), LimitSettings(), lambda *_, **__: None, str)
     context.memory = memory
     return Registry(tool for tool, why in available_tools(context) if not why)

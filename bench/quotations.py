@@ -1,9 +1,9 @@
-"""Count which of a judge's quotations bear on a claim: `python -m bench.quotations`.
+"""Counts which of a judge's quotations bear on a claim: `python -m bench.quotations`.
 
-The data is in `bench/paraphrases`. `quotations.jsonl` has true claims with the words that a
-careful judge would quote; they were written before the check, 22 of them in another language than
-their page. For every thirteenth wrong claim of the other files, each sentence of its page except
-the most similar one is tried as a quotation.
+The data is in `bench/paraphrases`. `quotations.jsonl` has true claims with the words that a careful
+judge would quote; they were written before the check, 22 of them in a language other than their
+page's. For every thirteenth wrong claim of the other files, each sentence of its page except the
+most similar one is tried as a quotation.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FILES = ("blind", "free", "varied")
 MIN_RIGHT, MAX_WRONG = 0.97, 0.12
 """Minimum share of the deciding quotations that count, maximum share of the others."""
 STEP = 13
-"""Every thirteenth wrong claim is tried: all would take minutes."""
+"""Every thirteenth wrong claim is tried, since all would take minutes."""
 TARGETS_MISSED = 8
 
 
 def main() -> int:
-    """Print both shares; 8 if a target is missed."""
+    """Print both shares; return 8 if a target is missed."""
     rows = read(FOLDER / "quotations.jsonl")
     lost = [
         row["claim"] for row in rows if not is_counted(row["page"], row["claim"], row["quotes"])
@@ -51,7 +51,7 @@ def main() -> int:
 
 @functools.cache
 def page_texts() -> dict[str, str]:
-    """The texts of the pages by their names."""
+    """Return page texts by name."""
     return {
         row["page"]: row["text"] for name in FILES for row in read(FOLDER / f"{name}_pages.jsonl")
     }
@@ -59,7 +59,7 @@ def page_texts() -> dict[str, str]:
 
 @functools.lru_cache(maxsize=4)
 def passages_of(page: str) -> tuple[Passage, ...]:
-    """The passages of a page."""
+    """Return the passages of a page."""
     return tuple(split_passages(page_texts()[page], 1))
 
 
@@ -69,7 +69,7 @@ def is_counted(page: str, claim: str, quotes: list[str]) -> bool:
 
 
 def other_sentences(page: str, claim: str) -> list[str]:
-    """The sentences of a page, except the one that is most similar to a claim."""
+    """Return a page's sentences, except the one most similar to a claim."""
     passages = [p for p in passages_of(page) if p.kind not in ("heading", "table")]
     found = [p.text[start:end] for p in passages for start, end in sentences(p.text)]
     nearest = sentence_index(passages_of(page)).nearest(claim)

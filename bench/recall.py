@@ -1,9 +1,9 @@
-"""Measure how well memory finds: `python -m bench.recall DATA`.
+"""Measures how well memory search works: `python -m bench.recall DATA`.
 
-DATA is a folder with `locomo_dev.json`: long conversations, questions, and the turns that carry the
-answers. Measured, through `Memory.open` with its defaults, is the recall of that evidence: by words
-alone, with associations and consolidation, and with local embeddings; each also with weights that
-were tuned on the other conversations.
+DATA is a folder with `locomo_dev.json`: long conversations, questions, and the turns that contain
+the answers. Measures the recall of that evidence through `Memory.open` with its defaults: by words
+alone, with associations and consolidation, and with local embeddings; each also with weights tuned
+on the other conversations.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ GRID = {
 
 @dataclass
 class Talk:
-    """A conversation in a memory: turns by id of memory, and questions with their evidence."""
+    """A conversation in a memory: turns by memory id, and questions with their evidence."""
 
     place: Path
     memory: Memory
@@ -53,7 +53,7 @@ class Talk:
 
 
 def main() -> int:
-    """Measure; 8 where a target is missed, 2 where there is no data."""
+    """Measure; return 8 if a target is missed, 2 if there is no data."""
     files = [Path(a) / "locomo_dev.json" for a in sys.argv[1:]]
     if not files:
         print("usage: python -m bench.recall DATA", file=sys.stderr)
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def recall(path: Path, scratch: Path) -> bool:
-    """Measure by words, then with all that is switched on besides."""
+    """Measure by words alone, then with everything else enabled."""
     talks = [_talk(row, scratch / f"talk{n}.db") for n, row in enumerate(_rows(path))]
     words = _mean([_score(talk) for talk in talks])
     good = words[0] >= RECALL and words[1] >= MRR
@@ -75,7 +75,7 @@ def recall(path: Path, scratch: Path) -> bool:
 
 
 def _consolidated(talks: Sequence[Talk], before: tuple[float, float]) -> bool:
-    """Dream until all is linked, then measure with associations and without."""
+    """Consolidate until everything is linked, then measure with and without associations."""
     for talk in talks:
         while consolidate(talk.memory.entries, 30.0).linked:
             pass
@@ -89,10 +89,10 @@ def _consolidated(talks: Sequence[Talk], before: tuple[float, float]) -> bool:
 
 
 def _proven(talks: Sequence[Talk]) -> bool:
-    """Let every other question's evidence have served a verified answer; measure both halves.
+    """Mark every other question's evidence as used in a verified answer; measure both halves.
 
-    What served together is found together when the question comes again, and questions that were
-    never asked lose nothing by it.
+    Memories used together are found together when the question is repeated, and questions that were
+    never asked lose nothing.
     """
     for talk in talks:
         ids = {turn: id_ for id_, turn in talk.turns.items()}
@@ -111,7 +111,7 @@ def _proven(talks: Sequence[Talk]) -> bool:
 
 
 def _embedded(talks: Sequence[Talk]) -> bool:
-    """Measure again with local embeddings, and how far their weight carries over."""
+    """Measure again with local embeddings, and test whether their weight carries over."""
     if find_spec(PACKAGE) is None:
         print("with local embeddings: skipped, the extra `embeddings` is not installed")
         return True
@@ -121,7 +121,7 @@ def _embedded(talks: Sequence[Talk]) -> bool:
         talk.memory = Memory.open(talk.place, embeddings=model)
         consolidate(
             talk.memory.entries, 120.0
-        )  # embeds what a search would embed a part of each time
+        )  # embeds in advance what each search would embed a part of
     scores: dict[float, list[list[tuple[float, float]]]] = {}
     for weight in EMBEDDING_WEIGHTS:
         with _set(ranking, {"WEIGHT": weight}):
@@ -139,7 +139,7 @@ def _embedded(talks: Sequence[Talk]) -> bool:
 
 
 def _milliseconds(talks: Sequence[Talk]) -> float:
-    """Give the median time of a search."""
+    """Return the median search time."""
     took = []
     for talk in talks:
         for question, _ in talk.questions[:30]:
@@ -176,7 +176,7 @@ def _score(talk: Talk, *, associations: bool = True) -> list[tuple[float, float]
     scores = []
     for question, gold in talk.questions:
         hits = talk.memory.entries.search(question, 50, associations=associations)
-        ranked = [talk.turns.get(hit.id, "") for hit in hits]  # an insight is no turn
+        ranked = [talk.turns.get(hit.id, "") for hit in hits]  # an insight is not a turn
         first = next((1 / rank for rank, turn in enumerate(ranked, 1) if turn in gold), 0.0)
         scores.append((100 * len(gold & set(ranked[:10])) / len(gold), first))
     return scores
@@ -210,7 +210,7 @@ def _questions(asked: object, known: set[str]) -> Iterator[tuple[str, set[str]]]
     for entry in asked:
         found = (re.findall(r"D:?(\d+):0*(\d+)", text) for text in entry.get("evidence", []))
         gold = {f"D{session}:{turn}" for pairs in found for session, turn in pairs} & known
-        if gold and entry["category"] != 5:  # the fifth has no answer in the conversation
+        if gold and entry["category"] != 5:  # the fifth category has no answer in the conversation
             yield entry["question"], gold
 
 

@@ -1,10 +1,10 @@
-"""Recorded runs replayed where nothing can be reached: how many give the bytes of their reports.
+"""Replays recorded runs offline and counts how many reproduce their reports byte for byte.
 
 `python -m bench.replays [HOW MANY]` records runs of every kind (live pages, PDF, memories,
-subtasks, failures, fallbacks, native calls, …), and the keyless model on the bundled questions
-until there are so many (50). They are replayed in a process whose sockets and processes are all
-refused, in a network namespace without interfaces where the machine has them. 8 where one is not
-the same.
+subtasks, failures, fallbacks, native calls, …), and the extractive model on the bundled questions
+until there are that many (50). They are replayed in a process that cannot open sockets or start
+processes, in a network namespace without interfaces if the machine supports it. Exits with 8 if one
+differs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUESTIONS = Path(__file__).parents[1] / "fixtures" / "questions.jsonl"
 
 
 async def record(data: Path, wanted: int) -> None:
-    """Record runs of every kind, and of the keyless model up to the number wanted."""
+    """Record runs of every kind, and of the extractive model up to the number requested."""
     questions = [json.loads(line)["question"] for line in QUESTIONS.read_text().splitlines()]
     with serve() as site, running(OpenAIProvider, "/v1") as provider:
         studio = Studio(site, provider, data)

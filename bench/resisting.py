@@ -1,10 +1,10 @@
-"""Acts on pages that resist: what the tool says of them beside what the page knows.
+"""Compares what a tool reports about actions on resisting pages with what the page knows.
 
     python -m bench.resisting [--seed N] [--acts 200]
 
-Fields that reset or reformat themselves, buttons that move, are covered, swapped or drawn anew, in
-the page, in closed shadow roots and in frames of both kinds. A *false done* is an act told without
-a word of doubt that the page did not take; a *false failed* one told as an error that it took.
+Fields reset or reformat themselves; buttons move, are covered, swapped or redrawn; in the page, in
+closed shadow roots and in frames of both kinds. A *false done* is an action reported without doubt
+that the page did not accept; a *false failed* is one reported as an error that it did accept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LABELS = "Account Amount Branch City Code Colour Deposit Filter Label Locker Nic
 BUTTONS = "Accept Apply Archive Book Confirm Copy Merge Post Publish Send Sign Submit".split()
 OPTIONS = "Amber Basalt Coral Denim Ebony Fern Ginger Hazel".split()
 DELAYS = (0, 20, 80, 200)
-"""Milliseconds after which a page takes back what was done."""
+"""Milliseconds after which a page undoes what was done."""
 PLACES = ("page", "page", "page", "shadow", "frame", "other origin")
 _WAYS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _HEAD = "<!doctype html><title>Form</title><h1>Form</h1>"
@@ -37,7 +37,7 @@ _HEAR = "<script>var state = null; onmessage = (e) => { state = e.data; };</scri
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act: where, the HTML and script of what is acted on, the call, and a JS expression."""
+    """One action: its place, the target's HTML and script, the call, and a JS expression."""
 
     kind: str
     place: str
@@ -48,7 +48,7 @@ class Act:
 
 
 def acts(seed: int, number: int) -> list[Act]:
-    """So many acts, every kind as often as another; labels, texts, times and places by the seed."""
+    """Return this many actions, all kinds equally often; the seed sets labels, texts and places."""
     chance = random.Random(seed)
     kinds = [(part, how) for part in _WAYS if part != "prelude" for how in _WAYS[part]["ways"]]
     return [_act(chance, *kinds[n % len(kinds)]) for n in range(number)]
@@ -59,7 +59,7 @@ def _act(chance: random.Random, part: str, how: str) -> Act:
     value, old = chance.choice(OPTIONS[2:]), chance.choice(["", "", "first"])
     text = "".join(chance.choices("abcdefgh23456789", k=chance.randint(7, 12)))
     call, done = {
-        # blanks and capitals that a page puts in are how it writes what was typed
+        # blanks and capitals that a page adds are only its formatting of what was typed
         "field": (
             enter(At(label, "textbox"), text),
             f"state.value.replaceAll(' ', '').toLowerCase() === {text!r} && !state.second",
@@ -83,7 +83,7 @@ def _act(chance: random.Random, part: str, how: str) -> Act:
 
 
 def put(pages: Pages, act: Act) -> str:
-    """Serve the page of an act; gives its address. Its outermost window has the `state`."""
+    """Serve an action's page; returns its address. Its outermost window has the `state`."""
     root = "document.getElementById('place')"
     if act.place == "shadow":
         root += ".attachShadow({ mode: 'closed' })"
@@ -100,7 +100,7 @@ def put(pages: Pages, act: Act) -> str:
 
 
 async def measure(all_acts: list[Act]) -> list[Played]:
-    """Make every act, each on its own page."""
+    """Perform every action, each on its own page."""
     played = []
     with serve_pages() as pages:
         async with stage(f"127.0.0.1:{pages.port}", f"localhost:{pages.port}") as theatre:
@@ -113,7 +113,7 @@ async def measure(all_acts: list[Act]) -> list[Played]:
 
 
 def told(one: Played) -> str:
-    """How an act was told, against what the page knows."""
+    """Compare how an action was reported with what the page knows."""
     if one.lost:
         return "not shown"
     if one.done:
@@ -122,7 +122,7 @@ def told(one: Played) -> str:
 
 
 def fault_is_doubt(fault: str) -> bool:
-    """Whether an act was told with a remark, as a field that reads otherwise now; no error."""
+    """Whether an action was reported with a remark (such as a changed field), but no error."""
     return ", but " in fault or "could not be checked" in fault
 
 

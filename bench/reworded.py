@@ -1,9 +1,9 @@
-"""Measure what is found in other words: `python -m bench.reworded`.
+"""Measures what is found when reworded: `python -m bench.reworded`.
 
-60 memories and 40 questions that share hardly a word with them (`reworded.jsonl`), written before
-anything was tuned on them. Printed is how often the memory asked for is among the first ten, and
-the mean reciprocal rank: by words and their synonyms, and with local embeddings. There is no
-target: words alone cannot know that a dentist checks teeth.
+There are 60 memories and 40 questions that share hardly a word with them (`reworded.jsonl`),
+written before anything was tuned on them. Prints how often the requested memory is among the first
+ten, and the mean reciprocal rank: by words and their synonyms, and with local embeddings. There is
+no target: words alone cannot know that a dentist checks teeth.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def _ranks(embeddings: str | None) -> list[int]:
-    """Give where each question finds its memory, from 1; 0 where not at all."""
+    """Return the rank at which each question finds its memory, from 1; 0 if not at all."""
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     with Memory.open(":memory:", embeddings=embeddings) as memory:
         ids = [memory.add(row["memory"], at=1.7e9 + DAYS * n) for n, row in enumerate(rows)]

@@ -1,4 +1,4 @@
-"""The queue at a thousand workers, on a clock that is not there.
+"""Simulates the queue with a thousand workers on a virtual clock.
 
 `python -m bench.scale [WORKERS] [PAGES A DAY]` simulates hours of it: questions that come in,
 workers that look for them as `agent.jobs.worker` does (intervals taken from it), runs that take
@@ -18,12 +18,12 @@ from agent.jobs.upkeep import BEAT_S, POLLS_A_SECOND, UPKEEP_S
 
 DAY = 86_400.0
 PAGES_A_RUN = 12.4
-"""Pages that a run of standard depth by rules read, in the mean of eight."""
+"""Pages read by a run at standard depth with the extractive model; the mean of eight runs."""
 RUN_S = 45.0
-"""Seconds of a run, assumed; the spread is log-normal."""
+"""Assumed seconds per run; the distribution is log-normal."""
 SLOTS = 4
 DEATHS_A_DAY = 1.0
-"""Ends of a worker by force, each worker, each day."""
+"""Forced terminations per worker and day."""
 OF_A_WORKER, OF_A_POLL, OF_AN_UPKEEP, OF_A_JOB = 16, 4, 6, 10
 """Transactions: a second of a worker that does nothing (the engine's own loops), of a look, of what
 one does for all, of a job from queue to outcome. From `pg_stat_database` with one worker: 16 a
@@ -33,7 +33,7 @@ second with a look each five seconds, 37 with four a second; 10 a job, of 20."""
 def simulate(  # noqa: C901 - one loop, a branch for each kind of event
     workers: int, pages: float, *, hours: float = 4.0, seed: int = 3
 ) -> dict[str, float]:
-    """Simulate some hours; gives seconds of waiting, load of the database, and what was lost."""
+    """Simulate some hours; returns waiting times in seconds, database load, and what was lost."""
     chance = random.Random(seed)
     end, rate = hours * 3600, pages / PAGES_A_RUN / DAY
     poll = max(POLL_S, workers / POLLS_A_SECOND)
@@ -49,7 +49,7 @@ def simulate(  # noqa: C901 - one loop, a branch for each kind of event
         serial += 1
         heapq.heappush(clock, (time, serial, kind, which))
 
-    lives = [0] * workers  # a worker that was started again is another one
+    lives = [0] * workers  # a restarted worker is a different one
     at(chance.expovariate(rate), "asked", 0)
     for worker in range(workers):
         at(chance.uniform(0, poll), "poll", worker)
@@ -71,7 +71,7 @@ def simulate(  # noqa: C901 - one loop, a branch for each kind of event
         elif kind == "dies":
             lost, running[which] = running[which], set()
             lives[which] += 1
-            for job in lost:  # its heartbeat grows old, then the next upkeep of all finds it
+            for job in lost:  # its heartbeat expires, then the next upkeep by any worker finds it
                 at(now + STALE_S + chance.expovariate(1 / UPKEEP_S), f"found {now} {job}", which)
             at(now + chance.expovariate(DEATHS_A_DAY / DAY), "dies", which)
         elif kind.startswith("found"):

@@ -1,4 +1,4 @@
-"""Read saved result pages and compare with their gold parse: `python -m bench.serp DATA`.
+"""Reads saved result pages and compares them with a gold parse: `python -m bench.serp DATA`.
 
 DATA holds `serp/INDEX.json` (or is that folder): a list of {file, engine, kind, gold?}, where
 `gold` names a JSON file with `results` of url, title and snippet. Printed per engine: the share
@@ -21,20 +21,20 @@ from browser.search import parse_results
 from browser.search.results import same_page_key, unwrap_target
 from browser.types import Outcome, SearchPage
 
-# The targets: share of gold results by URL and title, and by snippet besides.
+# The targets: share of gold results by URL and title, and also by snippet.
 FOUND, SNIPPET = 0.95, 0.90
 _AD_HOST = re.compile(r"/aclk|/aclick|/y\.js|doubleclick|googleadservices")
 
 
 def words(text: str) -> list[str]:
-    """Case-folded words without the marks that a gold text may hold."""
+    """Return case-folded words without marks that a gold text may contain."""
     return re.findall(r"\w+", html.unescape(re.sub(r"<[^>]+>", "", text)).casefold())
 
 
 def alike(gold: str, got: str) -> bool:
-    """Whether two texts are the same but for marks, dates beside them, and where they are cut.
+    """Whether two texts are equal except for marks, adjacent dates, and where they are cut.
 
-    A text of which less than half is there is another one, however well its words fit.
+    A text of which less than half is present counts as different, however well its words match.
     """
     a, b = words(gold), words(got)
     if not a or not b:
@@ -45,7 +45,7 @@ def alike(gold: str, got: str) -> bool:
 
 
 def measure(gold: list[dict[str, str]], page: SearchPage, base: str) -> Counter[str]:
-    """Count gold results, those found, those with their snippet."""
+    """Count gold results, those found, and those with their snippet."""
     counts: Counter[str] = Counter(gold=len(gold))
     got = {same_page_key(result.url): result for result in page.results}
     for row in gold:
@@ -62,19 +62,20 @@ def measure(gold: list[dict[str, str]], page: SearchPage, base: str) -> Counter[
 
 
 def fits(kind: str, outcome: Outcome) -> bool:
-    """Whether an outcome is what a page of this kind should come to."""
+    """Whether an outcome is what a page of this kind should yield."""
     if kind.startswith("blocked"):
         return outcome is Outcome.BLOCKED
     if kind.startswith("no results"):
         return outcome is Outcome.EMPTY
     if "without results" in kind:
-        # Neither results nor an honest emptiness: the page did not say that there is nothing.
+        # Neither results nor an explicitly empty result: the page did not say that there is
+        # nothing.
         return outcome in (Outcome.BLOCKED, Outcome.ERROR)
     return outcome is Outcome.OK
 
 
 def main(data: Path) -> int:
-    """Print the table; 8 where a target is missed."""
+    """Print the table; return 8 if a target is missed."""
     folder = data / "serp" if (data / "serp").is_dir() else data
     totals: dict[str, Counter[str]] = defaultdict(Counter)
     for entry in json.loads((folder / "INDEX.json").read_text()):
@@ -101,7 +102,7 @@ def main(data: Path) -> int:
 
 
 def report(totals: dict[str, Counter[str]]) -> int:
-    """Print one line an engine and one for all."""
+    """Print one line per engine and one for all."""
     totals["all"] = sum(totals.values(), Counter())
     print(f"{'engine':12} {'pages':>5} {'fit':>4} {'gold':>5} {'found':>6} {'snip':>6} ads ms/page")
     for engine, c in totals.items():

@@ -1,11 +1,11 @@
-"""What a server's runs take: many at once in the browser, and what each run leaves behind.
+"""Measures a server's runs: many at once in the browser, and what each run leaves behind.
 
     python -m bench.server [AT_ONCE] [RUNS]     (20, 200)
 
-All runs are of one process, as in `research serve`. First AT_ONCE of them have a page open at the
-same time: the memory (PSS, which counts what processes share once) of our process and of its
-browsers, the processes and the handles. Then RUNS keyless runs, five at a time: how much larger our
-process is after them than after the first fifty. Exit code 8 where a target is missed.
+All runs are in one process, as in `research serve`. First, AT_ONCE runs have a page open at the
+same time; measured are the memory (PSS, which counts shared memory once) of our process and its
+browsers, the processes and the handles. Then RUNS extractive runs, five at a time, show how much
+larger our process is after them than after the first fifty. Exits with 8 if a target is missed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 AT_ONCE, RUNS, FIRST = 20, 200, 50
 MAX_MB_AT_ONCE = 1_500
 MAX_MB_A_RUN = 0.02
-"""20 MB for a thousand runs."""
+"""20 MB per thousand runs."""
 QUESTIONS = (
     "When was Hesk Light first lit?",
     "Who designed Hesk Light?",
@@ -41,7 +41,7 @@ QUESTIONS = (
 
 
 def main(at_once: int = AT_ONCE, runs: int = RUNS) -> int:
-    """Measure; 8 where a target is missed."""
+    """Measure; return 8 if a target is missed."""
     targets = Targets()
     with serve() as site:
         asyncio.run(_at_once(at_once, site, targets))
@@ -50,14 +50,14 @@ def main(at_once: int = AT_ONCE, runs: int = RUNS) -> int:
 
 
 class Waiting(Instant):
-    """A model that opens its pages, and answers only when all other runs have theirs open."""
+    """A model that opens its pages and answers only when all other runs have opened theirs."""
 
     def __init__(self, barrier: threading.Barrier, measured: threading.Event) -> None:
         super().__init__("OPEN", QUESTIONS[0])
         self._barrier, self._measured = barrier, measured
 
     def reply(self, messages: list[dict[str, Any]]) -> str:
-        """Answer; what is not a call comes last."""
+        """Reply; anything other than a call comes last."""
         said = super().reply(messages)
         if "<<TOOL" not in said:
             self._barrier.wait()
@@ -116,7 +116,7 @@ def _flags(site: Site) -> dict[str, Any]:
 
 
 def _below(pid: int) -> list[int]:
-    """All processes that a process started, and those that they did."""
+    """Return all descendants of a process."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -137,7 +137,7 @@ def _handles() -> int:
 
 
 def _pss(pid: int) -> float:
-    """The proportional memory of a process in MB."""
+    """Return a process's proportional memory in MB."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8")
     except OSError:

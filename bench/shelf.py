@@ -1,4 +1,4 @@
-"""Saved pages, served on loopback by number; and how a bench says what it found."""
+"""Serves saved pages on loopback by number, and reports a benchmark's findings."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 OWN = (ROOT / "fixtures/pages", ROOT / "tests/browser/page/labelled")
-SAVED = ("articles", "platform")  # below the folder of data
+SAVED = ("articles", "platform")  # below the data folder
 
 
 def pages_of(data: str | None) -> tuple[list[Path], list[Path]]:
-    """The saved pages below a folder of data, and the project's own."""
+    """Return the saved pages below a data folder, and the project's own."""
     folders = [Path(data) / name for name in SAVED if (Path(data) / name).is_dir()] if data else []
     return html_in(folders), html_in(OWN)
 
 
 def html_in(folders: list[Path] | tuple[Path, ...]) -> list[Path]:
-    """The saved pages below some folders, packed or not."""
+    """Return the saved pages below some folders, compressed or not."""
     found = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     return [path for path in found if path.name.endswith((".html", ".html.gz"))]
 
 
 def html_of(page: Path) -> bytes:
-    """The HTML of a saved page, unpacked."""
+    """Return a saved page's HTML, decompressed."""
     return gzip.decompress(page.read_bytes()) if page.suffix == ".gz" else page.read_bytes()
 
 
 @contextmanager
 def served(pages: list[Path]) -> Iterator[str]:
-    """Serve pages by their number in the list; gives the address before the number."""
+    """Serve pages by their number in the list; yields the address without the number."""
 
     class Shelf(_Shelf):
         shown: ClassVar[list[Path]] = pages
@@ -70,7 +70,7 @@ class _Shelf(BaseHTTPRequestHandler):
 
 
 class Targets:
-    """Figures beside what they should be; `code` is 8 when one was missed."""
+    """Figures compared with their targets; `code` is 8 if one was missed."""
 
     MISSED = 8
 

@@ -1,10 +1,10 @@
-"""Snapshots beside Playwright's own, on the same pages in the same run.
+"""Compares snapshots with Playwright's own, on the same pages in the same run.
 
     python -m bench.snapshots [DATA]     (DATA holds `articles` and `platform`)
 
-For the plain snapshot, ours without a budget and ours at the default budget: tokens (characters /
-4), the share of the page's distinct visible words inside, refs, milliseconds. Then what a question
-needs: whether it stands in the first snapshot, or comes with one FIND.
+Prints, for the plain snapshot, ours without a budget and ours at the default budget: tokens
+(characters / 4), the share of the page's distinct visible words it contains, refs, milliseconds.
+Then, for what a question needs: whether it is in the first snapshot, or found with one FIND.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
     from browser.types import Snapshot
 
-ROUNDS = 3  # the median of three is taken for each page
+ROUNDS = 3  # the median of three rounds is used for each page
 VISIBLE_TEXT = "() => document.body ? document.body.innerText : ''"
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One way of looking at one page."""
+    """One kind of snapshot of one page."""
 
     chars: int
     recall: float
@@ -44,7 +44,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Row:
-    """One page: Playwright's own snapshot, ours whole, ours at the default budget."""
+    """One page: Playwright's own snapshot, ours in full, ours at the default budget."""
 
     plain: Measure
     whole: Measure
@@ -56,7 +56,7 @@ def recall(visible: set[str], text: str) -> float:
 
 
 async def measured(tab: Tab, visible: set[str]) -> Row:
-    """Look at a page in each way, in turn, so that all of them meet the same load."""
+    """Take each kind of snapshot of a page in turn, so that all meet the same load."""
     looks: dict[str, Callable[[], Awaitable[Any]]] = {
         "plain": lambda: tab.page.aria_snapshot(mode="ai"),
         "whole": lambda: tab.snapshot(budget=None),
@@ -79,7 +79,7 @@ def _measure(shown: str | Snapshot, times: list[float], visible: set[str]) -> Me
 
 
 async def measure(base: str, pages: list[Path]) -> tuple[list[Row], list[bool]]:
-    """Look at every page, and ask what is to be asked of it."""
+    """Examine every page, and ask its questions."""
     rows: list[Row] = []
     found: list[bool] = []
     async with Browser.launch() as browser:
@@ -102,7 +102,7 @@ def _cells(row: Row) -> str:
 
 
 def summary(what: str, rows: list[Row]) -> None:
-    """Print medians and ninetieth percentiles of a set of pages."""
+    """Print medians and 90th percentiles for a set of pages."""
     print(f"\n{what}, {len(rows)} pages")
     print(f"{'':8}{'tokens':>8}{'p90':>8}{'recall':>8}{'refs':>7}{'ms':>7}{'p90 ms':>8}")
     for kind in ("plain", "whole", "budget"):
@@ -118,7 +118,7 @@ def summary(what: str, rows: list[Row]) -> None:
 
 
 def judge(rows: list[Row], targets: Targets) -> None:
-    """Hold the figures against what they should be."""
+    """Compare the figures with their targets."""
     tokens = [row.budget.chars / 4 for row in rows]
     targets.at_most("tokens at the default budget, median", statistics.median(tokens), 3_000)
     targets.at_most("tokens at the default budget, p90", _p90(tokens), 8_000)

@@ -1,4 +1,4 @@
-"""What a question or an action needs of a page: in the first snapshot, or one FIND later.
+"""Tests whether what a question or action needs is in the first snapshot or one FIND away.
 
     python -m bench.sought LIST DATA
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("sought.jsonl")
 SHARE = 0.98
 LARGE = 200_000
-"""Bytes of HTML from which a page counts as large."""
+"""Minimum bytes of HTML for a page to count as large."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ def everything(file: Path = FILE) -> tuple[Sought, ...]:
 
 
 def sought_on(name: str) -> list[Sought]:
-    """What is sought on a page, by its file name."""
+    """Return what is sought on a page, by its file name."""
     return [one for one in everything() if name.startswith(one.page)]
 
 
 async def answered(tab: Tab, one: Sought) -> bool:
-    """Look once, with the question; then FIND once."""
+    """Take one snapshot with the question, then FIND once."""
     return await how_near(tab, one) != "not found"
 
 
 async def how_near(tab: Tab, one: Sought) -> str:
-    """How far away it is: `at once`, `one FIND away`, `not found`, which is printed."""
+    """Return how far away it is: `at once`, `one FIND away` or `not found`, which is printed."""
     snapshot = await tab.snapshot(query=one.ask)
     wanted = bare(one.sought)
     if wanted in _plain(snapshot.text):
@@ -80,9 +80,9 @@ _REF = re.compile(r"\[(?:f\d+)*[a-z]\d+:? ?|\]")
 
 
 def _plain(text: str) -> str:
-    """Text without refs, where links go, soft hyphens, capitals and the breaks between lines.
+    """Return text without refs, link targets, soft hyphens, capitals and line breaks.
 
-    Twice: without the roles of controls and with them, as `button: Send` may be sought.
+    It is returned twice, without and with the roles of controls, as `button: Send` may be sought.
     """
     first, *others = text.replace("\xad", "").split(" → ")
     whole = " ".join([first, *(other[other.find("]") :] for other in others)])
@@ -90,7 +90,7 @@ def _plain(text: str) -> str:
 
 
 async def measure(base: str, pages: Sequence[tuple[Path, list[Sought]]]) -> Counter[str]:
-    """Look for everything; counts of how near it was, `false found`, and those of large pages."""
+    """Look for everything; count how near it was, `false found`, and those on large pages."""
     counts: Counter[str] = Counter()
     async with Browser.launch() as browser:
         for number, (path, wanted) in enumerate(pages):

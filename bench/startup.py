@@ -1,9 +1,9 @@
-"""How long a user waits: `research --help`, and a keyless run on the bundled web.
+"""Measures how long a user waits: `research --help`, and an extractive run on the bundled web.
 
     python -m bench.startup
 
-Wall seconds are medians of whole processes, warm; memory is the peak of the Python process without
-the browser. Exit code 8 where a target is missed.
+Wall seconds are medians of whole warm processes; memory is the peak of the Python process without
+the browser. Exits with 8 if a target is missed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUESTIONS = {
     "a page that HTTP can read": "When was Hesk Light first lit?",
     "a record behind a click": QUESTION,
 }
-# As the installed command, but its peak memory (in KB on Linux) is the last line of stderr.
+# Like the installed command, but the last line of stderr is its peak memory (in KB on Linux).
 _MEASURED = """
 import os, resource, sys
 from agent.cli import run
@@ -48,7 +48,7 @@ class Measured:
 
 
 def main() -> int:
-    """Print one line a measurement; 8 where a target is missed."""
+    """Print one line per measurement; return 8 if a target is missed."""
     good = report_help()
     for name, question in QUESTIONS.items():
         good = report_run(name, question) and good

@@ -1,8 +1,8 @@
-"""Our own time per step with a model that answers at once, and how much of the input is cached.
+"""Measures our own time per step with an instant model, and how much of the input is cached.
 
-Sixty steps over long results; prints milliseconds a step, what a hundred steps of history add,
-the largest request, and the share of input tokens that are the beginning of a request sent before:
-providers keep those of all recent requests.
+Runs sixty steps over long results; prints milliseconds per step, what a hundred steps of history
+add, the largest request, and the share of input tokens that are a prefix of an earlier request:
+providers cache those of all recent requests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGE = "Words of a long page that say little and cost much. " * 230
 
 
 class Instant:
-    """Answers at once, and looks at what it was sent."""
+    """Answers immediately, and measures what it was sent."""
 
     name = "instant"
 
@@ -51,7 +51,7 @@ class Instant:
 
 
 def shared(one, other):
-    """How many texts two requests begin with alike."""
+    """Return how many leading texts two requests share."""
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1
@@ -59,7 +59,7 @@ def shared(one, other):
 
 
 class LongPages:
-    """Every call gives another long page."""
+    """Every call returns another long page."""
 
     async def run(self, call, place):
         data, text = {"source": f"S{place}"}, PAGE + place
@@ -67,7 +67,7 @@ class LongPages:
 
 
 async def measure(steps: int) -> tuple[Instant, float]:
-    """Run so many steps; the model, and milliseconds a step."""
+    """Run this many steps; return the model, and milliseconds per step."""
     from agent.types import Message
 
     model = Instant(steps)
@@ -80,7 +80,7 @@ async def measure(steps: int) -> tuple[Instant, float]:
 
 
 def main() -> int:
-    """Measure and print; 8 where a target is missed."""
+    """Measure and print; return 8 if a target is missed."""
     model, ms = asyncio.run(measure(60))
     _, longer = asyncio.run(measure(160))
     share = model.again / model.sent

@@ -1,10 +1,10 @@
-"""Actions whose end is not seen: 50 tries of five kinds, all to be reported as *outcome unknown*.
+"""Tries 50 actions of five kinds whose end is not seen; all must report *outcome unknown*.
 
     python -m bench.unseen [KIND…]
 
-The real tools act on pages of a server on loopback that answers too late. An action counts if it is
-tried once, its result says that the outcome is unknown and that it is not repeated, and the next
-look at the page says what was begun.
+The real tools act on pages from a loopback server that answers too late. An action counts as
+correct if it is tried once, its result says that the outcome is unknown and that it is not
+repeated, and the next observation of the page says what was started.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ACT_SECONDS = 2.0
-"""Time for an action, instead of 10 s; the server answers after three times as long."""
+"""Timeout for an action, instead of 10 s; the server answers after three times as long."""
 
 Try = tuple[str, dict[str, str]]
 """The page's HTML and the call: tool, ref and further fields."""
@@ -114,7 +114,7 @@ TRIES: dict[str, list[Try]] = {
 
 @contextmanager
 def served() -> Iterator[tuple[str, dict[str, str]]]:
-    """Serve pages by path; gives the address before the path, and the pages."""
+    """Serve pages by path; yields the address without the path, and the pages."""
     pages: dict[str, str] = {}
     over = threading.Event()
 
@@ -169,7 +169,7 @@ def served() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 async def tried(base: str, folder: Path, call: dict[str, str]) -> str:
-    """Act once in a run; return what is wrong with the report of it, or ""."""
+    """Act once in a run; return what is wrong with its report, or ""."""
     ref, tool = call["ref"], call["tool"]
     fields: dict[str, Any] = {k: v for k, v in call.items() if k not in ("ref", "tool")}
     if tool == "TYPE":

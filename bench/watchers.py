@@ -1,10 +1,10 @@
-"""`research serve` under load: 20 runs at once, 50 watchers on each, and the first event.
+"""Tests `research serve` under load: 20 runs at once, 50 watchers each, and the first event.
 
     python -m bench.watchers [RUNS] [WATCHERS]
 
-Each watcher has to be told each event of its journal once and in order, half of them with the
-connection cut in between. Says how long a first event takes from asking (POST, then the stream).
-Ends with 8 where an event was lost or doubled.
+Each watcher must receive each event in its journal once and in order; half of them have their
+connection cut in between. Prints how long the first event takes after asking (POST, then the
+stream). Exits with 8 if an event was lost or duplicated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMMAND = str(Path(sys.executable).with_name("research"))
 
 
 async def watch(client: httpx2.AsyncClient, run: str, cut: int) -> list[int]:
-    """Watch a run to its end; gives the numbers of its events. `cut`: after so many, anew."""
+    """Watch a run to its end; returns its event numbers. Reconnects after `cut` events."""
     seen: list[int] = []
     while True:
         headers = {"Last-Event-ID": str(seen[-1])} if seen else {}
@@ -46,7 +46,7 @@ async def watch(client: httpx2.AsyncClient, run: str, cut: int) -> list[int]:
 
 
 async def first(client: httpx2.AsyncClient) -> float:
-    """Milliseconds from asking to the first event."""
+    """Return the milliseconds from asking to the first event."""
     began = time.perf_counter()
     run = (await client.post("/api/runs", json=QUESTION)).json()["run"]
     async with client.stream("GET", f"/api/runs/{run}/events") as stream:

@@ -1,7 +1,7 @@
-"""Eight processes that write to one memory and are killed at random: is anything lost?
+"""Eight processes write to one memory and are killed at random: is anything lost?
 
-`python -m bench.writers [WRITES]` lets each get to so many writes (10,000), killed with -9
-and started again at random points on the way; SQLite. Prints what was acknowledged and not there.
+`python -m bench.writers [WRITES]` lets each make that many writes (10,000) to SQLite, killed with
+-9 and restarted at random points on the way. Prints acknowledged writes that are missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agent.memory import Memory
 
 PROCESSES, WRITES, SEED = 8, 10_000, 19
 LIVES = 5
-"""Times that each process is started; it is killed at the end of all."""
+"""Number of times that each process is started; each time it is finally killed."""
 TARGETS_MISSED = 8
 _WRITER = """
 import sys
@@ -32,7 +32,7 @@ with Memory.open(place) as memory:
 
 
 def life(place: str, name: str, first: int, until: int) -> tuple[int, str]:
-    """Write from one number on, be killed after another: the last acknowledged, and errors."""
+    """Write from one number until killed at another; return the last acknowledged, and errors."""
     command = [sys.executable, "-c", _WRITER, place, name, str(first)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"]}
@@ -50,7 +50,7 @@ def life(place: str, name: str, first: int, until: int) -> tuple[int, str]:
 
 
 def writing(place: str, name: str, writes: int) -> tuple[list[int], list[str]]:
-    """Get to so many writes over several lives: what was acknowledged, and complained of."""
+    """Make this many writes over several lives; return what was acknowledged, and the errors."""
     chance = random.Random(f"{SEED} {name}")
     ends = [*sorted(chance.sample(range(1, writes - 1), LIVES - 1)), writes - 1]
     acknowledged, errors, first = list[int](), list[str](), 0
@@ -65,7 +65,7 @@ def writing(place: str, name: str, writes: int) -> tuple[list[int], list[str]]:
 
 
 def main(writes: int = WRITES) -> int:
-    """Write, kill, and compare."""
+    """Write, kill and compare."""
     with TemporaryDirectory() as folder:
         place = str(Path(folder) / "memory.db")
         names = [f"w{number}" for number in range(PROCESSES)]

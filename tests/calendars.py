@@ -1,4 +1,4 @@
-"""An OpenTimestamps calendar on loopback; what it sends is written byte by byte, by no library.
+"""A loopback OpenTimestamps calendar; its responses are written byte by byte, without a library.
 
 The form is that of python-opentimestamps' `core/timestamp.py`: operations (0xf0 append, 0xf1
 prepend, 0x08 SHA-256), then 0x00, the tag of an attestation, and its payload with its length.
@@ -26,9 +26,9 @@ _BESIDE = hashlib.sha256(b"the other leaf of the block").digest()
 
 @dataclass
 class Calendar:
-    """A running calendar; `blocks` are the headers of what it has put into blocks, in hex.
+    """A running calendar; `blocks` holds the headers of its blocks in hex.
 
-    `mined` says whether it has, `reply` is what it sends instead of the truth.
+    `mined` says whether there are any; `reply` is what it sends instead of the truth.
     """
 
     url: str = ""
@@ -37,18 +37,18 @@ class Calendar:
     seen: list[bytes] = field(default_factory=list)
 
     def promise(self, digest: bytes) -> bytes:
-        """Take down a digest; gives what leads from it to the promise."""
+        """Record a digest; returns the path from it to the promise."""
         self.seen.append(digest)
         return (
             b"\xf0" + _sized(_SECRET) + b"\x08\x00" + _PENDING + _sized(_sized(self.url.encode()))
         )
 
     def block(self, commitment: bytes) -> bytes:
-        """Give what leads from a commitment to the Merkle root of a block."""
+        """Return the path from a commitment to a block's Merkle root."""
         return b"\xf1" + _sized(_BESIDE) + b"\x08\x08\x00" + _BITCOIN + _sized(_number(HEIGHT))
 
     def header(self) -> str:
-        """Give the header of the block that holds the first digest that was seen."""
+        """Return the header of the block that contains the first digest received."""
         commitment = _sha256(self.seen[0] + _SECRET)
         root = _sha256(_sha256(_BESIDE + commitment))
         parts = ((4).to_bytes(4, "little"), bytes(32), root, MINED.to_bytes(4, "little"), bytes(8))
@@ -56,7 +56,7 @@ class Calendar:
 
 
 def calendar() -> AbstractContextManager[Calendar]:
-    """A calendar, for the length of a block."""
+    """Run a calendar until the block ends."""
     return serving(_Handler, Calendar)
 
 

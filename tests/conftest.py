@@ -1,4 +1,4 @@
-"""Whole runs on the bundled web: by the front door, and by the installed command."""
+"""Whole runs on the bundled web, through the public API and the installed command."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Leave the tests out of every later collection."""
+    """Leave the tests out of all later collections."""
     gc.freeze()
     gc.enable()
 
@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take samples, and begin with the files that take longest: short ones fill gaps at the end."""
+    """Take samples, and start with the slowest files; short ones fill gaps at the end."""
     if not config.getoption("--every-case"):
         left_out = _outside_samples(items)
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _outside_samples(items: list[pytest.Item]) -> set[str]:
-    """Name the cases beyond the sample of each function: those taken are spread evenly."""
+    """Return the cases outside each function's sample, which is spread evenly."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sample"):
@@ -108,7 +108,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chrome_in_use(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
-    """A user's Chrome, open all the time: who opens tabs in it closes all but the first."""
+    """A user's Chrome that stays open; tests that open tabs in it close all but the first."""
     started = await users_chrome(tmp_path_factory.mktemp("chrome") / "profile")
     yield started
     with suppress(ProcessLookupError):
@@ -117,7 +117,7 @@ async def chrome_in_use(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session", autouse=True)
 async def browsers_kept() -> AsyncIterator[None]:
-    """The runs of all tests share a browser process, each with a context of its own."""
+    """All tests' runs share a browser process, each with its own context."""
     async with keep_browsers():
         yield
 
@@ -129,7 +129,7 @@ def base_url() -> None:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[..., str]:
-    """Write a script of replies; gives the model's name."""
+    """Write a script of replies; returns the model's name."""
 
     def write(*replies: str | dict[str, str]) -> str:
         path = tmp_path / "script.jsonl"
@@ -141,7 +141,7 @@ def script(tmp_path: Path) -> Callable[..., str]:
 
 @pytest.fixture
 def ask(site: Site, tmp_path: Path) -> Callable[..., Awaitable[Report]]:
-    """Research on the bundled web, in a data folder of the test's own."""
+    """Research the bundled web with the test's own data folder."""
 
     async def asking(question: str = "When was Hesk Light first lit?", **flags: Any) -> Report:
         settings: dict[str, Any] = {
@@ -158,7 +158,7 @@ def ask(site: Site, tmp_path: Path) -> Callable[..., Awaitable[Report]]:
 
 @pytest.fixture
 def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
-    """Read the record of a run."""
+    """Read a run's record."""
 
     def read(report: Report) -> list[Event]:
         return list(read_events(Runs(tmp_path / "data").find(report.run).journal))
@@ -192,7 +192,7 @@ def commands() -> Iterator[Commands]:
 
 @pytest.fixture
 def run(tmp_path: Path, commands: Commands) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run `research` with arguments, in a home of the test's own."""
+    """Run `research` with arguments in the test's own home folder."""
 
     def running(*args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
         own = {
@@ -225,7 +225,7 @@ def answering(script: Callable[..., str], site: Site) -> str:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """Start a server in a folder of its own; gives the URL of its database.
+    """Start a server in its own folder; returns its database URL.
 
     As root the server runs as another user, who cannot enter pytest's own folders.
     """

@@ -1,9 +1,9 @@
-"""`research` in processes forked from one that has loaded it: the import once, not each time.
+"""Runs `research` in processes forked from one that has loaded it, so it is imported only once.
 
 A command may also be Python code (`-c`, the code and its arguments).
 
-Each command still is a process of its own, with its own environment, folder, streams and exit
-code, and can be killed. That the installed command starts is for the tests that call `COMMAND`.
+Each command is still a separate process with its own environment, folder, streams and exit code,
+and can be killed. Tests that call `COMMAND` check that the installed command starts.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from typing import NoReturn
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 180
-"""Seconds until a command counts as hanging; none of them takes long."""
+"""Seconds until a command counts as hung; none of them takes long."""
 _OPTIONAL = ("agent.models.anthropic", "agent.models.litellm", "agent.models.local")
 
 
 class Command:
-    """A command that runs, to be used as `subprocess.Popen` is."""
+    """A running command, used like `subprocess.Popen`."""
 
     def __init__(self, line: socket.socket, stdout: int, stderr) -> None:
         self.stdout = os.fdopen(stdout, "rb")
@@ -44,12 +44,12 @@ class Command:
         self.pid = int(self._line.readline())
 
     def poll(self) -> int | None:
-        """Give its exit code; None while it runs."""
+        """Return its exit code; None while it runs."""
         ended = self.returncode is None and select.select([self._line], [], [], 0)[0]
         return self.wait() if ended else self.returncode
 
     def wait(self) -> int:
-        """Wait for its exit code; below zero is the signal that killed it."""
+        """Wait for its exit code; a negative one is the signal that killed it."""
         if self.returncode is None:
             self.returncode = int(self._line.readline())
             self._line.close()
@@ -61,7 +61,7 @@ class Command:
             os.kill(self.pid, signal.SIGKILL)
 
     def communicate(self) -> tuple[bytes, bytes]:
-        """Wait for its end; gives what it wrote to both streams and was not read yet."""
+        """Wait for its end; returns the unread output of both streams."""
         with self.stdout, self._stderr:
             out = self.stdout.read() or b""
             self.wait()
@@ -70,12 +70,12 @@ class Command:
 
 
 class Commands:
-    """Starts commands, for threads too; to be closed."""
+    """Starts commands, also from threads; must be closed."""
 
     def __init__(self, preload: Path | None = None, *, everything: bool = True) -> None:
-        """Start the server; `preload` is a library that stands before libc in what it starts.
+        """Start the server; `preload` is a library loaded before libc in its processes.
 
-        Where few commands are run, to load what each of them needs is cheaper than `everything`.
+        If few commands are run, loading what each needs is cheaper than `everything`.
         """
         loaded = {"LD_PRELOAD": str(preload)} if preload else {}
         self._asking, theirs = socket.socketpair()
@@ -96,7 +96,7 @@ class Commands:
         stderr: int | None = None,
         largest_file: int | None = None,
     ) -> Command:
-        """Start a command in this folder; it may write files of so many bytes."""
+        """Start a command in this folder, with a limit in bytes on the files that it writes."""
         asked = {"argv": command, "env": env, "cwd": str(Path.cwd()), "limit": largest_file}
         mine, theirs = socket.socketpair()
         mine.settimeout(PATIENCE)
@@ -117,7 +117,7 @@ class Commands:
         stdin: str = "",
         largest_file: int | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end, with a text on a pipe."""
+        """Run a command to its end, with a text piped in."""
         reading, writing = os.pipe()
         started = self.start(*command, env=env, stdin=reading, largest_file=largest_file)
         os.close(reading)
@@ -128,7 +128,7 @@ class Commands:
         return subprocess.CompletedProcess(list(command), started.wait(), *said)
 
     def close(self) -> None:
-        """End the server."""
+        """Stop the server."""
         self._asking.close()
         self._server.wait()
 
@@ -139,7 +139,7 @@ def _feed(pipe: int, data: bytes) -> None:
 
 
 def serve(*, everything: bool) -> None:
-    """Fork for each command that is asked for on standard input, until it is closed."""
+    """Fork for each command requested on standard input, until it is closed."""
     if everything:
         _load_everything()
     with socket.socket(fileno=os.dup(0)) as asking:
@@ -161,7 +161,7 @@ def serve(*, everything: bool) -> None:
 
 
 def _attend(asked: dict, handles: list[int]) -> None:
-    """Fork once more: one is the command, the other tells its id and how it ended."""
+    """Fork once more: one process is the command, the other reports its id and how it ended."""
     line, *streams = handles
     child = os.fork()
     if child == 0:
@@ -200,7 +200,7 @@ def _become(asked: dict, streams: list[int]) -> None:
 
 
 def _run_code() -> NoReturn:
-    """Run what stands behind `-c` as a program of its own; ends the process."""
+    """Run the code after `-c` as a program; ends the process."""
     code, failed = sys.argv.pop(1), 1
     try:
         exec(compile(code, "<forked>", "exec"), {"__name__": "__main__"})

@@ -1,4 +1,4 @@
-"""A keyring in a file of the home folder; a file `locked` beside it locks it, as a desktop's is."""
+"""A keyring in a file in the home folder; a file `locked` beside it locks it like a desktop's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyring.errors import KeyringLocked
 
 
 class Ring(KeyringBackend):
-    """Keeps passwords by name, whatever the service."""
+    """Stores passwords by name, whatever the service."""
 
     priority = 1
 
@@ -19,11 +19,11 @@ class Ring(KeyringBackend):
         return self._kept().get(username)
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep a password."""
+        """Store a password."""
         self._keep({**self._kept(), username: password})
 
     def delete_password(self, service: str, username: str) -> None:
-        """Forget a password."""
+        """Delete a password."""
         self._keep({name: value for name, value in self._kept().items() if name != username})
 
     def _kept(self) -> dict[str, str]:

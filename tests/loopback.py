@@ -1,4 +1,4 @@
-"""A server on loopback that runs for the length of a block, whoever asks it may be killed."""
+"""A loopback server that runs until a block ends; its clients may be killed."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ Site = TypeVar("Site")
 
 
 class Server(ThreadingHTTPServer, Generic[Site]):
-    """Serves one `site`, to which the handlers of its requests turn."""
+    """Serves one `site`, which its request handlers use."""
 
     daemon_threads = True
     site: Site
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A handler without a log, to whom a client that goes away is nothing."""
+    """A handler that logs nothing and ignores clients that disconnect."""
 
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def handle(self) -> None:
-        """Handle what comes over one connection."""
+        """Handle one connection."""
         with suppress(ConnectionError):  # who asks may be killed
             super().handle()
 
     def do_GET(self) -> None:
-        """Answer by `get`."""
+        """Answer using `get`."""
         self.get()
 
     def do_POST(self) -> None:
-        """Answer by `post`, where all that was announced has come."""
+        """Answer using `post`, once the whole announced body has arrived."""
         length = int(self.headers["Content-Length"] or -1)
         body = self.rfile.read(max(0, length))
         if len(body) == length:  # else who asked was killed while asking
             self.post(body)
 
     def get(self) -> None:
-        """Answer a GET; a site that takes none says so."""
+        """Answer a GET; the default refuses it."""
         self.send_error(405)
 
     def post(self, body: bytes) -> None:
-        """Answer a POST; a site that takes none says so."""
+        """Answer a POST; the default refuses it."""
         self.send_error(405)
 
     def send(
         self, status: int, content_type: str, body: bytes, headers: Mapping[str, str] | None = None
     ) -> None:
-        """Send a whole response."""
+        """Send a complete response."""
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
@@ -67,17 +67,17 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Held(Handler):
-    """Pages that are not sent before they may be."""
+    """Pages that are held back until released."""
 
     def get(self) -> None:
-        """Tell that a page was asked for; send it when it may be."""
+        """Report that a page was requested; send it when released."""
         self.server.site.asked.set()
         self.server.site.open.wait()
         self.send(200, "text/html", b"<p>The boat to Brack came in late, on 3 May 1901.</p>")
 
 
 class HeldSite:
-    """Where pages are held back: `asked` is set when one is wanted, set `open` to let them go."""
+    """Holds pages back: `asked` is set when one is requested; set `open` to release them."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -100,5 +100,5 @@ def serving(handler: type[Handler], site: Callable[[str], Site]) -> Iterator[Sit
 
 
 async def at_once(seconds: float) -> None:
-    """Stand for the wait between two attempts, so that no test waits for half a second."""
+    """Replace the wait between two attempts, so that no test waits for half a second."""
     await asyncio.sleep(min(seconds, 0.01))

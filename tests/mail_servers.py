@@ -1,4 +1,4 @@
-"""An SMTP and an IMAP server on loopback."""
+"""Loopback SMTP and IMAP servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MailBox:
-    """What an SMTP server took; `refuse` are the answers to recipients before it takes one."""
+    """What an SMTP server accepted; `refuse` holds replies to recipients before it accepts one."""
 
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
@@ -45,7 +45,7 @@ class MailBox:
 
     @asynccontextmanager
     async def served(self, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-        """Serve on loopback; with `tls` by STARTTLS alone and for those who log in."""
+        """Serve on loopback; with `tls` only over STARTTLS and after login."""
         secure = {"authenticator": self.login, "auth_required": True, "tls_context": tls}
         secure |= {"require_starttls": True}
 
@@ -58,7 +58,7 @@ class MailBox:
 
 
 class ImapServer:
-    """A mailbox with UIDs; `cuts` is how many connections it drops at their first command."""
+    """A mailbox with UIDs; `cuts` is the number of connections dropped at their first command."""
 
     def __init__(self) -> None:
         self.mails: dict[int, bytes] = {}

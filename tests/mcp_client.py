@@ -1,4 +1,4 @@
-"""`research mcp serve` in a forked process, its streams as the SDK's client takes them."""
+"""`research mcp serve` in a forked process, with streams for the SDK's client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def serving_mcp(
     commands: Commands, *flags: str, env: dict[str, str]
 ) -> AsyncIterator[TransportStreams]:
-    """Serve over standard streams for the length of a block; gives the client's ends of them."""
+    """Serve over standard streams until the block ends; yields the client's ends."""
     reading, writing = os.pipe()
     server = commands.start(str(COMMAND), "mcp", "serve", *flags, env=env, stdin=reading)
     os.close(reading)

@@ -1,4 +1,4 @@
-"""An MCP server that does what a file says: its tools, what they answer, and what goes wrong.
+"""An MCP server controlled by a file: its tools, their answers, and what goes wrong.
 
 `python mcp_server.py FILE` speaks over the standard streams; `answer` serves HTTP in tests. FILE is
 JSON: `tools` as `tools/list` gives them, `results` by name: a text, a result, or `die` or `huge`.
@@ -18,7 +18,7 @@ CHUNK = b"x" * 1_000_000
 
 
 def answer(message: dict[str, Any], told: dict[str, Any]) -> dict[str, Any] | str | None:
-    """Answer a request: `die` or `huge` where the file says so, a notification with None."""
+    """Answer a request (`die` or `huge` if the file says so); None for a notification."""
     method, params = message.get("method"), message.get("params", {})
     if "id" not in message:
         return None
@@ -41,7 +41,7 @@ def answer(message: dict[str, Any], told: dict[str, Any]) -> dict[str, Any] | st
 
 
 def tool(name: str, told: str = "", *, reads: bool = True, **fields: str) -> dict[str, Any]:
-    """Define a tool; `fields` are its parameters, by the types they have."""
+    """Define a tool; `fields` maps its parameters to their types."""
     properties = {key: {"type": kind} for key, kind in fields.items()}
     schema = {"type": "object", "properties": properties, "required": list(fields)}
     annotations = {"readOnlyHint": reads}
@@ -49,7 +49,7 @@ def tool(name: str, told: str = "", *, reads: bool = True, **fields: str) -> dic
 
 
 class Shop:
-    """A server over standard streams, whose tools and answers can be changed as it runs."""
+    """A server over standard streams whose tools and answers can be changed while it runs."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.name = name

@@ -1,7 +1,7 @@
-"""Replaying runs where nothing can be reached: `python -m tests.offline RUN_FOLDER…`.
+"""Replays runs offline: `python -m tests.offline RUN_FOLDER…`.
 
-Every socket and every new process is refused, whoever asks; best called in a network namespace
-without interfaces as well. Prints one line a run: the SHA-256 of the report, or what went wrong.
+All sockets and new processes are refused; best run in a network namespace without interfaces as
+well. Prints one line per run: the SHA-256 of the report, or what went wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def replayed_offline(folders: list[Path]) -> list[str]:
-    """Replay runs in a process that reaches nothing; a line of `main` for each."""
+    """Replay runs in an offline process; returns a line from `main` for each."""
     command = [sys.executable, "-m", "tests.offline", *map(str, folders)]
     alone = ["unshare", "--net"] if namespaces() else []
     done = subprocess.run([*alone, *command], capture_output=True, text=True, check=False)
@@ -34,7 +34,7 @@ def replayed_offline(folders: list[Path]) -> list[str]:
 
 
 def namespaces() -> bool:
-    """Whether this machine lets us have a network namespace of our own."""
+    """Whether this machine lets us create our own network namespace."""
     if not shutil.which("unshare"):
         return False
     return (
@@ -48,7 +48,7 @@ def digest(report: bytes) -> str:
 
 
 def main() -> None:
-    """Replay each run named, and print its digest."""
+    """Replay each named run, and print its digest."""
     from agent.errors import ReplayDiverged
     from agent.journal.runs import RunFolder
     from agent.run.record import RunRecord

@@ -24,7 +24,7 @@ LIT = "It was first lit on 1 November 1829. [S1]"
 
 @dataclass
 class Studio:
-    """Where runs are recorded: a web, an endpoint of a model, a data folder."""
+    """Where runs are recorded: a web, a model endpoint, a data folder."""
 
     site: Site
     provider: OpenAIProvider
@@ -33,7 +33,7 @@ class Studio:
     kinds: dict[str, Callable[[Studio], Awaitable[Any]]] = field(default_factory=dict)
 
     def script(self, *replies: str | dict[str, str]) -> str:
-        """Write a script; gives the model's name."""
+        """Write a script; returns the model's name."""
         self.count += 1
         path = self.data / f"script{self.count}.jsonl"
         path.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
@@ -206,4 +206,4 @@ KINDS = (
     cut_short, repaired, in_circles, out_of_reach, with_a_file, extractive, as_report, judged, deep,
     with_data, seeing, from_a_result,
 )  # fmt: skip
-"""The first nine are the most unlike each other."""
+"""The first nine differ most from each other."""

@@ -1,13 +1,14 @@
-"""The scorecard of reliability and security: a line for each row, told by the row's own tests.
+"""The reliability and security scorecard: one line per row, based on the row's own tests.
 
     python -m tests.scorecard          all rows; `make scorecard` does the same
     python -m tests.scorecard 2 17     some of them
     python -m tests.scorecard --soak   the long counts, which it keeps; `make soak` does the same
 
-A row's tests carry its number as a mark, `pytest.mark.row(n=2)`. A row that has none says so. They
-are run, and how many pass is printed; a test that tries many things says how many
-(`record_property("figure", …)`). Long counts are made by a soak and kept with their day and commit;
-how much of the product has changed since is printed too. Ends with 8 if a test or a soak failed.
+A row's tests are marked with its number, `pytest.mark.row(n=2)`. A row without tests says so. They
+are run, and the number that pass is printed; a test that tries many things reports how many
+(`record_property("figure", …)`). Long counts are made by a soak and stored with their date and
+commit; how much of the product has changed since is also printed. Exits with 8 if a test or a soak
+failed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FAILED = 8
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is counted, what it should be, and what one of the row's tests tries."""
+    """What is counted, its target, and what one of the row's tests tries."""
 
     what: str
     target: str
@@ -93,16 +94,16 @@ SOAKS = {
     "15": ("bench.bounds",),
     "16": ("bench.lost",),
 }
-"""What takes longer than a test should, by the rows whose figure it prints."""
+"""Commands that take too long for a test, by the rows whose figures they print."""
 RECORD = ROOT / "tests" / "long_counts.json"
-"""What the soaks printed last; committed, so that a checkout shows what was counted and when."""
+"""The soaks' last output; committed, so that a checkout shows what was counted and when."""
 _FIGURE = re.compile(r"\d.*\b(of|target|at most|findings|injections)\b|: \d+$")
 _ROW = re.compile(r"mark\.row\(n=(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What the tests of a row came to."""
+    """The results of a row's tests."""
 
     passed: int = 0
     failed: int = 0
@@ -110,7 +111,7 @@ class Count:
 
 
 def tests_of(row: int) -> list[str]:
-    """The files that hold tests of a row."""
+    """Return the files that contain a row's tests."""
     return [
         str(path.relative_to(ROOT))
         for path in ROOT.glob("tests/**/test_*.py")
@@ -119,7 +120,7 @@ def tests_of(row: int) -> list[str]:
 
 
 def count(row: int, tests: list[str]) -> Count:
-    """Run the tests of a row, and count them."""
+    """Run a row's tests and count them."""
     with TemporaryDirectory() as folder:
         written = Path(folder) / "row.xml"
         named = [
@@ -145,9 +146,9 @@ def count(row: int, tests: list[str]) -> Count:
 
 
 def soak(only: list[str]) -> int:
-    """Make the long counts one after the other, and keep what each that ended printed.
+    """Make the long counts one after another, and store the output of each that finished.
 
-    Gives 8 where one missed its target, and something else but 0 where one broke off.
+    Returns 8 if one missed its target, and another non-zero code if one was aborted.
     """
     worst = 0
     for rows, command in SOAKS.items():
@@ -169,7 +170,7 @@ def soak(only: list[str]) -> int:
 
 
 def recorded() -> dict[str, dict[str, object]]:
-    """Give what the last soaks printed, by their rows."""
+    """Return the last soaks' output by row."""
     return dict(json.loads(RECORD.read_text("utf-8"))) if RECORD.exists() else {}
 
 
@@ -184,7 +185,7 @@ def _commit() -> str:
 
 
 def long_figures(row: int) -> list[str]:
-    """What the last soak says of a row; where it takes long and was not counted, that."""
+    """Return the last soak's result for a row, or a note that it was not counted."""
     rows = next((rows for rows in SOAKS if str(row) in rows.split(", ")), None)
     if rows is None:
         return []
@@ -198,7 +199,7 @@ def long_figures(row: int) -> list[str]:
 
 
 def _since(commit: str) -> str:
-    """How far the product has moved on since a commit: a count of an older one may be stale."""
+    """Return how much the product has changed since a commit: an older count may be stale."""
     asked = ["git", "rev-list", "--count", f"{commit}..HEAD", "--", "agent", "browser"]
     found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
     if found.returncode:
@@ -208,7 +209,7 @@ def _since(commit: str) -> str:
 
 
 def told(row: int, found: Count | None) -> str:
-    """The lines of a row."""
+    """Return a row's lines."""
     what, target, tried = ROWS[row].what, ROWS[row].target, ROWS[row].tried
     lines = [f"{row:>2}  {what}", f"target: {target}"]
     if found is None:
@@ -220,7 +221,7 @@ def told(row: int, found: Count | None) -> str:
 
 
 def main() -> int:
-    """Print the rows asked for, and end with 8 where one does not hold."""
+    """Print the requested rows; return 8 if one fails."""
     if "--soak" in sys.argv:
         return soak([arg for arg in sys.argv[1:] if arg != "--soak"])
     broken = 0

@@ -1,4 +1,4 @@
-"""The adapters of docs/adapters.md, each run where its framework is installed."""
+"""The adapters in docs/adapters.md, each run if its framework is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASKED = "Who repaired the pump?"
 
 
 def example(framework: str) -> dict[str, Any]:
-    """Run the code below a heading of the page; gives what it defines."""
+    """Run the code below a heading on the page; returns what it defines."""
     section = PAGE.read_text(encoding="utf-8").split(f"## {framework}\n")[1]
     code = re.search(r"```python\n(.*?)```", section, re.DOTALL)
     assert code is not None

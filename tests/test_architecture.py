@@ -1,4 +1,4 @@
-"""docs/ARCHITECTURE.md shows the packages there are, in their layers, and where to look."""
+"""docs/ARCHITECTURE.md shows the existing packages, in their layers, and where to look."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PART = re.compile(r"\b(?:agent|browser)\.[a-z_]+\b")
 
 
 def picture() -> list[str]:
-    """The parts named in the boxes of the picture, from the top."""
+    """Return the parts named in the diagram's boxes, from the top."""
     text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
     drawn = text.split("```text")[1].split("```")[0]
     boxes = [line for line in drawn.splitlines() if line.startswith(" │ ")]
@@ -24,7 +24,7 @@ def picture() -> list[str]:
 
 
 def parts() -> set[str]:
-    """The modules and packages directly below the two roots."""
+    """Return the modules and packages directly below the two roots."""
     found: set[str] = set()
     for root in ("agent", "browser"):
         for entry in (ROOT / root).iterdir():
@@ -61,7 +61,7 @@ def test_the_page_names_files_that_hold_what_is_looked_for() -> None:
 
 
 MOST_IMPORTS = 15
-"""Modules of ours that one module needs when it is loaded: more, and it holds several subjects."""
+"""Maximum number of our modules that one module loads: with more, it covers several subjects."""
 
 
 @cache
@@ -77,7 +77,7 @@ def modules() -> dict[str, ast.Module]:
 def imports_of(
     tree: ast.AST, known: dict[str, ast.Module], *, types: bool = True, functions: bool = True
 ) -> set[str]:
-    """The modules of ours that a module imports, those for `types` and inside `functions` too."""
+    """Return our modules that a module imports, including those for `types` and in `functions`."""
     found: set[str] = set()
     for node in ast.iter_child_nodes(tree):
         inside_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -108,7 +108,7 @@ def test_no_module_needs_more_than_a_few_of_ours() -> None:
 
 
 LONGEST_CHAIN = 14
-"""Modules from a command down to what imports none of ours, imports inside functions counted."""
+"""Maximum modules from a command down to one that imports none of ours, in functions too."""
 
 
 def test_no_chain_of_imports_is_long() -> None:

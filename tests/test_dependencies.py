@@ -1,4 +1,4 @@
-"""What the code imports is what pyproject.toml asks for, so that a fresh install starts."""
+"""The code's imports match pyproject.toml, so that a fresh install starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEWER_STDLIB = {"compression"}
 
 
 def imported(folder: str) -> set[str]:
-    """The top-level names that the files of a folder import from others."""
+    """Return the top-level names that a folder's files import from third parties."""
     names: set[str] = set()
     for file in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -34,7 +34,7 @@ installed = cache(packages_distributions)
 
 
 def declared() -> set[str]:
-    """Normalised names of the project's dependencies and those of its extras."""
+    """Return the normalised names of the project's dependencies and its extras' dependencies."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [line for group in project["optional-dependencies"].values() for line in group]
     return {normal(re.split(r"[\[<>=;~! ]", line)[0]) for line in project["dependencies"] + extras}

@@ -1,4 +1,4 @@
-"""docs/parsers.md does what it says: its parser reads its page, as a file and as a package."""
+"""docs/parsers.md works as described: its parser reads its page, as a file and as a package."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def block(kind: str, number: int = 0) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What a reader of the page has: the saved page, the parser, the package as pip leaves it."""
+    """What a reader of the page has: the saved page, the parser, the installed package."""
     project = tomllib.loads(block("toml"))["project"]
     [(group, entries)] = project["entry-points"].items()
     (tmp_path / "thread.html").write_text(block("html"), encoding="utf-8")
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def said(folder: Path, script: str) -> str:
-    """What a fresh Python prints in that folder, the package installed."""
+    """Return what a fresh Python prints in that folder with the package installed."""
     path = os.pathsep.join((str(folder), str(ROOT)))
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],

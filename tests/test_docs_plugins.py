@@ -1,4 +1,4 @@
-"""docs/plugins.md does what it says: each example is found, and works as an installed package."""
+"""docs/plugins.md works as described: each example is found, and works when installed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """The package of the page as pip leaves it, and one beside it that is broken."""
+    """The page's package as installed by pip, and a broken one beside it."""
     [project] = [tomllib.loads(body)["project"] for kind, body in BLOCKS if kind == "toml"]
     folder = tmp_path / "installed"
     (folder / "harbour_plugins").mkdir(parents=True)
@@ -46,7 +46,7 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.fixture
 def research(installed, tmp_path):
-    """Run the command in a Python of its own: what is installed is seen where one starts."""
+    """Run the command in a separate Python: installed packages are detected at startup."""
 
     def running(*args):
         env = {

@@ -1,4 +1,4 @@
-"""The commands of the README and of the guides do what is said of them, on the bundled web."""
+"""The commands in the README and guides work as described, on the bundled web."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXIT_CODES = {'research "Who was the first person on Mars?"': 3}
 
 
 def commands_of(guide: str) -> list[str]:
-    """The commands of a page that can be run as they stand: blocks marked `sh`, not `shell`."""
+    """Return a page's commands that can be run unchanged: blocks marked `sh`, not `shell`."""
     blocks = re.findall(r"```sh\n(.*?)```", (ROOT / guide).read_text(), re.DOTALL)
     lines = [line for body in blocks for line in body.splitlines()]
     return [line for line in lines if line.startswith("research ") or "| research " in line]
@@ -34,7 +34,7 @@ def commands_of(guide: str) -> list[str]:
 
 @pytest.fixture
 def newcomer(tmp_path, site):
-    """A folder with a note in it, and an environment that knows the bundled web alone."""
+    """A folder with a note in it, and an environment that knows only the bundled web."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "pump.md").write_text("# Pump\n\nIda repaired the pump on 3 May 2024.\n")
     return {
@@ -48,7 +48,7 @@ def newcomer(tmp_path, site):
 
 @pytest.fixture
 def typed(newcomer, tmp_path, commands, monkeypatch):
-    """Run a command as a shell would: what is piped to it, and where its words go."""
+    """Run a command as a shell would, with pipes and redirection."""
     monkeypatch.chdir(tmp_path)
 
     def typing(line):

@@ -1,4 +1,4 @@
-"""The notebooks of the documentation run from top to bottom."""
+"""The documentation's notebooks run from top to bottom."""
 
 from __future__ import annotations
 

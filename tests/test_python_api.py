@@ -1,4 +1,4 @@
-"""What a Python developer imports, and how it is typed."""
+"""What a Python developer imports, and its types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader must know of an answer stands on every surface: doubt, dispute, failure, passages.
+"""Every surface shows what a reader must know: doubt, dispute, failure, passages.
 
 A surface is whatever shows a report. `SHOWN_BY` names each; a module that shows a report and is not
 walked here fails `test_every_module_that_shows_a_report_is_walked`.

@@ -39,21 +39,21 @@ if TYPE_CHECKING:
 PASSAGES_PER_SOURCE = 12
 """Maximum number of passages, best first, compared with a sentence that cites a whole source."""
 PASSAGES_FOR_UNCITED = 4
-"""Maximum number of passages of the run that a judge sees for a sentence without a citation."""
+"""Maximum number of the run's passages that a judge sees for a sentence without a citation."""
 
 _CITES_NOTHING = "cites nothing"
-_SNIPPET_ONLY = "only a search result says so,"
+_SNIPPET_ONLY = "only a search result says so;"
 _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
-_SNIPPET_DIFFERS = "only a search result was seen, which does not say it in these words"
-_PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page, which was read, does not say it in these words"
+_SNIPPET_DIFFERS = "the only source seen is a search result, which does not say it in these words"
+_PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not say it in these words"
 
-_NO_STEP = "no step of the run did this"
+_NO_STEP = "no step in the run did this"
 _NOT_SEEN = "it was started, but no page seen since shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and names the passage."""
 
-# Words of sentences about the search itself. English only: other languages count as claims.
+# Words in sentences about the search itself. English only: other languages count as claims.
 _SEARCH_SUBJECTS = frozenset("i we search searches nothing none".split())
 _FINDING_VERBS = frozenset(
     """find found locate located see seen determine determined verify verified confirm confirmed
@@ -65,7 +65,7 @@ _STATING_VERBS = frozenset(
     contains""".split()
 )
 _MAX_OPENING_WORDS = 6
-"""A sentence about the search names its subject within its first words, up to this many."""
+"""A sentence about the search must name its subject within this many words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class CheckedAnswer:
 def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) -> CheckedAnswer:
     """Read an answer's citation markers, check each sentence and number the cited sources.
 
-    Sources are numbered by first citation. Markers of passages that were not read are dropped, and
-    the sentence's reason says so. A sentence without a marker is looked for in everything that was
-    read; the passage that contains it literally, if any, is cited.
+    Sources are numbered by first citation. Markers for passages that were not read are dropped, and
+    the sentence's reason says so. A sentence without a marker is searched for in everything that
+    was read; if a passage contains it literally, that passage is cited.
     """
     return _AnswerCheck(evidence, judge).run(answer)
 
@@ -96,8 +96,8 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
 class SourceList:
     """The sources of a report, numbered in the order in which they are added.
 
-    The same text of the same page is one source, however often it was read, and under whichever
-    address of its site.
+    The same text from the same page is one source, however often it was read and whichever of its
+    site's addresses was used.
     """
 
     def __init__(self, sources: Iterable[ReportSource] = ()) -> None:
@@ -111,7 +111,7 @@ class SourceList:
         return (source.url, source.sha256) in self._sources
 
     def add(self, source: Source, quote: str = "") -> ReportSource:
-        """Return a source as the report has it; a new source or quote is added."""
+        """Return a source as it appears in the report, adding it or its quote if new."""
         if source not in self:
             source = next((kept for kept in self._kept if is_duplicate(source, kept)), source)
         if source not in self:
@@ -177,7 +177,7 @@ class _AnswerCheck:
         )
 
     def _check_part(self, part: AnswerPart) -> str:
-        """Check the sentences of a part; return its text with report markers after them."""
+        """Check the sentences in a part; return its text with report markers after them."""
         if part.kind == "verbatim":
             return part.text
         plain, markers = self._reader.strip_markers(part.text)
@@ -197,9 +197,9 @@ class _AnswerCheck:
     def _check_sentence(
         self, text: str, claim: str, markers: Sequence[Marker], part: AnswerPart
     ) -> str:
-        """Check one sentence and record it; return the report markers of its sources.
+        """Check one sentence and record it; return the report markers for its sources.
 
-        `claim` is what is checked: the sentence, or a table row with its columns' names.
+        `claim` is what is checked: the sentence, or a table row with its column names.
         """
         if not (part.claims or markers):
             return ""
@@ -257,8 +257,8 @@ def _row_claim(row: str, head: Sequence[str]) -> str:
 class Support:
     """A sentence's verdict, its sources' run numbers, and pairs of source number and quote.
 
-    `weak` means that only search results support it, `about_search` that it is not a claim. `step`
-    is the id of the action that it is about.
+    `weak` means that only search results support it; `about_search` means that it is not a claim.
+    `step` is the id of the action that it describes.
     """
 
     verdict: Verdict
@@ -270,7 +270,7 @@ class Support:
 
     @property
     def is_supported(self) -> bool:
-        """Return whether the sentence is supported, or the action done."""
+        """Return whether the sentence is supported or the action was done."""
         return self.verdict.state.holds
 
 
@@ -282,8 +282,8 @@ class SupportFinder:
     judge: Judge | None = None
 
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
-        """Check a sentence against what its markers cite; without any, look for support."""
-        # If there are markers of passages too, `[12]` is a footnote mark copied from the page.
+        """Check a sentence against what its markers cite; without markers, look for support."""
+        # If there are passage markers too, `[12]` is a footnote mark copied from the page.
         exact = [marker for marker in markers if not marker.numeric and marker.references]
         references = dict.fromkeys(
             reference for marker in exact or markers for reference in marker.references
@@ -291,7 +291,8 @@ class SupportFinder:
         if references:
             return self._check_cited(sentence, list(references))
         about_search = not markers and bool(self.evidence.question) and is_about_search(sentence)
-        # A sentence that cites only unread pages is sent back: no support is looked for elsewhere.
+        # A sentence that cites only unread pages is sent back without looking for support
+        # elsewhere.
         is_unread = any(marker.unknown for marker in markers)
         found = self._check_uncited(sentence, None if about_search or is_unread else self.judge)
         if found.is_supported or not about_search:
@@ -336,11 +337,11 @@ class SupportFinder:
     def _check_references(
         self, sentence: str, references: Sequence[CitedId], judge: Judge | None
     ) -> Support:
-        """Check a sentence in code against cited passages, then their whole sources, then judge.
+        """Check a sentence in code against cited passages and their sources, then ask the judge.
 
-        The words may be next to the cited passage, so the best passages of its source are tried
-        before a contradiction is reported. The judge sees only pages that were read: a
-        search result supports only its literal words.
+        The words may be next to the cited passage, so the best passages from its source are tried
+        before a contradiction is reported. The judge sees only pages that were read: a search
+        result supports only its literal words.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -365,8 +366,8 @@ class SupportFinder:
     def _of_act(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
         """Check a judge's verdict on an action against the record; returns it and the step.
 
-        An action is done only if the deciding words are on a page as it was after a step that
-        acted.
+        An action counts as done only if the deciding words are on a page as it was after a step
+        that acted.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
             return verdict, ""
@@ -399,7 +400,7 @@ class SupportFinder:
         return Support(replace(decided, missing=()))
 
     def _find_literally(self, sentence: str) -> Support | None:
-        """Look for a sentence's words in everything that was read; None if no passage has them."""
+        """Look for a sentence's words in everything that was read; None if they are not found."""
         verdict = check_claim(sentence, self._index(self._best_passages(sentence)))
         if not is_literal(verdict):
             return None
@@ -408,7 +409,7 @@ class SupportFinder:
         return Support(cited, (source,), ((source, verdict.quote),))
 
     def _with_question(self, sentence: str) -> str:
-        """Put the question before an answer without a verb; return any other unchanged."""
+        """Put the question before an answer without a verb; return any other answer unchanged."""
         question = self.evidence.question
         if question.endswith("?") and "|" not in sentence and is_fragment(sentence):
             return f"{question} {sentence}"
@@ -420,14 +421,14 @@ class SupportFinder:
         return statement_index(tuple(passages), tuple(titles))
 
     def _best_passages(self, sentence: str, source: Source | None = None) -> Sequence[Passage]:
-        """Rank the passages of a source, or of everything that was read, against a sentence."""
+        """Rank one source's passages, or all that were read, against a sentence."""
         found = self.evidence.search(sentence, PASSAGES_PER_SOURCE, source.n if source else None)
         return found or (source.passages[:PASSAGES_PER_SOURCE] if source else ())
 
     def _resolve(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
-        """Look up the cited passages; of a source cited as a whole, take the best ones."""
+        """Look up the cited passages; for a source cited as a whole, take its best ones."""
         found: dict[str, Passage] = {}
-        whole: list[list[Passage]] = []  # of each source that is cited as a whole
+        whole: list[list[Passage]] = []  # for each source that is cited as a whole
         for n, number in references:
             source = self.evidence.source(n)
             if source is not None and number is not None:
@@ -454,8 +455,8 @@ class SupportFinder:
     ) -> Iterator[tuple[int, str]]:
         """Yield literal quotes with their source numbers.
 
-        They are the verdict's quotes, the inputs of computed sources, and for each other citation
-        the nearest sentence.
+        They are the verdict's quotes, the inputs of computed sources, and the nearest sentence for
+        every other citation.
         """
         quoted_source = self._source_number(verdict) if verdict.quote else 0
         if quoted_source:
@@ -483,7 +484,7 @@ class SupportFinder:
                 yield source, quote
 
     def _computed_inputs(self, references: Iterable[CitedId]) -> list[tuple[CitedId, str]]:
-        """List the passages that cited computed sources took their inputs from, with a quote."""
+        """List the passages from which cited computed sources took their inputs, with a quote."""
         found: dict[tuple[CitedId, str], None] = {}
         for n in dict.fromkeys(reference.source for reference in references):
             source = self.evidence.source(n)
@@ -502,6 +503,6 @@ class SupportFinder:
         return list(found)
 
     def _source_number(self, verdict: Verdict) -> int:
-        """Number of the source that a verdict quotes; 0 if there is none."""
+        """Return the number of the source that a verdict quotes; 0 if there is none."""
         passage = self.evidence.passage(verdict.passage or "")
         return passage.source if passage else 0

@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from agent.types import CheckState
 
 MIN_LIKENESS = 0.5
-"""Minimum share of words (0 to 1) in common with words that are gone, to count as their new
-form.
+"""Minimum share (0 to 1) of words in common with removed text to count as its new wording.
 """
 MIN_LIKENESS_IN_PLACE = 0.25
 """The same for a sentence exactly where the old one was."""
 MAX_DENYING_WORDS = 4
-"""Maximum number of words that a denial adds, removes or replaces: `no longer`, `does not have to
+"""Maximum number of words that a negation adds, removes or replaces: `no longer`, `does not have to
 be`.
 """
 
@@ -38,8 +37,9 @@ be`.
 class WordsNow:
     """What a later read of a page says in place of quoted words.
 
-    `old` are the words that stand no longer, `new` those of the later read: the same words, or what
-    is in their place. `heading` is where they moved to, `passage` the id of their passage.
+    `old` holds the words that are no longer there, `new` those from the later read: the same words,
+    or what replaced them. `heading` is the heading they moved to, `passage` the id of their
+    passage.
     """
 
     state: CheckState
@@ -55,7 +55,7 @@ def compare_words(
 ) -> WordsNow:
     """Look for the quoted words of a claim in a later read of their page.
 
-    `before` are the passages of the earlier read, empty if it was not saved: without them it is
+    `before` holds the passages from the earlier read, and is empty if it was not saved; then it is
     unknown what else was there, and under which heading.
     """
     index = StatementIndex(after)
@@ -80,16 +80,16 @@ def compare_words(
             "contradicted", old, verdict.quote, "", verdict.passage or "", verdict.reason
         )
     if new is None:
-        return WordsNow("gone", old, reason="the words no longer stand on the page")
+        return WordsNow("gone", old, reason="the words are no longer on the page")
     values = _lost_values(claim, old, new.quote)
     quoted = ", ".join(f"“{value}”" for value in values)
-    verb = "stand" if len(values) > 1 else "stands"
-    reason = f"{quoted} no longer {verb} there" if values else "the words are others"
+    verb = "are" if len(values) > 1 else "is"
+    reason = f"{quoted} {verb} no longer there" if values else "the wording has changed"
     return WordsNow("changed", old, new.quote.strip(), "", new.passage.id, reason)
 
 
 def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
-    """Return the quotes of a source that support a claim: literally, or the nearest one."""
+    """Return a source's quotes that support a claim literally, or else the nearest one."""
     literal = [quote for quote in quotes if _stands(find_literally(claim, StatementIndex([quote])))]
     if literal or len(quotes) < 2:
         return literal or list(quotes)
@@ -98,7 +98,7 @@ def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
 
 
 def find_literally(words: str, index: StatementIndex) -> Verdict | None:
-    """Look for words in passages, however short they are; see `check_literal`."""
+    """Look for words in passages, however few they are; see `check_literal`."""
     verdict = check_literal(words, index)
     if verdict is not None:
         return verdict
@@ -115,8 +115,8 @@ def _stands(verdict: Verdict | None) -> bool:
 def _in_place(old: Passage | None, index: StatementIndex, verdicts: Sequence[Verdict]) -> WordsNow:
     """Return whether words on the page are still under their old heading.
 
-    A heading that is gone was renamed; words under another one, with the old heading still there,
-    have moved.
+    If the old heading is gone, it was renamed. If it is still there and the words are under another
+    one, they have moved.
     """
     words, found = verdicts[0].quote, verdicts[0].passage or ""
     places = [passage for passage in index.passages if find_words(words, passage.text)]
@@ -127,19 +127,19 @@ def _in_place(old: Passage | None, index: StatementIndex, verdicts: Sequence[Ver
     columns = [named_cells(passage) for passage in (old, here)]
     if all(columns) and columns[0] != columns[1] and old.kind == here.kind == "table":
         rows = ["; ".join(map(": ".join, cells)) for cells in columns]
-        return WordsNow("changed", rows[0], rows[1], "", here.id, "its columns have other names")
+        return WordsNow("changed", rows[0], rows[1], "", here.id, "its columns have been renamed")
     sections = map(_section, index.passages)
     has_both = _section(here) and _section(old) in (set(sections) - {""})
     if not has_both or _section(here) == _section(old):
         return WordsNow("stands", new=words, passage=here.id)
     heading = _headings(here)
     return WordsNow(
-        "moved", new=words, heading=heading, passage=here.id, reason=f"it stands under “{heading}”"
+        "moved", new=words, heading=heading, passage=here.id, reason=f"it is now under “{heading}”"
     )
 
 
 def _headings(passage: Passage) -> str:
-    """Return the headings above a passage, without the columns of a table."""
+    """Return the headings above a passage, without the column names of a table."""
     has_columns = bool(named_cells(passage))
     return passage.heading.rpartition(HEADING_SEPARATOR)[0] if has_columns else passage.heading
 
@@ -149,13 +149,13 @@ def _section(passage: Passage) -> str:
 
 
 def _added(old: str, new: str) -> list[str]:
-    """Return the words of a text that another one does not have."""
+    """Return the words in a text that another one does not have."""
     known = set(token_keys(old))
     return [key for key in token_keys(new) if key not in known]
 
 
 def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Statement | None:
-    """Find the statement that is where old words stood, or is most like them.
+    """Find the statement that took the place of old words, or is most like them.
 
     Statements that were on the page before are not replacements.
     """
@@ -192,7 +192,8 @@ def _at_the_place_of(
 def _denial(claim: str, old: str, new: Statement) -> Verdict | None:
     """Return whether the new words deny the old ones, so that the claim no longer holds.
 
-    They do if they differ in one place, which holds a value that the claim has, or a negation.
+    They do if they differ in one place only, and the difference is a negation or a value in the
+    claim.
     """
     before, after = (word_tokens(tokenize(words)) for words in (old, new.quote))
     keys, others = [word.key for word in before], [word.key for word in after]

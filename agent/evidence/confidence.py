@@ -1,4 +1,4 @@
-"""Compares an answer with everything that was read and estimates how likely it is right."""
+"""Compares an answer with everything that was read and estimates how likely it is to be right."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _PLACES = re.compile(
     r"|(?<!\S)/\S+",
     re.IGNORECASE,
 )
-"""Addresses, hosts, paths, and commands in backticks in a question."""
+"""Matches addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""A login in a question; looked for only beside an address."""
+"""Matches a login in a question; only searched for beside an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,9 @@ def assess_answer(
 ) -> Assessment:
     """Compare the supported sentences of an answer with the pages that they do not cite.
 
-    `answers` is a judge's opinion on whether the question is answered, `disputes` are the pages
-    that disagree according to it. `fit` says how well the answer's sentence fits the question, if
-    the extractive model chose it. Sources that contradict the answer are numbered after those that
-    it
+    `answers` is a judge's opinion on whether the question is answered; `disputes` holds the pages
+    that it says disagree. `fit` says how well the answer's sentence fits the question, if the
+    extractive model chose it. Sources that contradict the answer are numbered after those that it
     cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
@@ -87,7 +86,7 @@ def assess_answer(
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
-            # An answer that quotes both sides has this conflict already, from the other side.
+            # An answer that quotes both sides already has this conflict, from the other side.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
@@ -111,7 +110,7 @@ def assess_answer(
 
 
 def mark_copies(sources: SourceList, evidence: Evidence, origins: Origins) -> None:
-    """Note on each source of a report of which earlier source of it the text is a copy."""
+    """Mark each source in a report whose text is a copy of an earlier source in it."""
     first: dict[int, int] = {}
     read = [source for source in evidence.sources if source in sources]
     for source in sorted(read, key=lambda one: one is not origins.first(one)):
@@ -123,7 +122,7 @@ def mark_copies(sources: SourceList, evidence: Evidence, origins: Origins) -> No
 def _conflict(
     sentence: Sentence, source: Source, verdict: Verdict, sources: SourceList
 ) -> Conflict:
-    """Make the conflict of a sentence with a source, which is added to `sources`."""
+    """Create the conflict between a sentence and a source, and add the source to `sources`."""
     number = sources.add(source, verdict.quote).n
     return Conflict(
         text=sentence.text,
@@ -140,9 +139,9 @@ def cross_check(
 ) -> Iterator[tuple[Source, Verdict]]:
     """Check a sentence against every page that was read except those of `supported_by`.
 
-    Yields the sources that support or contradict it. Search results are left out, since they are
-    cut from their context, and so are earlier states of a page, and pages of the same site as they
-    were before an action of the run that its support was seen after.
+    Yields the sources that support or contradict it. Search results are left out, since they lack
+    context. So are earlier states of a page, and pages on the same site as they were before an
+    action in the run, if the supporting text was seen after it.
     """
     for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
@@ -158,7 +157,7 @@ def _other_verdicts(
     evidence: Evidence,
     disputes: Iterable[Dispute],
 ) -> Iterator[tuple[Source, Verdict]]:
-    """Yield the other sources that support or contradict a sentence, by code or by a judge."""
+    """Yield other sources that support or contradict a sentence, as decided by code or a judge."""
     numbers = {source.n for source in supporting}
     for source, verdict in cross_check(sentence, evidence, numbers):
         numbers.add(source.n)
@@ -175,9 +174,9 @@ def _other_verdicts(
 
 
 def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:
-    """Return the numbers of the side that is newer; empty if a date is missing or both are equal.
+    """Return the source numbers of the newer side; empty if a date is missing or both are equal.
 
-    The newest page that supports the sentence dates its side.
+    The newest page that supports the sentence sets the date of its side.
     """
     dates = {source.n: _date(source.published) for source in sources}
     own = max(filter(None, (dates.get(n) for n in citations)), default=None)
@@ -200,7 +199,7 @@ def _question_coverage(
 ) -> float:
     """Share of the question's words in supported claims, quotes and the titles above them.
 
-    Addresses, logins and commands of the question do not count.
+    Addresses, logins and commands in the question do not count.
     """
     asked = _PLACES.sub(" ", question)
     if "://" in question:
@@ -217,7 +216,7 @@ def _question_coverage(
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:
-    """Age in days of the newest dated source when it was read; None if none has a date."""
+    """Age in days of the newest dated source when it was read; None if no source has a date."""
     dated = ((source.fetched_at.date(), _date(source.published)) for source in cited)
     ages = [(read - published).days for read, published in dated if published is not None]
     return max(0, min(ages)) if ages else None
@@ -231,14 +230,15 @@ VERDICT_WEIGHTS = {
     VerdictState.UNCITED: 0.3,
     VerdictState.CONTRADICTED: 0.0,
 }
-"""Contribution of a sentence to `supported`, by its verdict; undecided is halfway."""
+"""Contribution of a sentence to `supported`, by its verdict; undecided counts half."""
 SNIPPET_WEIGHT = 0.7
 """Contribution of a sentence that only search results support: they lack context and may be stale.
 """
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
-"""Probability that an answer is right, by a judge's opinion. Somewhat below the record: of 60
-recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were right. Brier score
-.054 there, against .119 of a constant; .058 with one question left out in turn."""
+"""Probability that an answer is right, by a judge's opinion. It is set slightly below the measured
+rates: of 60 recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were
+right. The Brier score there is .054, against .119 for a constant; .058 with one question left out
+in turn."""
 EACH_FURTHER_ORIGIN = 0.5
 """Each further independent origin halves the distance to 1."""
 CONTRADICTED_CAP = 0.35
@@ -246,22 +246,22 @@ CONTRADICTED_CAP = 0.35
 
 FIT_COEFFICIENTS = (-5.13, 3.05, 0.66, 1.12, 0.56, -1.43)
 """Logistic coefficients for a sentence that the extractive model chose: the constant, and the
-weights
-of the features of `fit_features`.
+weights of the features in `fit_features`.
 
-Fitted on 296 answers over the bundled web, one and a half closed webs and a folder of 25 documents;
-Brier score .149 in ten folds there, .122 on 146 others. That of the share of the question in the
-sentence times the margin alone was .192. The rarity of the words stated refuses answers to short
-questions that hang on a context ("What were casualties of battle?"). These added nothing: the
-number of words stated, names, relative clauses, the title, a bridge to another page.
+Fitted on 296 answers over the bundled web, one and a half closed webs and a folder of 25 documents.
+The Brier score is .149 there in ten-fold cross-validation, and .122 on 146 others. Using only the
+share of the question in the sentence times the margin, it was .192. The rarity of the words stated
+rejects answers to short questions that depend on context ("What were casualties of battle?"). These
+added nothing: the number of words stated, names, relative clauses, the title, a bridge to another
+page.
 """
 
 MIN_EXTRACTIVE_CONFIDENCE = 0.85
-"""Below this confidence the extractive model has no answer, but passages that are relevant to the
-question.
+"""Below this confidence the extractive model gives no answer, only passages that are relevant to
+the question.
 
-Of these 296 answers 105 of 114 from there on are right (in ten folds), 86 of 91 from .88 on; of 146
-others 51 of 53 and 41 of 42.
+Among these 296 answers, 105 of 114 at or above this value are right (in ten folds), and 86 of 91 at
+or above .88; among 146 others, 51 of 53 and 41 of 42.
 """
 
 
@@ -270,8 +270,8 @@ def rate(
 ) -> float | None:
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
-    None for an answer that claims nothing, and for a model's answer that no judge has rated: that
-    the pages have its sentences literally is not evidence that they answer the question.
+    None for an answer that claims nothing, and for a model's answer that no judge has rated:
+    finding its sentences literally on the pages does not show that they answer the question.
     """
     if not sentences:
         return None
@@ -292,16 +292,16 @@ def rate(
 def fit_features(fit: Fit) -> tuple[float, ...]:
     """Return the logistic curve's inputs for a sentence that the extractive model chose.
 
-    The share of the question that it covers, its margin over the next sentence, how rare the words
-    of the question are that it states, and whether it has a value of the kind that is asked for
-    (what it covers counts more then), or lacks one.
+    They are the share of the question that it covers, its margin over the next sentence, the rarity
+    of the question's words that it states, and whether it has a value of the kind asked for
+    (coverage counts more then) or lacks one.
     """
     has, lacks = (float(fit.has_value is value) for value in (True, False))
     return fit.covered, fit.margin, math.log1p(fit.stated), fit.covered * has, lacks
 
 
 def fit_probability(fit: Fit, coefficients: tuple[float, ...] = FIT_COEFFICIENTS) -> float:
-    """Return the probability that such a sentence answers the question."""
+    """Return the probability that a sentence with these features answers the question."""
     constant, *weights = coefficients
     value = constant + sum(w * x for w, x in zip(weights, fit_features(fit), strict=True))
     return 1 / (1 + math.exp(-value))

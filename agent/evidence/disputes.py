@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_SEARCHED = 20
-"""Number of best passages of the run that may disagree with a sentence."""
+"""Number of the run's best passages that are checked for disagreement with a sentence."""
 PASSAGES_CHECKED = 3
-"""Number of best passages of each other source that a sentence is compared with."""
+"""Number of best passages from each other source that a sentence is compared with."""
 MAX_RIVALS = 4
-"""Maximum number of passages shown to a judge because they may disagree: some 300 tokens."""
+"""Maximum number of possibly disagreeing passages shown to a judge: about 300 tokens."""
 MIN_RIVAL_SHARE = 0.5
-"""Minimum share of a sentence's words, values aside, in a passage that may disagree with it."""
+"""Minimum share of a sentence's words, excluding values, in a passage that may disagree with it."""
 NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
-"""Sources that are not pages of a site, by `via`."""
+"""Sources that are not pages on a site, by `via`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
     """A judge's finding that a page disagrees with an answer.
 
-    `words` are the answer's, `quote` those of the passage.
+    `words` are from the answer, `quote` is from the passage.
     """
 
     words: str
@@ -42,7 +42,7 @@ class Dispute:
 
 
 def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
-    """Find passages of pages that an answer does not cite and that may disagree with it.
+    """Find passages that may disagree with an answer, on pages that it does not cite.
 
     They lack a figure, date or name of one of its sentences, and have `MIN_RIVAL_SHARE` of its
     other words, or of the question's.
@@ -76,7 +76,7 @@ def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
 def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator[Source]:
     """Yield the latest state of every page that was read, except those of `supported_by`.
 
-    Parallel loops may have read the same text of a page under several numbers: it is one page.
+    Parallel loops may have read the same page text under several numbers; it counts as one page.
     """
     latest = {source.url: source.n for source in evidence.sources}
     supporting = [source for source in evidence.sources if source.n in supported_by]
@@ -89,7 +89,7 @@ def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator
 
 
 def _acted_between(before: Source, after: Source) -> bool:
-    """Return whether the run acted between two states of live pages of one site."""
+    """Return whether the run acted between two states of live pages on one site."""
     return (
         before.shown_from is not None
         and before.n < after.n

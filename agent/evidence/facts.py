@@ -1,4 +1,4 @@
-"""Extracts the figures, dates and names of a text. Month names: English and German only."""
+"""Extracts figures, dates and names from a text. Month names: English and German only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APPROXIMATORS = frozenset(
     """about around roughly approximately some circa ca nearly almost over under above below than
     least most to up within etwa rund fast knapp""".split()
 )
-"""Words that make the figure after them approximate, or a bound."""
+"""Words that make the figure after them an approximation or a bound."""
 _MONTHS = {
     name: number
     for names in (
@@ -34,7 +34,7 @@ _MONTHS = {
 
 
 class Figure(NamedTuple):
-    """A number of a text; `measure` is the word beside it, `text` the number as printed.
+    """A number in a text; `measure` is the word beside it, `text` the number as printed.
 
     `unit` is the unit of measurement beside it, if there is one; `quantity` is both as printed.
     """
@@ -48,7 +48,7 @@ class Figure(NamedTuple):
 
     @property
     def readings(self) -> tuple[float, ...]:
-        """The values that it may have: `1.250` is 1250 in German."""
+        """The values that it may have: `1.250` means 1250 in German."""
         fraction = self.text.partition(".")[2]
         is_thousands = len(fraction) == 3 and fraction.isdigit()
         return (self.value, 1000 * self.value) if is_thousands else (self.value,)
@@ -70,7 +70,7 @@ class Date(NamedTuple):
 
 @dataclass(slots=True)
 class Facts:
-    """The figures, dates and names of a text."""
+    """The figures, dates and names in a text."""
 
     figures: list[Figure] = field(default_factory=list)
     dates: list[Date] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Facts:
 
 
 def extract_facts(text: str) -> Facts:
-    """Extract the figures, dates and names of a text, each kind in reading order."""
+    """Extract figures, dates and names from a text, each kind in reading order."""
     tokens = tokenize(text)
     found = Facts(names=_names(tokens, text))
     i = 0
@@ -108,7 +108,7 @@ def is_month(word: str) -> bool:
 def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | None:
     """Read `4 May 1811`, `May 4, 1811`, `May 1811`, `4. Mai 1811`, `1811-05-04` or a year.
 
-    Returns the date and the index of the token behind it.
+    Returns the date and the index of the token after it.
     """
     near = [(at, t) for at, t in enumerate(tokens[i : i + 6], i) if t.key not in {",", ".", "-"}]
     if not near or near[0][0] != i:

@@ -1,7 +1,7 @@
 """The first layer of claim checking: finds sentences that appear literally in the cited text.
 
 It accepts differences in typography, ellipses, table rows (`Header: value`) and a question with its
-answer, but no paraphrase.
+answer, but not paraphrases.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ MAX_GAP_WORDS = 150
 MAX_SHORT_GAP_WORDS = 6
 """In a gap of up to this many words, a negation counts as part of the quoted words."""
 MIN_PART_WORDS = 2
-"""Minimum number of words between ellipses in a quotation: one word matches by chance."""
+"""Minimum number of words between ellipses in a quotation: a single word matches by chance."""
 MIN_CLAIM_WORDS = 3
-"""Minimum number of words of a sentence that is looked up: fewer appear on a page by chance."""
+"""Minimum number of words in a sentence that is looked up: fewer can appear on a page by chance."""
 MIN_QUESTION_SCORE = 0.8
-"""Minimum score of a statement about the question, as a share of the best statement's."""
+"""Minimum score of a statement about the question, as a share of the best statement's score."""
 PREVIOUS_WEIGHT = 0.25
-"""Share of a statement's score that the next one gets: the subject is often named just before. Both
-were set on the question-answer pairs of the closed web (54 of 60 supported, 2 of 60 wrong ones)."""
+"""Share of a statement's score that is added to the next one's: the subject is often named just
+before. Both were set on the closed web's question-answer pairs (54 of 60 right answers and 2 of 60
+wrong ones are supported)."""
 MIN_SUBJECT_SHARE = 2 / 3
-"""Minimum share of the words of a question's names that appear around a statement about its
+"""Minimum share of the words in a question's names that must appear around a statement about its
 subject. On two closed webs, it lowers the number of wrong names that are supported as answers from
-844 to 310 (of 3,052), and that of right ones from 225 to 211 (of 260)."""
+844 to 310 (of 3,052), and the number of right ones from 225 to 211 (of 260)."""
 MAX_FRAGMENT_WORDS = 8
-"""Maximum number of words of an answer without a verb, such as `Ada Holm.`; more are a list."""
+"""Maximum number of words in an answer without a verb, such as `Ada Holm.`; more make it a list."""
 
 _ELLIPSIS = re.compile(r"\s*[\[(]?(?:…|\.\.\.+|\. \. \.)[\])]?\s*")
 # English and German only; a sentence in another language is looked up literally.
@@ -57,16 +58,16 @@ _QUALIFYING = frozenset(
 )
 """Words that make the clause beside them uncertain."""
 _REPORTING = frozenset("that dass".split())
-"""Right before a clause, these turn it into reported speech."""
+"""These words, right before a clause, turn it into reported speech."""
 _ALIKE = ("'’‘`", '"“”„', "-–—‐‑−")
 """Characters that count as the same in a quotation."""
 _QUOTE_EDGES = ' \t\n.,;:!?…*_"“”'
-"""Characters around a quotation that the text may lack."""
+"""Characters around a quotation that may be missing from the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of a passage, or a table row; `start` and `end` are offsets in the passage."""
+    """A sentence in a passage, or a table row; `start` and `end` are offsets in the passage."""
 
     passage: Passage
     start: int
@@ -77,14 +78,14 @@ class Statement:
 
     @property
     def quote(self) -> str:
-        """The sentence as its passage has it."""
+        """The sentence as it appears in its passage."""
         return self.passage.text[self.start : self.end]
 
 
 class StatementIndex:
-    """The statements of some passages, searchable by runs of words.
+    """The statements in some passages, searchable by runs of words.
 
-    `titles` are page titles by source number. Positions are indexes of words over all passages.
+    `titles` holds page titles by source number. Positions are word indexes across all passages.
     """
 
     def __init__(
@@ -98,8 +99,8 @@ class StatementIndex:
         self.statements = [
             statement for passage in self.passages for statement in _statements(passage)
         ]
-        # All keys in one string, so that a run of words is found by a search for text.
-        # `_offsets[i]` is where word `i` begins in it.
+        # All keys in one string, so that a plain text search finds a run of words. `_offsets[i]` is
+        # where word `i` begins in it.
         self._words: list[tuple[Statement, int]] = []
         self._offsets: list[int] = []
         pieces, at, previous = [""], 1, None
@@ -116,7 +117,7 @@ class StatementIndex:
         self._text = " ".join([*pieces, ""])
 
     def find(self, keys: Sequence[str], after: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield the (start, end) positions of these words in a row, from `after` on."""
+        """Yield the (start, end) positions of these consecutive words, from `after` on."""
         wanted = f" {' '.join(keys)} "
         at = self._text.find(wanted)
         while at >= 0:
@@ -179,7 +180,7 @@ def _statements(passage: Passage) -> Iterator[Statement]:
 def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
     """Look up a claim in the passages: supported, or None if it does not appear there.
 
-    Undecided if a negation, a condition or a hedge precedes the words or was left out of them: the
+    Undecided if a negation, condition or hedge precedes the words or was left out of them; the
     reason says which.
     """
     question, mark, answer = claim.partition("?")
@@ -199,7 +200,7 @@ def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
 
 
 def is_fragment(text: str) -> bool:
-    """Return whether a text has no verb: only names, dates and numbers with their units."""
+    """Return whether a text has no verb, only names, dates and numbers with their units."""
     words = word_tokens(tokenize(text))
     if not 0 < len(words) <= MAX_FRAGMENT_WORDS:
         return False
@@ -264,7 +265,7 @@ def _check_row(claim: str, index: StatementIndex, *, needs_column: bool = False)
         if passage.kind != "table" or (needs_column and not any(n in parts for n in names)):
             continue
         if _reads_row(parts, names, passage, index.topics(passage)):
-            quote, reason = statement.quote.strip(), "the row of the table says so"
+            quote, reason = statement.quote.strip(), "the table row says so"
             return Verdict(VerdictState.SUPPORTED, quote, reason, passage=passage.id)
     return None
 
@@ -297,7 +298,7 @@ def _reads_row(
 
 
 def _check_question_answer(question: str, answer: str, index: StatementIndex) -> Verdict | None:
-    """Look up an answer in the statements that are nearest to its question.
+    """Look up an answer in the statements that best match its question.
 
     They must be about its subject: the names in the question appear in the statement, in the one
     before, in the headings or in the page's title.
@@ -315,7 +316,7 @@ def _check_question_answer(question: str, answer: str, index: StatementIndex) ->
             continue
         shared = subject & set(content_words(index.context(number)))
         if len(shared) >= MIN_SUBJECT_SHARE * len(subject):
-            reason = "it is in the sentence that the question is about"
+            reason = "it is in a sentence that the question is about"
             passage_id = statement.passage.id
             return Verdict(VerdictState.SUPPORTED, statement.quote, reason, passage=passage_id)
     return None
@@ -327,9 +328,9 @@ def split_ellipses(quotation: str) -> list[str]:
 
 
 def find_words(quotation: str, text: str) -> str:
-    """Find quoted words in a text; returns them as the text has them, or "".
+    """Find quoted words in a text; returns them as they appear there, or "".
 
-    Spacing, case, the kind of quotation marks and dashes, and marks of emphasis may differ. Stop
+    Spacing, case, emphasis marks, and the style of quotation marks and dashes may differ. Stop
     words alone are not a quotation: they appear everywhere.
     """
     pieces = quotation.strip(_QUOTE_EDGES).split()

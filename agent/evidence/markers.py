@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence
 
 MAX_RANGE_PASSAGES = 40
-"""Maximum number of passages that a range such as `[S3¶1-40]` cites; a wider one is cut."""
+"""Maximum number of passages that a range such as `[S3¶1-40]` can cite; a wider range is cut."""
 
 
 class CitedId(NamedTuple):
-    """A cited passage of a source, or the whole source where `passage` is None."""
+    """A cited passage from a source, or the whole source if `passage` is None."""
 
     source: int
     passage: int | None = None
@@ -63,7 +63,7 @@ _BARE_LABEL = re.compile(rf"\^?\d{{1,3}}|{_ITEM}|source|link", re.IGNORECASE)
 
 
 class MarkerReader:
-    """Reads the markers of one answer against the evidence of its run."""
+    """Reads one answer's markers against the evidence of its run."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -83,7 +83,7 @@ class MarkerReader:
             plain += text[at : match.start()]
             at = match.end()
             if match["link"] and not self._link(match["link"]).references:
-                plain += match[0]  # an address in the text, of a page that was not read
+                plain += match[0]  # an address in the text whose page was not read
                 continue
             label = match["text"] or ""
             if label and not _BARE_LABEL.fullmatch(label):
@@ -134,7 +134,7 @@ class MarkerReader:
             if not match[0]:
                 continue
             if match[1]:
-                n = int(match[1])  # `¶14` alone belongs to the source named before it
+                n = int(match[1])  # `¶14` alone refers to the source named before it
             source = self._evidence.source(n)
             found: list[CitedId] = []
             if source and match[2]:
@@ -159,9 +159,9 @@ NOT_KNOWN = "What is not known"
 class AnswerPart:
     """A part of an answer: `prefix` (list bullet, quote mark), `text`, `suffix` (line ends).
 
-    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claim, and neither do
-    headings, table heads and lines that end with a colon (`claims` is false), but markers in these
-    are read. `head` holds the column names of a table row.
+    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Neither do
+    headings, table headers and lines that end with a colon (`claims` is false), but markers in
+    these are read. `head` holds the column names of a table row.
     """
 
     kind: Literal["prose", "row", "verbatim"]
@@ -213,7 +213,7 @@ def _split_lines(answer: str) -> Iterator[AnswerPart]:
 
 
 def _kind(line: str) -> str:
-    """Classify a line of an answer: row, rule, heading, blank, item or text.
+    """Classify a line in an answer: row, rule, heading, blank, item or text.
 
     Unlike in a page, a row may have citation markers after its last bar.
     """
@@ -241,7 +241,7 @@ def _prose(text: str) -> AnswerPart:
 def sentences_with_markers(
     plain: str, markers: Sequence[Marker]
 ) -> Iterator[tuple[int, int, list[Marker]]]:
-    """Yield the sentences of a text by their offsets, each with its markers.
+    """Yield the sentences in a text by their offsets, each with its markers.
 
     A marker belongs to the last sentence that begins before it.
     """
@@ -255,7 +255,7 @@ def sentences_with_markers(
 
 
 def cited_sentences(answer: str, evidence: Evidence) -> Iterator[tuple[str, list[CitedId]]]:
-    """Yield the sentences of an answer that cite what was read, each with what it cites."""
+    """Yield an answer's sentences that cite what was read, each with what it cites."""
     reader = MarkerReader(evidence)
     for part in answer_parts(reader.take_footnotes(answer)):
         plain, markers = reader.strip_markers(part.text)

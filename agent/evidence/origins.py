@@ -1,6 +1,6 @@
 """Finds pages whose texts are copies of one another: syndication, mirrors, scrapers, excerpts.
 
-Copies do not confirm each other, so they count as one origin, and the earliest is named.
+Copies do not confirm each other, so they count as one origin, named after the earliest.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ if TYPE_CHECKING:
 
 SHINGLE_WORDS: Final = 5  # words per run; shorter runs occur by chance
 MIN_SHARED: Final = 0.4
-"""Minimum share (0 to 1) of the shorter page's runs of `SHINGLE_WORDS` words that a copy has too.
+"""Minimum share (0 to 1) of the shorter page's `SHINGLE_WORDS`-word runs that a copy shares.
 
-On 40 groups of copies (whole, cut, edited, respelt, quoted at length) and 40 of independent pages
-about one thing, half of which quote the same statement, all are distinguished from .35 to .45; the
-groups were written before the rule, and both halves of them have the same range.
+Tested on 40 groups of copies (whole, cut, edited, respelt, quoted at length) and 40 groups of
+independent pages about one subject, half of which quote the same statement. Any value from .35 to
+.45 tells them all apart. The groups were written before the rule, and both halves give the same
+range.
 """
 MIN_RUNS: Final = 20
-"""Minimum number of runs in common: very short pages may say the same without copying."""
+"""Minimum number of runs in common: very short pages may say the same thing without copying."""
 MAX_WORDS: Final = 20_000
-"""Maximum number of words of a page that are compared: a copy of a long document has its beginning.
+"""Maximum number of words of a page to compare: a copy of a long document includes its beginning.
 """
 
 
 class Origins:
-    """The pages of a run, grouped by origin; a page that nobody copied is a group of its own."""
+    """The pages of a run, grouped by origin; a page without copies is a group of its own."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         pages = sorted(sources, key=lambda source: (source.published or "9999", source.n))
@@ -45,26 +46,26 @@ class Origins:
                 self._first |= {n: first for n, old in self._first.items() if old is joined}
 
     def first(self, source: Source) -> Source:
-        """Return the earliest page of a source's group, by its own date, or by when it was read."""
+        """Return the earliest page in a source's group, by its own date or by when it was read."""
         return self._first.get(source.n, source)
 
     def name(self, source: Source) -> str:
-        """Return the site of the earliest page of a source's group."""
+        """Return the site of the earliest page in a source's group."""
         return site_name(self.first(source).url)
 
 
 def site_name(url: str) -> str:
     """Name the site of a URL: its registrable domain, or its scheme (all local files are one).
 
-    Pages of one site do not count as independent.
+    Pages on one site do not count as independent.
     """
     return registrable_domain(host(url)) or url.partition(":")[0]
 
 
 def is_duplicate(source: Source, kept: Source) -> bool:
-    """Return whether a source is a page of the list under another address, with no text of its own.
+    """Return whether a source is a page in the list at another address, with no text of its own.
 
-    Both name the same canonical address, on their own site.
+    Both give the same canonical address, on their own site.
     """
     addresses = {normalize(one.canonical or one.url) for one in (source, kept)}
     same_site = len({site_name(url) for url in (source.url, kept.url, *addresses)}) == 1

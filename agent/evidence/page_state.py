@@ -1,7 +1,7 @@
-"""A state of a live page as one text: its article, then the parts that only a snapshot shows.
+"""Represents a live page's state as one text: its article, then the parts only a snapshot shows.
 
-Article extraction drops what applications consist of: controls with their values, comments, rows
-of settings. A model sees them in the snapshot, so they are passages like any other.
+Article extraction drops what applications consist of: controls with their values, comments,
+settings rows. A model sees them in the snapshot, so they become passages like any others.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
-"""The targets of a line's links, at its end."""
+"""Matches the targets of a line's links, at its end."""
 
 MIN_CONTAINED = 60
-"""Minimum length in characters of a shown line that is left out if a paragraph of the article has
-it. A shorter one (`Save`, `Ben`) must equal a line there next to the same neighbour:
+"""Minimum length in characters of a shown line that is left out if a paragraph in the article
+contains it. A shorter one (`Save`, `Ben`) must equal a line there and have the same neighbour:
 elsewhere it means something else."""
 
 
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
-    """Return a document whose text continues with what is `shown` and not in its article.
+    """Append to a document's text what is `shown` but not in its article.
 
     `shown` is Markdown without refs; `outcome` says what an action did that led to this state.
     """
@@ -45,9 +45,9 @@ def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
 
 
 def split_state(text: str, source: int, shown_from: int, *, acted: bool = False) -> list[Passage]:
-    """Split the text of a page state into passages: those of the article first, as without it.
+    """Split the text of a page state into passages; the article's come first, unchanged.
 
-    If an action led to it (`acted`), the first of the others says what that did.
+    If an action led to it (`acted`), the first of the other passages says what the action did.
     """
     passages = split_passages(text[:shown_from], source)
     shown = split_passages(text[shown_from:], source)
@@ -61,7 +61,7 @@ def split_state(text: str, source: int, shown_from: int, *, acted: bool = False)
 
 
 def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passage]:
-    """Share the strings of equal passages in an earlier state: most of a page is unchanged."""
+    """Reuse the strings of equal passages from an earlier state: most of a page is unchanged."""
     known: dict[str, str] = {}
     for passage in before:
         known[passage.text], known[passage.heading] = passage.text, passage.heading
@@ -74,9 +74,9 @@ def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passa
 
 
 def _without_emptied_rows(article: str, shown: str) -> str:
-    """Leave out rows of the article that the page shows with more content.
+    """Leave out article rows that the page shows with more content.
 
-    Article extraction empties the cells of fields and buttons: `| Title | |` is not a title.
+    Article extraction empties cells with fields and buttons: `| Title | |` is not a title.
     """
     fuller: defaultdict[str, list[list[str]]] = defaultdict(list)
     for line in shown.split("\n"):
@@ -95,13 +95,13 @@ def _without_emptied_rows(article: str, shown: str) -> str:
 
 
 def _in_order(words: Iterable[str], others: Iterable[str]) -> bool:
-    """Return whether some words come among others in the same order."""
+    """Return whether some words appear among others in the same order."""
     rest = iter(others)
     return all(word in rest for word in words)
 
 
 def _not_in(article: str, shown: str) -> str:
-    """Keep the shown lines that the article lacks, with the headings and column names over them."""
+    """Keep shown lines that the article lacks, with the headings and column names above them."""
     lines = [key for line in article.split("\n") if (key := _squashed(line))]
     known, neighbours = set(lines), set(pairwise(lines))
     rows = list(_lines(shown))
@@ -109,7 +109,7 @@ def _not_in(article: str, shown: str) -> str:
     flat = _squashed(article.replace("\n", " "))
     blocks: list[str] = []
     headings: list[tuple[int, str]] = []  # above the line, and not kept yet
-    columns = ""  # the head of the open table, if it is not kept yet
+    columns = ""  # the header of the open table, if it is not kept yet
     in_table = False  # the last block is the open table
     for at, (line, rule) in enumerate(rows, 1):
         key, level = keys[at], len(line) - len(line.lstrip("#"))
@@ -141,7 +141,7 @@ def _not_in(article: str, shown: str) -> str:
 
 
 def _lines(shown: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines that are not empty, each with the rule of a table's head below it, or ""."""
+    """Yield the non-empty lines, each with the table header rule below it, or ""."""
     lines = [line for line in shown.split("\n") if line.strip()]
     for line, below in pairwise([*lines, ""]):
         if not is_table_rule(line):
@@ -149,6 +149,6 @@ def _lines(shown: str) -> Iterator[tuple[str, str]]:
 
 
 def _squashed(text: str) -> str:
-    """Reduce a line to its words: no block marks, bars of cells, targets of links, spacing."""
+    """Reduce a line to its words, without block marks, cell bars, link targets or spacing."""
     text = _TARGETS.sub("", text)
     return " ".join(text.lstrip("#-* ").replace("|", " ").split())

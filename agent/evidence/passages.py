@@ -17,26 +17,27 @@ if TYPE_CHECKING:
 MAX_PASSAGE_CHARS = 900
 """Maximum length of a passage in characters: about 150 words, enough for one point."""
 MIN_CUT_CHARS = 450
-"""Minimum length in characters of the pieces of a long paragraph; most have 600 to 900."""
+"""Minimum length in characters of the pieces of a long paragraph; most are 600 to 900 long."""
 HEADING_SEPARATOR = " › "
 HEADING_WEIGHT = 0.5
-"""Weight of a query word in the headings, as a share of its IDF: they name the topic, not the
+"""Weight of a query word in the headings, as a share of its IDF: headings name the topic, not the
 fact."""
 NEIGHBOUR_WEIGHT = 0.25
 """Share of its better neighbour's score that is added to a passage's own: an answer's subject is
 often named just before it (`He was born …`). Recall on long dialogues rises by 15 points."""
 MIN_BEARING = 0.4
-"""Minimum score of a sentence that is about a claim, as a share of the most similar sentence's.
+"""Minimum score of a sentence that is about a claim, as a share of the most similar sentence's
+score.
 
-Quotations that decide a true claim pass (163 of 163, 22 of them in another language than the page),
-and 9 % of all other sentences for a wrong claim (of 1,093). The most similar sentence always
-passes: whether it decides is left to the judge."""
+All 163 quotations that decide a true claim pass (22 of them in a language other than the page's),
+as do 9 % of the 1,093 other sentences for a wrong claim. The most similar sentence always passes:
+whether it decides the claim is left to the judge."""
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 
 
 def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Passage]:
-    """Split the saved text of source number `source` into passages, in reading order.
+    """Split the saved text of source number `source` into passages in reading order.
 
     A paragraph, heading, list item or table row is one passage. One longer than
     `MAX_PASSAGE_CHARS` is cut, between sentences if possible. `pages` holds the offset at which
@@ -87,19 +88,19 @@ def line_kind(line: str) -> str:
 
 
 def is_table_rule(line: str) -> bool:
-    """Return whether a line is the rule below a table's head: `|---|---|`."""
+    """Return whether a line is the rule below a table header: `|---|---|`."""
     return bool(line.strip()) and not line.strip(" \t\r\n|:+-")
 
 
 def bare_title(title: str) -> str:
-    """Strip the qualifier or site name of a page title: `Nina (film)`, `Nina | Site` → `Nina`."""
+    """Strip the qualifier or site name from a page title: `Nina (film)`, `Nina | Site` → `Nina`."""
     for separator in (" (", " | ", " – ", " — ", " - ", ": ", " · "):
         title = title.partition(separator)[0]
     return title
 
 
 def introduces_next(text: str) -> bool:
-    """Return whether a text introduces the next passage: a list, code or an answer."""
+    """Return whether a text introduces the next passage, such as a list, code or an answer."""
     return text.rstrip().endswith((":", "?"))
 
 
@@ -109,7 +110,7 @@ def split_row(row: str) -> list[str]:
 
 
 def named_cells(passage: Passage) -> list[tuple[str, str]]:
-    """Return (column name, cell) pairs of a table row; empty where the columns have no names."""
+    """Return (column name, cell) pairs for a table row; empty if the columns have no names."""
     if passage.kind != "table":
         return []
     names = split_row(passage.heading.rpartition(HEADING_SEPARATOR)[2])
@@ -155,11 +156,11 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
-    """Yield the rows of a table without its rule, with the column names if it has any.
+    """Yield a table's rows without its rule, with the column names if it has any.
 
     The row above a rule names the columns. Without a rule the first row does, unless it has a
-    figure other than a year, or the table lists the properties of one thing: two columns, the
-    second of them with figures in some rows and words in others.
+    figure other than a year, or the table lists the properties of one thing: it has two columns,
+    the second with figures in some rows and words in others.
     """
     lines = [text[row.start : row.end] for row in table]
     rows = [
@@ -188,7 +189,7 @@ def _is_year(cell: str) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a block into pieces: at a sentence, a line end, a space, or anywhere, in this order."""
+    """Cut a block into pieces at a sentence, line end, space, or anywhere, in this order."""
     while end - start > MAX_PASSAGE_CHARS:
         window = text[start : start + MAX_PASSAGE_CHARS]
         last_sentence = max((span.start for span in sentences(window)[1:]), default=0)
@@ -205,7 +206,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 class PassageIndex:
-    """A BM25 index over the passages of sources; takes (title, passages) pairs in order."""
+    """A BM25 index over the sources' passages; takes (title, passages) pairs in order."""
 
     def __init__(self, sources: Iterable[tuple[str, Sequence[Passage]]]) -> None:
         self._passages: list[Passage] = []
@@ -242,7 +243,7 @@ class PassageIndex:
 
 
 class SentenceIndex:
-    """A BM25 index over the sentences and table rows of passages, and the titles of their pages."""
+    """A BM25 index over the sentences and table rows in passages, and their page titles."""
 
     def __init__(self, passages: Sequence[Passage], titles: Sequence[str] = ()) -> None:
         self._sentences: list[tuple[Passage | None, str]] = []
@@ -259,16 +260,16 @@ class SentenceIndex:
         self._bm25 = BM25(map(content_words, [*texts, *titles]))
 
     def nearest(self, claim: str) -> str:
-        """Return the sentence or row that is most similar to a claim; empty if none is."""
+        """Return the sentence or row that is most similar to a claim; empty if none is similar."""
         best = self._bm25.best(content_words(claim), 1)
         return self._sentences[best[0][0]][1].strip() if best else ""
 
     def bears_on(self, claim: str, quotes: Iterable[tuple[str, Passage | None]]) -> bool:
         """Return whether quoted words are from sentences that are similar enough to a claim.
 
-        `quotes` are words as a passage has them, or a title (None). Together their
-        sentences need `MIN_BEARING` of the score of the most similar sentence. Words of the
-        page's title prove nothing: every sentence may be about its subject.
+        `quotes` are words as they appear in a passage, or in a title (None). Together their
+        sentences need `MIN_BEARING` of the score of the most similar sentence. Words in the page's
+        title prove nothing: every sentence may be about its subject.
         """
         quoted, words = list(quotes), content_words(claim)
         if all(passage is not None for _, passage in quoted):
@@ -285,10 +286,10 @@ class SentenceIndex:
 
 @functools.lru_cache(maxsize=16)
 def sentence_index(passages: tuple[Passage, ...], titles: tuple[str, ...] = ()) -> SentenceIndex:
-    """Build the index of some passages; cached, as the sentences of an answer share pages."""
+    """Build the index of some passages; cached, since an answer's sentences share pages."""
     return SentenceIndex(passages, titles)
 
 
 def nearest_quote(sentence: str, passages: Sequence[Passage]) -> str:
-    """Return the sentence or row of the passages that is most similar; empty if none is."""
+    """Return the most similar sentence or row in the passages, or empty if none is similar."""
     return sentence_index(tuple(passages)).nearest(sentence)

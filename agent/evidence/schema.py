@@ -1,4 +1,4 @@
-"""Loads and checks a user's JSON Schema, and lists the fields that it asks for."""
+"""Loads and checks a user's JSON Schema, and lists the fields that it requests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Object = dict[str, Any]
-_HINT = "It is a JSON Schema (json-schema.org), an object such as " + json.dumps(
+_HINT = "Expected: a JSON Schema (json-schema.org), an object such as " + json.dumps(
     {"type": "object", "properties": {"opened": {"type": "string", "format": "date"}}}
 )
 MAX_ERRORS = 10
-"""Maximum number of errors listed for one instance: further ones mostly follow from these."""
+"""Maximum number of errors listed for one instance: most further ones follow from these."""
 MAX_DEPTH = 6
-"""Maximum number of nested levels whose fields are listed: a schema may refer to itself."""
+"""Maximum nesting depth to list fields for: a schema may refer to itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value that the schema asks for; in `path`, `*` stands for each item of a list.
+    """A value that the schema requests; in `path`, `*` stands for each item in a list.
 
     `description` is the schema's title and description of it.
     """
@@ -43,7 +43,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A JSON Schema whose references all lie within it: none is ever fetched."""
+    """A JSON Schema whose references are all internal: none is ever fetched."""
 
     definition: Object
 
@@ -56,7 +56,9 @@ class Schema:
             from jsonschema.validators import validator_for  # noqa: PLC0415 - as above
         except ModuleNotFoundError as error:
             hint = "pip install 'urchin-research[schema]'"
-            raise UsageError("a JSON Schema needs the extra `schema`", hint=hint) from error
+            raise UsageError(
+                "using a JSON Schema requires the `schema` extra", hint=hint
+            ) from error
         try:
             validator_for(definition).check_schema(definition)
         except SchemaError as error:
@@ -66,8 +68,8 @@ class Schema:
         for reference in _references(definition):
             if not reference.startswith("#") or loaded._resolve(reference) is None:
                 raise UsageError(
-                    f"the schema refers to {reference}, which is not in it",
-                    hint="Put what it refers to under $defs in the same file.",
+                    f"the schema refers to {reference}, which it does not contain",
+                    hint="Put the referenced definition under $defs in the same file.",
                 )
         return loaded
 
@@ -82,13 +84,14 @@ class Schema:
         from referencing import Registry  # noqa: PLC0415 - as above
 
         kind = validator_for(self.definition)
-        # An empty registry: with the default one a reference to a web address would be fetched.
+        # With the default registry instead of an empty one, references to web addresses would be
+        # fetched.
         validator = kind(self.definition, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
         found = sorted(validator.iter_errors(instance), key=lambda e: list(map(str, e.path)))
         return [(pointer(e.absolute_path), e.message) for e in found[:MAX_ERRORS]]
 
     def fields(self) -> list[Field]:
-        """List the single values that the schema asks for."""
+        """List the individual values that the schema requests."""
         return list(self._fields(self.definition, (), MAX_DEPTH))
 
     def _fields(self, node: Any, path: tuple[str, ...], levels: int) -> Iterator[Field]:
@@ -110,7 +113,7 @@ class Schema:
             yield Field(path, kind, " ".join(texts), choices, str(node.get("format", "")))
 
     def _resolve(self, reference: str) -> Any:
-        """Return what a `#/…` reference points at; None if there is nothing."""
+        """Return what a `#/…` reference points to; None if there is nothing."""
         node: Any = self.definition
         for part in filter(None, reference.removeprefix("#").split("/")):
             key = part.replace("~1", "/").replace("~0", "~")

@@ -1,10 +1,10 @@
-"""Checks the values that a model filled into a schema, and removes those without evidence.
+"""Checks the values that a model filled in for a schema, and removes those without evidence.
 
 The object that holds a value is a record, named by its key (`Kittiwake`). Numbers, dates and short
-texts must appear in the passages cited for them and be said of their record: in its row of a table,
-in the column of the field, or in a sentence about it. Numbers are compared with their units. What
-code cannot decide goes to the judge, as a claim that names the record. Longer texts, yes and no
-stay even if their verdict is undecided.
+texts must appear in the passages cited for them and apply to their record: in its table row, in the
+field's column, or in a sentence about it. Numbers are compared with their units. What code cannot
+decide goes to the judge, as a claim that names the record. Longer texts and yes/no values stay even
+if their verdict is undecided.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MAX_LITERAL_CHARS = 80
 _REMOVED = object()
 """Placeholder for a value that is left out."""
 _PRONOUNS = ("It ", "Its ", "He ", "She ", "His ", "Her ", "They ", "Their ", "Er ", "Sie ", "Es ")
-"""A sentence that begins with one of these is about the subject of the sentence before."""
+"""A sentence that begins with one of these is about the previous sentence's subject."""
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|\d+|[^\W\d_a-zA-Z]+")
 _ISO_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T.*)?", re.DOTALL)
 
@@ -74,7 +74,7 @@ class CheckedValues:
 def check_values(
     draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None = None
 ) -> CheckedValues:
-    """Keep the values that have evidence; others become null, or absent where null is not allowed.
+    """Keep values that have evidence; others become null, or are dropped if null is not allowed.
 
     `judge` decides each value that code cannot, as a claim such as `Heron, built: 1981`.
     """
@@ -96,8 +96,8 @@ def check_values(
 class _Record:
     """The object that holds a value.
 
-    `key` names it in the texts, "" where the whole instance is one record; `others` are the keys of
-    its siblings, `fields` the names of its own fields.
+    `key` names it in the texts, and is "" if the whole instance is one record; `others` holds the
+    keys of its siblings, `fields` the names of its own fields.
     """
 
     key: str = ""
@@ -119,7 +119,7 @@ class _Place:
 
     @property
     def name(self) -> str:
-        """The names of its path as words: `ships length m`."""
+        """The names on its path as words: `ships length m`."""
         return " ".join(self.names)
 
     @property
@@ -134,7 +134,7 @@ class _Place:
 
     @property
     def shown(self) -> str:
-        """The value as a claim states it: with its unit, `yes` and `no`."""
+        """The value as a claim states it, with its unit, or as `yes` or `no`."""
         if isinstance(self.value, bool):
             return ("no", "yes")[self.value]
         if not isinstance(self.value, int | float) or self.unit is None:
@@ -157,8 +157,8 @@ class _Place:
 class _ValuesCheck:
     """Rebuilds an instance from the values that have evidence.
 
-    `left_out` says where each removed value was and why; `empty` lists the paths in the new
-    instance that have lost their value.
+    `left_out` says where each removed value was, and why it was removed; `empty` lists the paths in
+    the new instance that have lost their value.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class _ValuesCheck:
 
 
 def _keys(items: Sequence[Any]) -> list[str]:
-    """Return the key of each item of a list: the value of the first field that distinguishes them.
+    """Return the key of each list item: the value of the first field that distinguishes them.
 
     "" for an item that is not an object, or has no such value.
     """
@@ -275,7 +275,7 @@ def _keys(items: Sequence[Any]) -> list[str]:
 
 
 def _spelt(name: str) -> str:
-    """Spell the name of a field as words: `northWood`, `north_wood` → `north wood`."""
+    """Spell a field's name as words: `northWood`, `north_wood` → `north wood`."""
     return " ".join(_WORDS_OF_A_NAME.findall(name)).lower()
 
 
@@ -290,11 +290,11 @@ def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
     """Check a value in code against the passages cited for it and its record's table rows.
 
     Numbers, dates and short texts must appear in a passage, texts at least in a page's title.
-    Longer texts, yes and no may stay undecided. The verdict's quote is a literal sentence.
+    Longer texts and yes/no values may stay undecided. The verdict's quote is a literal sentence.
     """
     value, record = place.value, place.record
     if not place.passages:
-        return Verdict(VerdictState.UNCITED, reason="no passage of the run is cited")
+        return Verdict(VerdictState.UNCITED, reason="no passage from the run is cited")
     if not _must_be_literal(value):
         claim = value if isinstance(value, str) else place.claim
         verdict = verify_claim(claim, place.passages)
@@ -321,7 +321,7 @@ def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
 
 
 def _check_rows(place: _Place, rows: Sequence[Passage]) -> Verdict | None:
-    """Look a value up in the table rows of its record, in the column of its field.
+    """Look a value up in its record's table rows, in its field's column.
 
     None if the tables do not decide.
     """
@@ -358,7 +358,7 @@ def _matches(place: _Place, heading: str) -> bool:
 
 
 def _is_of_other_field(place: _Place, heading: str) -> bool:
-    """Return whether a column is that of another field of the record."""
+    """Return whether a column belongs to another field of the record."""
     own = place.names[-1] if place.names else ""
     words_of = set(content_words(heading))
     return any(_stems(name) & words_of for name in place.record.fields if name != own)
@@ -381,7 +381,8 @@ def _is_property(place: _Place, passage: Passage) -> bool:
 def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState, str]:
     """Compare a value with a text that is about its field: a cell, or a sentence.
 
-    Supported, contradicted (a number in another unit, or a cell with another number), or undecided.
+    Returns supported, contradicted (a number in another unit, or a cell with another number), or
+    undecided.
     """
     value, wanted = place.value, place.unit
     if isinstance(value, int | float) and wanted is not None:
@@ -399,7 +400,7 @@ def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState,
 def _compare_measured(
     value: float, wanted: Unit, found: Sequence[Quantity]
 ) -> tuple[VerdictState, str] | None:
-    """Compare a number in a unit with those of a text; None if none of them has this value."""
+    """Compare a number and its unit with those in a text; None if none has this value."""
     refused: tuple[VerdictState, str] | None = None
     for quantity in found:
         if quantity.unit is None:
@@ -414,22 +415,22 @@ def _compare_measured(
         if math.isclose(quantity.value, value):
             reason = f"the page says “{quantity.text}”, in another unit"
             if converted is not None:
-                reason += f": that is {converted:.6g} in the unit of the field"
+                reason += f": that is {converted:.6g} in the field's unit"
             refused = VerdictState.CONTRADICTED, reason
     return refused
 
 
 def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
-    """Report that a cell has another value; a sentence without the value is no evidence."""
+    """Report that a cell has another value; a sentence without the value is not evidence."""
     if heading and text.strip():
         return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
     return VerdictState.UNDECIDED, ""
 
 
 def _read(place: _Place, passage: Passage) -> Verdict | None:
-    """Look a value up in the sentences of a passage; None if none of them has it.
+    """Look a value up in a passage's sentences; None if none of them has it.
 
-    Supported in a sentence about its record, undecided in another one.
+    It is supported in a sentence about its record, and undecided in any other.
     """
     text, undecided = passage.text, None
     contradicted: Verdict | None = None
@@ -452,7 +453,7 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
         is_about_it = is_key or about == {place.record.key}
         if is_about_it and not _may_be_of_another_field(place, sentence):
             return Verdict(state, sentence, reason, passage=passage.id)
-        whose = f"of “{place.record.key}”" if place.record.key else "of what is asked about"
+        whose = f"of “{place.record.key}”" if place.record.key else "of the question's subject"
         whose = f"for “{place.name}”" if is_about_it else whose
         reason = f"it appears there, but perhaps not {whose}"
         undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
@@ -460,9 +461,9 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
 
 
 def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
-    """Return whether a sentence has several numbers of a value's kind: `from 829 to 851`.
+    """Return whether a sentence has several numbers of a value's kind, as in `from 829 to 851`.
 
-    False if the words of the field are nearest to the value.
+    False if the field's words are nearest to the value.
     """
     if not isinstance(place.value, int | float) or str(place.value) == place.record.key:
         return False
@@ -478,14 +479,14 @@ def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
     words_of_field = [positions for positions in found if positions]
 
     def distance(numbers: set[int]) -> int:
-        """Add up how far the nearest of some numbers is from each word of the field."""
+        """Add up the distances from each of the field's words to the nearest of some numbers."""
         return min(sum(min(abs(i - j) for j in word) for word in words_of_field) for i in numbers)
 
     return not words_of_field or distance(others) <= distance(own)
 
 
 def _is_number(place: _Place, number: Quantity) -> bool:
-    """Return whether a number of a text is a value, if need be converted to its field's unit."""
+    """Return whether a number in a text is a value, converted to its field's unit if needed."""
     value = number.value
     if number.unit and place.unit:
         value = number.unit.convert(value, place.unit) or value
@@ -493,7 +494,7 @@ def _is_number(place: _Place, number: Quantity) -> bool:
 
 
 def _kind_of(number: Quantity) -> str:
-    """Return what a number measures: a dimension, a year, or "" for a plain number."""
+    """Return what a number measures: a dimension, a year, or "" if it is a plain number."""
     if number.unit:
         return number.unit.dimension
     return "year" if number.text.isdigit() and 1000 <= number.value < 2200 else ""
@@ -504,7 +505,7 @@ def _named_in(place: _Place, text: str) -> set[str]:
     record = place.record
     if record.key:
         named = {k for k in (record.key, *record.others) if contains_value(k, text)}
-        # `North` is not named by `North Wood`, unless it also appears by itself.
+        # `North Wood` does not name `North`, unless that also appears by itself.
         return {k for k in named if not any(k != o and contains_value(k, o) for o in named)}
     fields = {stem for name in record.fields for stem in _stems(name)}
     names = [name for name in extract_facts(text).names if name not in str(place.value)]
@@ -516,7 +517,7 @@ def _named_in(place: _Place, text: str) -> set[str]:
 
 
 def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
-    """Return whether a name is that of the subject; `Type 4` is not that of `Type 9`."""
+    """Return whether a name is the subject's; `Type 4` is not `Type 9`."""
     number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
     if number and number[1] not in subject:
         return False
@@ -526,7 +527,7 @@ def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
 def _with_judge(
     place: _Place, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
 ) -> Verdict:
-    """Combine code's verdict on a value with a judge's, which needs words that have the value."""
+    """Combine code's verdict on a value with a judge's, which must quote words with the value."""
     must_stand = _must_be_literal(place.value)
     if judged is None:
         state = VerdictState.CONTRADICTED if must_stand and verdict.missing else verdict.state
@@ -545,7 +546,7 @@ def _with_judge(
 
 
 def _named_around(place: _Place, quote: str, passage: Passage) -> set[str]:
-    """Return the keys that quoted words name, or their sentence, or else the headings above."""
+    """Return the keys named in quoted words, in their sentence, or else in the headings above."""
     text = passage.text
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     sentence = next((text[a:b] for a, b in spans if quote in text[a:b]), text)
@@ -567,7 +568,7 @@ def contains_value(value: Any, text: str) -> bool:
         facts = extract_facts(text)
         found = [number for figure in facts.figures for number in figure.readings]
         found += [float(date.year) for date in facts.dates if date.year]
-        # The text may give a share in per cent.
+        # The text may give a share as a percentage.
         spellings = (value, 100 * value) if 0 < value < 1 else (value,)
         return any(math.isclose(number, other) for number in found for other in spellings)
     date = _ISO_DATE.fullmatch(value)

@@ -1,4 +1,4 @@
-"""The evidence of a run: the sources it has read, their passages, and search over them."""
+"""A run's evidence: the sources it has read, their passages, and search over them."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ NUMBERS_PER_LOOP = 1_000
 STEP = "a step of this run"
 """Label of the passage that says what an action did, so that no page can imitate it."""
 FIRST_RESULT = 501
-"""Number of a loop's first search result. Their own range leaves the numbers of pages unchanged,
-and a model can tell `S501` from a page without further tokens."""
+"""Number of a loop's first search result. Search results have their own range, so the page numbers
+stay unchanged, and a model can tell `S501` from a page without extra tokens."""
 
 _SOURCE_NAME = re.compile(r"\bS\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that was read, with its hash and the time it was fetched; `n` counts from 1.
+    """A text that was read, with its hash and fetch time; `n` counts from 1.
 
-    `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into `text`.
-    `shown_from` is the offset in a state of a live page where the part begins that only a snapshot
-    shows; None for any other source. `step` is the id of the run's last action before it; if this
+    `sha256` is the hex digest of `text` in UTF-8; passage and quote offsets point into `text`. In a
+    live page's state, `shown_from` is the offset at which the part that only a snapshot shows
+    begins; None for any other source. `step` is the id of the run's last action before it; if this
     is the state that the action led to (`acted`), its first shown passage, of kind `act`, says what
-    was done. `canonical` is the address that the page gives for itself, if it is another.
+    was done. `canonical` is the address that the page gives for itself, if different.
     """
 
     n: int
@@ -64,13 +64,13 @@ class Source:
 
     @property
     def article(self) -> tuple[Passage, ...]:
-        """The passages that READ shows: of a live page its article, if it has one."""
+        """The passages that READ shows: for a live page, its article if it has one."""
         if not self.shown_from:
             return self.passages
         return tuple(p for p in self.passages if p.start < self.shown_from)
 
     def page_of(self, quote: str) -> int | None:
-        """The number of the page on which a quote begins; None in a text without pages."""
+        """Return the number of the page on which a quote begins; None for a text without pages."""
         at = self.text.find(quote)
         before = [p.page for p in self.passages if p.start <= max(at, 0) and p.page is not None]
         return before[-1] if before else None
@@ -90,17 +90,17 @@ class _Lookup:
 class Evidence:
     """The sources of a run, numbered in the order in which they were added.
 
-    Search results are weaker sources: they are in `snippets`, have numbers of their own, and
-    support a sentence only if no page that was read does.
+    Search results are weaker sources: they are in `snippets`, have their own numbers, and support a
+    sentence only if no page that was read does.
 
     The same text at the same URL is the same source. A changed text (after a click on a live page)
-    becomes a new source: a citation is checked against one text with one hash and one time, and
-    text added later would not be covered by that hash.
+    becomes a new source: a citation is checked against one text with one hash and one fetch time,
+    and that hash would not cover text added later.
 
-    Loops that run side by side each have their own `Evidence` with its own range of numbers, so
-    that a source's number never depends on which loop was faster. Each can look up any source. When
-    they are done, `join_loops` gives a page that several of them read one id.
-    `question` is the run's question.
+    Parallel loops each have their own `Evidence` with its own range of numbers, so that a source's
+    number never depends on which loop was faster. Each can look up any source. When they are done,
+    `join_loops` gives a page that several of them read a single id. `question` is the run's
+    question.
     """
 
     def __init__(
@@ -118,7 +118,8 @@ class Evidence:
     def for_loop(self, number: int) -> Evidence:
         """Return the evidence of a parallel loop; 0 is the run itself.
 
-        A loop finds by URL what the run had read when the loop began, and what it reads itself.
+        A loop can look up by URL what the run had read when the loop began, and what it reads
+        itself.
         """
         if not number:
             return self
@@ -133,10 +134,10 @@ class Evidence:
         return self._loops[number]
 
     def join_loops(self, text: str) -> str:
-        """Give each page that several parallel loops read one id, in a text that one of them wrote.
+        """Use one id per page that several parallel loops read, in a text that one of them wrote.
 
-        It is the id of the loop with the lowest number, whichever read the page first. From now on
-        the run itself finds by URL what the loops read.
+        It is the id from the loop with the lowest number, whichever read the page first. From now
+        on the run itself can look up by URL what the loops read.
         """
         first: dict[tuple[str, str, bool], Source] = {}
         same: dict[str, str] = {}
@@ -158,7 +159,7 @@ class Evidence:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All pages and files that were read, in order; those of parallel loops after our own."""
+        """All pages and files that were read, in order; those of parallel loops come last."""
         loops = (loop.sources for _, loop in sorted(self._loops.items()))
         return (*self._sources, *itertools.chain.from_iterable(loops))
 
@@ -177,13 +178,14 @@ class Evidence:
     def add(self, page: Page, step: str = "", *, acted: bool = False) -> Source:
         """Add a page that was read; raises `ToolError` if it has no readable text.
 
-        `step` is the id of the last action before it, `acted` whether its text says what that did.
+        `step` is the id of the last action before it; `acted` means that its text says what that
+        action did.
         """
         document = page.document
         if document is None or not document.text.strip():
             raise ToolError(f"Nothing to read on {page.url}.", hint=page.reason or ToolError.hint)
         text, pages = clean(document.text), document.pages
-        if pages:  # each page is cleaned by itself, so that the page offsets can be adjusted
+        if pages:  # each page is cleaned separately, so that the page offsets can be adjusted
             edges = [0, *pages[1:], len(document.text)]
             pieces = [clean(document.text[a:b]) for a, b in itertools.pairwise(edges)]
             pages = (0, *itertools.accumulate(map(len, pieces)))[: len(pages)]
@@ -253,7 +255,7 @@ class Evidence:
         return (*passages[max(0, at - 1) : at], *passages[at + 1 : at + 2])
 
     def search(self, query: str, limit: int = 8, source: int | None = None) -> list[Passage]:
-        """Rank passages against a query, best first: of one source, or of all of them."""
+        """Rank passages from one source, or from all, against a query, best first."""
         sources = self.sources
         if self._index is None or self._index[0] != len(sources):
             self._index = (len(sources), PassageIndex((s.title, s.passages) for s in sources))
@@ -319,14 +321,14 @@ class Evidence:
 
 
 def result_text(title: str, snippet: str) -> str:
-    """Join a search result's title and snippet as the text of a source; empty without either."""
+    """Join a search result's title and snippet as a source's text; empty if it has neither."""
     return "\n\n".join(part for part in (clean(title), clean(snippet)) if part)
 
 
 def format_passage(passage: Passage, evidence: Evidence) -> str:
-    """Format a passage as one line, its page's title and headings in brackets before it.
+    """Format a passage as one line, with its page title and headings in brackets before it.
 
-    They show the reader what `she` or `it` refers to, and what the columns of a table are called.
+    They show the reader what `she` or `it` refers to, and what a table's columns are called.
     """
     source = evidence.source(passage.source)
     kind = STEP if passage.kind == "act" else ""

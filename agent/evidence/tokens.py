@@ -1,4 +1,4 @@
-"""Tokens that compare equal whatever the typography and the way of writing a number.
+"""Tokens that compare equal regardless of typography and number format.
 
 There is no stemming and there are no synonyms. Number words are read in English only.
 """
@@ -17,10 +17,10 @@ Kind = Literal["word", "number", "ordinal", "decade", "mark"]
 
 
 class Token(NamedTuple):
-    """A word, number or mark of a text; `text[start:end]` is how it is printed there.
+    """A word, number or mark in a text; `text[start:end]` is how it is printed there.
 
-    `key` is used for comparisons: without case and accents, numbers in one form. `value` is set
-    for a number, an ordinal or a decade (its first year).
+    `key` is used for comparisons: it has no case or accents, and numbers have a single form.
+    `value` is set for a number, an ordinal or a decade (its first year).
     """
 
     key: str
@@ -86,7 +86,7 @@ def tokenize(text: str) -> list[Token]:
             found.append(Token(_fold(match["word"]), "word", start, end, None, capital))
         elif match["number"]:
             digits = "".join(c for c in match["number"] if c == "." or c.isdecimal())
-            # A minus is right before its number; between two numbers it is a dash.
+            # A minus sign is directly before its number; between two numbers it is a dash.
             minus = text[start - 1 : start] in {"-", "−"}
             negative = minus and not text[max(0, start - 2) : start - 1].strip(" (\n")
             value = -float(digits) if negative else float(digits)
@@ -102,7 +102,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def word_tokens(tokens: Sequence[Token]) -> list[Token]:
-    """Return the words and numbers, without marks."""
+    """Return the words and numbers without marks."""
     return [token for token in tokens if token.kind != "mark"]
 
 
@@ -127,7 +127,7 @@ def _number_key(value: float, kind: Kind = "number") -> str:
 
 
 def _join_numbers(tokens: list[Token]) -> list[Token]:
-    """Give number words their value, and join the parts of a number: `forty-one`, `8.2 million`."""
+    """Assign values to number words, and join the parts of a number: `forty-one`, `8.2 million`."""
     found: list[Token] = []
     i = 0
     while i < len(tokens):

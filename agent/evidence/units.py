@@ -1,7 +1,7 @@
-"""Units of measurement: quantities of a text, units of a field or column, and conversions.
+"""Units of measurement: quantities in a text, units of fields or columns, and conversions.
 
-The table has English and German names, and symbols. An unknown unit is treated as no unit, so that
-it never causes a refusal.
+The table has English and German names, and symbols. An unknown unit is treated as no unit, so it
+never causes a rejection.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Unit(NamedTuple):
     offset: float = 0.0
 
     def convert(self, value: float, to: Unit) -> float | None:
-        """Convert a value; None between two dimensions, and between two currencies."""
+        """Convert a value; None if the dimensions differ, or between two currencies."""
         if self.dimension != to.dimension:
             return None
         return (value * self.factor + self.offset - to.offset) / to.factor
 
 
 class Quantity(NamedTuple):
-    """A number of a text with its unit, None if there is none; `text` is both as printed."""
+    """A number in a text with its unit, None if there is none; `text` is both as printed."""
 
     value: float
     unit: Unit | None
@@ -68,7 +68,7 @@ _TABLE = {
     "share": "% pct percent prozent=1",
     "degrees celsius": "°c celsius degc=1",
 }
-"""Names of each unit, before `=` and its factor. The `s` or `n` of a plural is left out."""
+"""Names of each unit, before `=` and its factor. The plural `s` or `n` is left out."""
 _FAHRENHEIT = Unit("degrees celsius", 5 / 9, -32 * 5 / 9)
 
 
@@ -83,9 +83,9 @@ def _units() -> dict[str, Unit]:
 _UNITS = _units()
 _POWERS = frozenset("square cubic".split())
 _SYMBOLS = frozenset("m g l s t h w ms".split())
-"""Symbols that are not units after `in` or a comma, where they may be another word."""
+"""Symbols that do not count as units after `in` or a comma, where they may be another word."""
 _NO_UNIT_OF_A_FIELD = frozenset({"min", "day", "week", "month", "year", "share"})
-"""Endings of a field's name that are rarely its unit: `length_min` is the minimum length."""
+"""Field name endings that are rarely a unit: `length_min` is the minimum length."""
 _PARENTHESES = re.compile(r"[(\[]([^)\]]+)[)\]]")
 _PARTS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|[€$£%]")
 
@@ -102,7 +102,7 @@ def find_unit(name: str) -> Unit | None:
 
 @functools.lru_cache(maxsize=4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
-    """Extract the numbers of a text, each with its unit; years and dates are numbers too."""
+    """Extract the numbers in a text, each with its unit; years and dates are numbers too."""
     return tuple(_quantities(tokenize(text), text))
 
 
@@ -113,7 +113,7 @@ def _quantities(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
 
 
 def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
-    """Read the number that is token `i` of a text, with the unit beside it."""
+    """Read the number at token `i` of a text, with the unit beside it."""
     token = tokens[i]
     value = token.value or 0.0
     before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""
@@ -128,7 +128,7 @@ def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
 
 
 def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
-    """Read the unit that some words begin with, and its number of words."""
+    """Read the unit at the start of some words, and count its words."""
     for size in (3, 2):  # km / h, kilometres per hour, square miles, ° C
         joined = "".join(words[:size])
         binds = size == 3 and words[1:2] in (["/"], ["per"])
@@ -136,7 +136,7 @@ def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
         if binds and (unit := find_unit(joined)):
             return unit, size
     if words and (unit := find_unit(words[0])):
-        is_per = words[1:2] in (["/"], ["per"])  # of a rate that is not in the table
+        is_per = words[1:2] in (["/"], ["per"])  # part of a rate that is not in the table
         return (None, 0) if is_per else (unit, 1)
     return None, 0
 
@@ -168,12 +168,12 @@ def heading_unit(heading: str) -> Unit | None:
 
 
 def same_unit(a: Unit | None, b: Unit | None) -> bool:
-    """Return whether two units may be the same; None is unknown and may be any."""
+    """Return whether two units may be the same; None is unknown and may be any unit."""
     return a is None or b is None or a == b
 
 
 def is_rounded(claimed: float, exact: float) -> bool:
-    """Return whether a number is another one, rounded: 8 for 8.2, 72 for 72.18."""
+    """Return whether a number is another one rounded: 8 for 8.2, 72 for 72.18."""
     if not claimed or not exact:
         return claimed == exact
     digits = len(f"{abs(claimed):.10g}".replace(".", "").strip("0"))

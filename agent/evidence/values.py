@@ -1,8 +1,8 @@
-"""The second layer of claim checking: looks up the figures, dates and names of a claim.
+"""The second layer of claim checking: looks up a claim's figures, dates and names.
 
 It lists those that do not appear in the cited sources. A claim is contradicted only if it equals a
-sentence of the page except for one value or one negation. A figure may be rounded if the claim
-says so (`about 500`), and may be the sum or difference of two figures of one text.
+sentence on the page except for one value or one negation. A figure may be rounded if the claim says
+so (`about 500`), and may be the sum or difference of two figures in one text.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 APPROXIMATE_TOLERANCE = 0.08
 """Relative tolerance of an approximate figure such as `about 500`."""
 MAX_SMALL_COUNT = 12
-"""Number words up to this value are not looked up: they may count what a page only lists."""
+"""Number words up to this value are not looked up: they may count items that a page only lists."""
 MAX_VALUE_WORDS = 5
-"""Maximum number of words of a value: `4 May 1811`, `the Bishop of Lund`."""
+"""Maximum number of words in a value, such as `4 May 1811` or `the Bishop of Lund`."""
 MIN_SHARED_WORDS = 4
 """Minimum number of words that a claim shares with a sentence it is compared with."""
 
@@ -50,7 +50,7 @@ _AUXILIARIES = frozenset({"do", "does", "did"})
 
 
 class ValueIndex:
-    """The figures, dates and word stems of some texts, to look up a claim's values in."""
+    """The figures, dates and word stems in some texts, for looking up a claim's values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._figures: list[list[Figure]] = []
@@ -68,7 +68,7 @@ class ValueIndex:
         self._values |= {float(n) for date in self._dates for n in (date.year, date.day) if n}
 
     def missing(self, facts: Facts) -> tuple[str, ...]:
-        """Return the values of a claim that are not in the texts, as the claim spells them."""
+        """Return a claim's values that are not in the texts, as the claim spells them."""
         missing: list[str] = []
         for figure in facts.figures:
             is_small_count = figure.text.isalpha() and figure.value <= MAX_SMALL_COUNT
@@ -80,14 +80,14 @@ class ValueIndex:
         return tuple(missing)
 
     def _has_other_unit(self, figure: Figure) -> bool:
-        """Return whether the number appears there only with other units: 412 km for 412 m."""
+        """Return whether the number appears there only with other units, as 412 km for 412 m."""
         units = self._units.get(figure.value)
         if not units or any(same_unit(figure.unit, unit) for unit in units):
             return False
         return not self._has_converted(figure)
 
     def _has_converted(self, figure: Figure) -> bool:
-        """Look for a figure in another unit of the same kind: 72 feet for 22 m."""
+        """Look for a figure in another unit of the same kind, as 72 feet for 22 m."""
         others = (other for figures in self._figures for other in figures)
         return figure.unit is not None and any(
             is_rounded(figure.value, exact)
@@ -112,7 +112,7 @@ class ValueIndex:
         return False
 
     def _has_date(self, date: Date) -> bool:
-        """Look for a date that has every part of this one."""
+        """Look for a date that includes every part of this one."""
         if date.year is not None and date.month is None and float(date.year) in self._values:
             return True
         return any(date.agrees(other) for other in self._dates)
@@ -125,7 +125,7 @@ class ValueIndex:
 
 @functools.lru_cache(maxsize=64)
 def value_index(texts: tuple[str, ...]) -> ValueIndex:
-    """Build the index of some texts; cached, since the sentences of an answer share sources."""
+    """Build the index of some texts; cached, since an answer's sentences share sources."""
     return ValueIndex(texts)
 
 
@@ -135,9 +135,9 @@ def underived(
     """Return those of a claim's missing figures and dates that do not follow from quoted words.
 
     A number may be the sum, difference, product or percentage of two numbers, the sum of all of
-    them, or rounded. Names are left out: pages use other forms of them (`Norwegian`, `Norway`). A
-    figure follows from no words of the page in 1 % of 2,896 true paraphrases, and in 15 % of 3,106
-    wrong ones. `cells` are numbers of quoted table rows, with the units of their columns.
+    them, or rounded. Names are left out: pages use other forms of them (`Norwegian`, `Norway`). In
+    1 % of 2,896 true paraphrases, and in 15 % of 3,106 wrong ones, no words on the page yield the
+    figure. `cells` holds the numbers in quoted table rows, with the units of their columns.
     """
     cells, said = list(cells), [quantity for quote in quotes for quantity in quantities(quote)]
     said += (share for quote in quotes for share in _shares(quote))
@@ -153,13 +153,13 @@ def underived(
 
 
 def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
-    """Return numbers of a claim where the quoted words have a different number of the same thing.
+    """Return a claim's numbers where the quoted words have a different number of the same thing.
 
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
-    `the third single`. With a judge that calls everything supported, and quotes the most similar
-    sentence, 45 of 212 wrong figures pass (81 without this), and none of 163 quotations that
-    decide a true claim is refused. What a number counts is in the words after it. Numbers
-    that follow from the quoted words are left out, and `one`, which is mostly a pronoun.
+    `the third single`. With a judge that calls everything supported and quotes the most similar
+    sentence, 45 of 212 wrong figures pass (81 without this check), and none of 163 quotations that
+    decide a true claim is rejected. What a number counts is taken from the words after it. Numbers
+    that follow from the quoted words are left out, as is `one`, which is usually a pronoun.
     """
     counts, said = _counts(claim), [count for quote in quotes for count in _counts(quote)]
     known = [count.value for count in said]
@@ -181,7 +181,7 @@ def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
 
 
 class _Count(NamedTuple):
-    """A number or ordinal of a text, and the stems of the words after it (up to three)."""
+    """A number or ordinal in a text, and the stems of up to three words after it."""
 
     value: float
     is_ordinal: bool
@@ -189,7 +189,7 @@ class _Count(NamedTuple):
     of: tuple[str, ...]
 
     def counts_same(self, other: _Count) -> bool:
-        """Return whether the next word of one is among the next two of the other."""
+        """Return whether the next word after one is among the next two after the other."""
         pairs = ((self.of, other.of), (other.of, self.of))
         return any(a[:1] and a[0] in b[:2] for a, b in pairs)
 
@@ -208,7 +208,7 @@ def _counts(text: str) -> Iterator[_Count]:
 
 
 def cell_quantities(row: Passage) -> list[Quantity]:
-    """Return the numbers of a table row; their unit may be in the column's name."""
+    """Return the numbers in a table row; their unit may be in the column name."""
     return [
         quantity if quantity.unit else quantity._replace(unit=heading_unit(name))
         for name, cell in named_cells(row)
@@ -217,7 +217,7 @@ def cell_quantities(row: Passage) -> list[Quantity]:
 
 
 def _shares(text: str) -> Iterator[Quantity]:
-    """Yield the shares that a text has in words: `a tenth` is 10 %, `two thirds` are 66.7 %."""
+    """Yield the shares that a text gives in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
     tokens = word_tokens(tokenize(text))
     for before, token in zip([None, *tokens], tokens, strict=False):
         if parts := _PARTS.get(token.key.removesuffix("s")):
@@ -226,7 +226,7 @@ def _shares(text: str) -> Iterator[Quantity]:
 
 
 def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
-    """Return whether each number of a value follows from the quoted ones; `sums` are of all."""
+    """Return whether each number in a value follows from the quoted ones; `sums` add up all."""
     pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
     reckoned = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}
     shares = {n for a, b in pairs if b for n in (100 * a / b, 100 * (b - a) / b)}
@@ -285,7 +285,7 @@ def _difference(
     """
     pairs = enumerate(itertools.zip_longest(keys, statement.keys))
     at = next((i for i, (mine, theirs) in pairs if mine != theirs), len(keys))
-    # A claim that ends with its value: the statement may have a longer value, and more after it.
+    # If a claim ends with its value, the statement may have a longer value, and more after it.
     own = words[at:]
     for is_value in (_is_figure_or_date, _is_name):
         if (
@@ -295,7 +295,7 @@ def _difference(
             and len(own) <= MAX_VALUE_WORDS
         ):
             return at, own, list(itertools.takewhile(is_value, statement.words[at:]))
-    # Otherwise skip as few words as possible in both until the rest of the claim is equal.
+    # Otherwise skip as few words as possible in both until the rest of the claim matches.
     lengths = itertools.product(range(MAX_VALUE_WORDS + 1), repeat=2)
     for mine, theirs in sorted(lengths, key=sum)[1:]:
         rest = tuple(keys[at + mine :])
@@ -331,15 +331,15 @@ def _are_exclusive(
         return same_kinds and not is_approximate and not any(starmap(_is_rounded, pairs))
     if at == 0 or not all(map(_is_name, (*own, *other))):
         return False
-    # With another name right beside it, the value is only a part of a name.
+    # With another name right beside it, the value is only part of a name.
     neighbours = (*words[at - 1 : at], *words[at + len(own) : at + len(own) + 1])
     return not any(map(_is_name, neighbours))
 
 
 def _is_rounded(mine: Token, theirs: Token) -> bool:
-    """Return whether the claim's figure may be the page's rounded: 8 million for 8.2 million.
+    """Return whether the claim's figure may be the page's, rounded: 8 million for 8.2 million.
 
-    `1.250` may be 1250, as German writes it.
+    `1.250` may mean 1250, as written in German.
     """
     claimed, printed = mine.value or 0.0, theirs.value or 0.0
     if not claimed or not printed:
@@ -350,7 +350,7 @@ def _is_rounded(mine: Token, theirs: Token) -> bool:
 def _appears_elsewhere(
     own: Sequence[Token], words: Sequence[Token], statement: Statement, index: StatementIndex
 ) -> bool:
-    """Return whether another sentence of the passage has the value and half the claim's words."""
+    """Return whether another sentence in the passage has the value and half the claim's words."""
     value = {word.key for word in own}
     if not value:
         return False

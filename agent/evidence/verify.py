@@ -33,11 +33,11 @@ quote from one of them, or None if it does not decide."""
 
 Rule = Callable[[str, StatementIndex], Verdict | None]
 RULES: Mapping[str, Rule] = {"literal": check_literal, "values": find_contradiction}
-"""The rules of code, by the layer that docs/verification.md describes; the first verdict counts."""
+"""The checks in code, by layer as in docs/verification.md; the first verdict takes precedence."""
 
-NO_WORDS = "the judge called it {state}, but quoted nothing from the passages"
-NOT_ABOUT_IT = "the judge called it {state}, but quoted {words}, which is not about the claim"
-"""Reasons where a judge's verdict does not count."""
+NOTHING_QUOTED = "the judge called it {state}, but quoted nothing from the passages"
+QUOTE_OFF_TOPIC = "the judge called it {state}, but quoted {words}, which is not about the claim"
+"""Reasons for not counting a judge's verdict."""
 
 
 def verify_claim(
@@ -66,7 +66,7 @@ def statement_index(
 def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) -> Verdict:
     """Check a claim in code: literally, then by its values.
 
-    Values are looked up in `texts`, the cited sources as a whole; without them in the passages.
+    Values are looked up in `texts` (the whole cited sources) or, without them, in the passages.
     """
     if not claim.strip() or not index.statements:
         return Verdict(VerdictState.UNDECIDED, reason="there is nothing to compare")
@@ -86,7 +86,7 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
 
 
 def not_found(missing: Sequence[str], where: str) -> str:
-    """Format the reason that some values of a claim do not appear in `where`."""
+    """Format the reason that some of a claim's values do not appear in `where`."""
     quoted = [f"“{' '.join(value.split())}”" for value in missing]
     return f"{', '.join(quoted)} {'does' if len(quoted) == 1 else 'do'} not appear in {where}"
 
@@ -103,12 +103,12 @@ def with_judge(
     passages: Sequence[Passage],
     titles: Sequence[str] = (),
 ) -> Verdict:
-    """Combine code's verdict on a claim with a judge's, which counts only with quoted words.
+    """Combine code's verdict on a claim with a judge's, which counts only if it quotes words.
 
-    `passages` are all that it may quote, as well as the `titles` of pages. The words must be about
-    the claim (`SentenceIndex.bears_on`). Without such words code's verdict stays, and the reason
-    says so. Figures and dates that code did not find must follow from the words; names that were
-    not found remain in `missing`.
+    The judge may quote only from `passages` and page `titles`. The words must be about the claim
+    (`SentenceIndex.bears_on`). Without such words, code's verdict stays, and the reason says so.
+    Figures and dates that code did not find must follow from the words; names that were not found
+    remain in `missing`.
     """
     if judged is None:
         return verdict
@@ -120,7 +120,7 @@ def with_judge(
     if not counts(claim, judged, passages, titles):
         if judged.state is verdict.state:  # code has found words of the page for it
             return verdict
-        reason = NOT_ABOUT_IT if quotes else NO_WORDS
+        reason = QUOTE_OFF_TOPIC if quotes else NOTHING_QUOTED
         reason = reason.format(state=judged.state.value, words=_quoted(quotes))
         return replace(verdict, reason=f"{verdict.reason}; {reason}")
     quote, passage = max(found, key=lambda pair: len(pair[0]), default=("", None))
@@ -142,7 +142,7 @@ def _with_values(
     found: Sequence[tuple[str, Passage]],
     passages: Sequence[Passage],
 ) -> Verdict:
-    """Check that the figures and dates of a claim follow from the words of a judge's support."""
+    """Check that a claim's figures and dates follow from the words the judge quoted for it."""
     values = dict.fromkeys((*verdict.missing, *_values_of_other_rows(claim, found, passages)))
     rows = [passage for _, passage in found if passage.kind == "table"]
     cells = [quantity for row in rows for quantity in cell_quantities(row)]
@@ -168,8 +168,8 @@ def counts(
 ) -> bool:
     """Return whether a judge's verdict counts.
 
-    To support or contradict a claim it must quote words of the passages or titles that are about
-    it.
+    To support or contradict a claim, it must quote words about the claim from the passages or
+    titles.
     """
     if judged.state not in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
         return True
@@ -180,9 +180,9 @@ def counts(
 
 
 def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str, Passage]]:
-    """Find a verdict's quotations in passages; returns the passage's words, and the passage.
+    """Find a verdict's quotations in passages; returns pairs of matching words and passage.
 
-    A quotation with ellipses counts as several.
+    A quotation with ellipses counts as several quotations.
     """
     found: list[tuple[str, Passage]] = []
     for quote in judged.quotes or (judged.quote,):
@@ -194,13 +194,13 @@ def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str,
 
 
 def find_in_titles(judged: Verdict, titles: Iterable[str]) -> list[str]:
-    """Find a verdict's quotations in titles of pages, as the titles have them."""
+    """Find a verdict's quotations in page titles, as worded there."""
     quotes = judged.quotes or (judged.quote,)
     return [words for title in titles for quote in quotes if (words := find_words(quote, title))]
 
 
 def _sentences_of(found: Iterable[tuple[str, Passage]]) -> list[str]:
-    """Return the whole sentences, or table rows, that quoted words are from."""
+    """Return the whole sentences or table rows that quoted words are from."""
     said: list[str] = []
     for quote, passage in found:
         is_row = passage.kind == "table"
@@ -213,10 +213,10 @@ def _sentences_of(found: Iterable[tuple[str, Passage]]) -> list[str]:
 def _values_of_other_rows(
     claim: str, found: Sequence[tuple[str, Passage]], passages: Sequence[Passage]
 ) -> tuple[str, ...]:
-    """Return the values of a claim that are only in table rows which are not quoted.
+    """Return a claim's values that appear only in table rows that are not quoted.
 
-    Each row is about one thing: values of another row do not apply to it. Nothing is returned if no
-    row is quoted.
+    Each row is about one thing, so values in another row do not apply to it. Nothing is returned if
+    no row is quoted.
     """
     rows = {passage.id for _, passage in found if passage.kind == "table"}
     if not rows:

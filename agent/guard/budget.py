@@ -1,4 +1,4 @@
-"""The budget of a run: steps, seconds, tokens, dollars. A reserve is kept for the final answer."""
+"""A run's budget: steps, seconds, tokens, dollars. A reserve is kept for the final answer."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ MAX_REPLY: Final = 8_000
 MIN_REPLY: Final = 200
 """Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
 PROMPT_SAFETY: Final = 1.5
-"""Factor on the estimated prompt: it is estimated by characters, but URLs and numbers need more."""
+"""Factor for the estimated prompt: the estimate is by characters, but URLs and numbers need
+more."""
 RATIO_SAFETY: Final = 1.1
-"""Factor on the measured ratio of tokens: another text may need slightly more."""
+"""Factor for the measured token ratio: another text may need slightly more."""
 MIN_MEASURED: Final = 20
-"""Minimum tokens of a reply for comparing its billed tokens with the estimate."""
+"""Minimum tokens in a reply for comparing its billed tokens with the estimate."""
 
 
 class LimitReached(ResearchError):
-    """A limit of the run was reached: `limit` names it, `why` may give details."""
+    """One of the run's limits was reached: `limit` names it, `why` may give details."""
 
     exit_code = 5
 
@@ -43,8 +44,8 @@ class LimitReached(ResearchError):
 class Reservation:
     """The maximum price of one model call, counted as spent while it is held (a `CallBudget`).
 
-    `prompt` is the maximum number of prompt tokens, `longest` that of reply tokens, None for no
-    limit.
+    `prompt` is the maximum number of prompt tokens, `longest` the maximum number of reply tokens
+    (None for no limit).
     """
 
     budget: Budget
@@ -58,7 +59,7 @@ class Reservation:
         """Reserve the price of one attempt; return `longest`. Raises `LimitReached`."""
         if self._held:
             return self.longest
-        # Concurrent subtasks spend from the same parent budget, so charge it as well.
+        # Concurrent subtasks share the parent's budget, so charge it as well.
         budgets = list(self.budget.chain())
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
         bounds = [limit for limit in limits if limit is not None]
@@ -75,7 +76,7 @@ class Reservation:
         return self.longest
 
     def failed(self, *, billed: bool) -> None:
-        """End an attempt without a reply; one that may have been billed stays counted."""
+        """End an attempt without a reply; it stays counted if it may have been billed."""
         if not billed:
             self.release()
         self._held = []
@@ -89,7 +90,7 @@ class Reservation:
 
 
 class RunClock:
-    """The seconds of a run, without the time that the user took to answer a question of it."""
+    """The seconds of a run, excluding the time that the user took to answer its questions."""
 
     def __init__(self, now: Callable[[], float] | None = None) -> None:
         self._now = now or time.monotonic
@@ -98,12 +99,12 @@ class RunClock:
         self._since = 0.0
 
     def __call__(self) -> float:
-        """Return the time now; while the user is asked, the time at which that began."""
+        """Return the current time; while the user is being asked, the time at which that began."""
         return (self._since if self._waiting else self._now()) - self._stopped
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stop the clock; questions of parallel calls may overlap."""
+        """Stop the clock; questions from parallel calls may overlap."""
         if not self._waiting:
             self._since = self._now()
         self._waiting += 1
@@ -122,7 +123,7 @@ class Budget:
     `max_tokens` limits the input and output tokens of all calls. `price(tokens_in, tokens_out)`
     returns the maximum price in USD; without it, money is counted but cannot be reserved.
     `overhead` is the number of tokens sent with each prompt besides its text (tool definitions).
-    `prompt_factor` and `reply_factor` are the billed tokens per estimated token.
+    `prompt_factor` and `reply_factor` are billed tokens per estimated token.
 
     A subtask's budget has a `parent`, which is charged for everything spent here too.
     `subtask_steps` counts the steps of subtasks. Together with our own `steps` they never exceed
@@ -182,7 +183,7 @@ class Budget:
             budget = budget.parent
 
     def longest_reply(self, prompt: int, *, final: bool) -> int | None:
-        """Return how many tokens this budget alone leaves for a reply; None for no limit.
+        """Return how many reply tokens this budget alone allows; None for no limit.
 
         Raises `LimitReached` if fewer than `MIN_REPLY` are left.
         """
@@ -222,7 +223,7 @@ class Budget:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
-        """Return the budget of one of `parts`: an equal share of steps and money, and all the time.
+        """Return the budget for one of `parts`: an equal share of steps and money, all the time.
 
         One part combines the others and takes no steps, so the others share the steps. `place`
         names the loop that spends it.
@@ -242,7 +243,7 @@ class Budget:
 
     @property
     def steps_left(self) -> int:
-        """The number of steps that may still start."""
+        """The number of steps that can still be started."""
         most = self.max_steps
         if self.subtask_steps and self.parts_steps:
             most = self.parts_steps

@@ -1,4 +1,4 @@
-"""Calls a model within the budget; records each request and reply under its step id."""
+"""Calls a model within the budget and records each request and reply under its step id."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ModelClient:
         *,
         final: bool = False,
     ) -> ModelReply:
-        """Call the model; `fitted` are the messages to send, `whole` those before fitting.
+        """Call the model; `fitted` holds the messages to send, `whole` those before fitting.
 
         First reserves the maximum price of the call, which limits the reply; the `final` call may
         use the reserve. Raises `ModelError`, or `LimitReached` if the budget is too small.
@@ -93,7 +93,7 @@ class ModelClient:
             "model.request",
             place,
             sha256=request_digest(self.system, fitted),
-            # Only new messages; otherwise a long conversation would be recorded many times.
+            # Only new messages; otherwise a long conversation would be recorded many times over.
             system=self.system if self._sent == 0 else None,
             messages=[message_row(message) for message in whole[self._sent :]],
         )
@@ -123,7 +123,7 @@ class ModelClient:
 
 
 def request_digest(system: str, messages: Sequence[Message]) -> str:
-    """Return the SHA-256 (hex) of a request, with which a replay recognises it."""
+    """Return the SHA-256 (hex) of a request, by which a replay recognises it."""
     digest = hashlib.sha256(system.encode())
     for message in messages:
         digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))

@@ -4,8 +4,8 @@ Until private text is read, everything may be sent. Afterwards:
 
 - The configured search engines read a search query. It may contain any words, but keys, e-mail
     addresses, long numbers, and long literal passages of private text are withheld.
-- The host of a URL reads it. The URL must have been seen, or be built from a seen URL with words of
-    the question. Each followed link is a choice; choices are counted in bits per site.
+- The host of a URL reads it. The URL must have been seen, or be built from a seen URL with words
+    from the question. Each followed link is a choice; choices are counted in bits per site.
 - A site or tool reads text that is typed, chosen or passed to it. It must be the user's own words,
     or a few words that the site itself showed.
 
@@ -42,7 +42,7 @@ MAX_BITS: Final = 100
 MAX_SHOWN_WORDS: Final = 10
 """Maximum number of words per run that are not the user's but were shown by the site."""
 POINT_BITS: Final = 20.0
-"""Bits of a clicked point of the page: one of about a thousand by a thousand."""
+"""Bits of a clicked point on the page: one of about a thousand by a thousand."""
 _NUMBER_BITS = 10.0
 """Bits of a number of up to three digits in a built URL, such as a page number."""
 _MIN_DIGITS = 7
@@ -55,7 +55,7 @@ In identifiers such as HikariPool-1 the share is below a fifth."""
 _RUN = 12
 """Minimum number of consecutive words that count as a quotation of private text."""
 _LAYERS = 3
-"""Maximum layers of percent-encoding that are decoded."""
+"""Maximum number of percent-encoding layers that are decoded."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _EMAIL = re.compile(r"[^\s<>()\",;:@]+@(?:[\w-]+\.)*[^\W\d_]{2,}")
 _NUMBER = re.compile(r"\d(?:(?:[ .\-/()]{1,2}|,)?\d)+")
@@ -66,7 +66,7 @@ _DATES = re.compile(
 _PARTS = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _GAP = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
-"""Allowed characters between two words: more or other ones could be an encoded message."""
+"""Characters allowed between two words: more, or other ones, could be an encoded message."""
 _WHERE = {
     Kind.FILE: "your file",
     Kind.CORPUS: "your folder",
@@ -91,8 +91,8 @@ class Sent:
     """A text that a call sends, as declared by its tool.
 
     `continues` means that it is appended to earlier typed text. `bits` is for choices without text,
-    such as a clicked point. `field` is the argument with a query, which can be sent without its
-    withheld parts.
+    such as a clicked point. `field` is the argument that holds a query, which can be sent without
+    its withheld parts.
     """
 
     sink: Sink
@@ -217,7 +217,7 @@ class Outgoing:
     # Addresses.
 
     def refusal_of_address(self, url: str) -> str:
-        """Check a URL to open."""
+        """Check a URL before it is opened."""
         site, read, parsed = site_of(url), self.provenance, parse(url)
         if not read.private_for(site) or url in self._approved[site]:
             return ""
@@ -237,7 +237,7 @@ class Outgoing:
         return "this URL is not in any result, page or question"
 
     def _built_bits(self, url: Url, like: Url) -> float | None:
-        """Return the bits of a URL that differs from a seen one only in words of the question.
+        """Return the bits of a URL that differs from a seen one only in words from the question.
 
         None if it differs otherwise.
         """
@@ -277,7 +277,7 @@ class Outgoing:
                 return f"“{word}” is not in the question{self._also_in(word)}"
         if self._shown_words + len(others) > MAX_SHOWN_WORDS:
             return f"{MAX_SHOWN_WORDS} words that are not in the question were already sent"
-        # A site that the user named was chosen to receive the words of the question.
+        # A site that the user named was chosen to receive the question's words.
         bits = 0.0 if others or read.names(site) else self._literal_bits(plain)
         if why := self._choose(site, bits):
             return why
@@ -285,7 +285,7 @@ class Outgoing:
         return ""
 
     def refusal_of_keys(self, text: str, site: str) -> str:
-        """Check keys to press, which form one text with those pressed before.
+        """Check keys to press; together with those pressed before they form one text.
 
         An unfinished word must be a prefix of one of the user's words.
         """
@@ -348,7 +348,7 @@ class Outgoing:
         return 2 * math.log2(vocabulary) * (runs + 1)
 
     def _also_in(self, word: str) -> str:
-        """Name the private text that contains a word, for the reason of a refusal."""
+        """Name the private text that contains a word, for use in a refusal reason."""
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
             if kind in PRIVATE and stem in self.provenance.stems(text):
@@ -392,7 +392,7 @@ def _identifiers(text: str) -> Iterator[str]:
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
     """Return whether a string looks like a key, token or encoding: its character class changes.
 
-    A capital before a lower-case letter is not a change, so camel-case names have few.
+    A capital before a lower-case letter is not a change, so camel-case names have few changes.
     """
     plain = "".join(filter(str.isalnum, text))
     if not plain.isascii() or len(plain) < least:

@@ -2,8 +2,8 @@
 
 Every text that enters the context of any loop is added to the run's only `Provenance`: the first
 messages by `ContextBuilder`, observations by `ProvenanceCalls`, which handles all tool calls. It
-knows whether private or hostile texts were read, and tells `agent.guard.outgoing` who wrote a word
-and where a URL was seen. It computes nothing until asked.
+knows whether private or untrusted texts were read, and tells `agent.guard.outgoing` who wrote a
+word and where a URL was seen. It computes nothing until asked.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 PRIVATE = frozenset(set(Kind) - {Kind.USER, Kind.WEB})
 UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH = "search"
-"""The "site" of search engines, for their results and queries."""
+"""The "site" used for search engines' results and queries."""
 SERVER = "mcp:"
 """Prefix of an MCP server's "site", before its name."""
 FUNCTION = "tool:"
@@ -50,7 +50,7 @@ MAX_PUBLIC_CHARS = 20_000_000
 """Maximum number of characters of public text kept, for long-running servers. Dropping text makes
 checks stricter, never looser."""
 _BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
-"""Patterns before and after a URL: no characters that would be part of it."""
+"""Patterns before and after a URL: no characters that could be part of it."""
 _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
@@ -91,12 +91,12 @@ class Provenance:
     """What one run has read so far: kinds and sites (`read`), and the texts.
 
     `shared` has the kinds that may be sent (`--share`): `KIND` to search engines, tools and sites
-    named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called when
-    a kind and site are first read. `sites` are those where the run is logged in: their pages in
-    the browser are private, like all pages in an `attached` Chrome. `named_hosts` are hosts in the
-    user's settings (`--allow-private`). `links` are URLs linked by pages; `personal_links` are
-    URLs that the user wrote, or that a page of theirs links on its own site. `read_others` says
-    that this run itself read something by others, and not only recalled it from memory.
+    named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called when a
+    kind and site are first read. `sites` are those where the run is logged in: their pages in the
+    browser are private, like all pages in an `attached` Chrome. `named_hosts` are hosts in the
+    user's settings (`--allow-private`). `links` are URLs linked by pages; `personal_links` are URLs
+    that the user wrote, or that a page of theirs links on its own site. `read_others` means that
+    this run itself read something by others, rather than only recalling it from memory.
     """
 
     question: str = ""
@@ -123,10 +123,10 @@ class Provenance:
     def add(
         self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
     ) -> None:
-        """Add a text of the model's context; `url` is its URL, `SEARCH`, or a tool's site.
+        """Add a text from the model's context; `url` is its URL, `SEARCH`, or a tool's site.
 
         `quoted` means that a text from memory or an earlier turn contains other people's words,
-        `recalled` that this run did not read them itself.
+        `recalled` means that this run did not read them itself.
         """
         site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
@@ -165,7 +165,7 @@ class Provenance:
             if kind is Kind.USER or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
-    # Readers and authors of texts.
+    # Who reads and writes texts.
 
     @property
     def untrusted(self) -> bool:
@@ -182,7 +182,7 @@ class Provenance:
         )
 
     def is_shared(self, kind: Kind, site: str) -> bool:
-        """Return whether the user allows a kind of text to go to a site, a tool or the engines.
+        """Return whether the user allows sending a kind of text to a site, a tool or the engines.
 
         Earlier turns count as memory.
         """
@@ -248,7 +248,7 @@ class Provenance:
             return None
         bare = exact.partition("://")[2]
         forms = {bare, unquote(bare), bare.rstrip("/"), url.partition("://")[2]} - {""}
-        # A word of a private text is not a URL, even if there is a host of that name.
+        # A word in a private text is not a URL, even if there is a host with that name.
         whole = {f"{scheme}://{form}" for form in forms for scheme in ("http", "https")}
         if named := _DOI.match(bare) or _ARXIV.match(bare):
             whole.add(named[1])

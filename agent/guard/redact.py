@@ -1,7 +1,7 @@
 """Redacts secrets in texts, in any common encoding, even in streamed text.
 
-The secrets are values of environment variables with names like keys and passwords, including the
-model keys. No page, model or log needs them.
+The secrets are the values of environment variables whose names suggest keys or passwords, including
+the model keys. No page, model or log needs them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 MARK = "[redacted]"
 MIN_SECRET = 8
-"""Minimum length in characters of a secret of the environment, and of one that is redacted inside
+"""Minimum length in characters of a secret from the environment, and of one that is redacted inside
 words: shorter ones occur by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
 _HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
-"""A word, a number, a path, a sentence: values of such variables that are not secrets."""
+"""Matches a word, a number, a path or a sentence: values of such variables that are not secrets."""
 _LETTER = r"[^\W_]"
 _TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
 """Where a token begins, including after an escaped character of a URL or of JSON."""
@@ -33,7 +33,7 @@ _CONTEXT = 3
 
 
 def find_secrets(environ: Mapping[str, str]) -> list[str]:
-    """Return the values of variables with names like secrets."""
+    """Return the values of variables whose names suggest secrets."""
     return [
         value
         for name, value in environ.items()
@@ -48,7 +48,7 @@ class Redactor:
         self._set_spellings(form for secret in secrets for form in spellings(secret))
 
     def _set_spellings(self, forms: Iterable[str]) -> None:
-        # Longest first, so that a secret matches whole even if another is its prefix.
+        # Longest first, so that a secret matches as a whole even if another is its prefix.
         self._spellings = sorted(set(forms), key=len, reverse=True)
         for cached in ("_pattern", "_beginnings"):
             self.__dict__.pop(cached, None)
@@ -128,7 +128,7 @@ class StreamRedactor:
         self._held = ""
 
     def __call__(self, piece: str | None) -> None:
-        """Add a piece; None restarts."""
+        """Add a piece of text; None restarts the stream."""
         if piece is None:
             self._before = self._held = ""
             self._on_text(None)

@@ -1,8 +1,8 @@
-"""Sessions of sites that the user logged in to, saved by name and encrypted.
+"""Sessions on sites that the user logged in to, encrypted and saved by name.
 
-A session is the cookies and the storage of one site, in Playwright's form. It is encrypted in a
-file of the data folder; its key is in the secret store (the system keyring, or a private file), so
-that the file alone is of no use.
+A session is one site's cookies and storage, in Playwright's format. It is encrypted in a file in
+the data folder; its key is in the secret store (the system keyring, or a private file), so the file
+alone is useless.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FOLDER: Final = "logins"
 KEYS: Final = "keys.json"
 MAX_NAME: Final = 60
 """Maximum length of a name in characters; it is part of a file name."""
-_NONCE_BYTES: Final = 12  # the nonce size that AES-GCM is specified for
+_NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +56,29 @@ class SavedLogins:
         self._keys = ValueStore(self._folder / KEYS)
 
     def all(self) -> list[SavedLogin]:
-        """Return the saved sessions in the order of their names."""
+        """Return the saved sessions sorted by name."""
         return [self._row(name) for name in sorted(self._keys.rows())]
 
     def find(self, name: str) -> SavedLogin:
-        """Return a saved session; raises `UsageError` if there is none of that name."""
+        """Return a saved session; raises `UsageError` if there is none with that name."""
         if name not in self._keys.rows():
             hint = f"`research login {name} https://…` saves one; `research login list` shows them."
             raise UsageError(f"no login is saved as {name!r}", hint=hint)
         return self._row(name)
 
     def origins(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the names of sessions by the site that each belongs to."""
+        """Return session names by the site that each belongs to."""
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 
     def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
-        """Save the session of the site of `url`, from all that a browser stores.
+        """Save the session for the site of `url`, taken from a browser's whole storage.
 
         Raises `UsageError` for an invalid name or address, and if nothing is stored for the site.
         """
         if not name.replace("-", "_").replace(".", "_").isidentifier():
             raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
         if len(name) > MAX_NAME or not is_web_url(url):
-            raise UsageError("a login needs a short name and an https address")
+            raise UsageError("a login requires a short name and an https address")
         own = of_site(state, url)
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
@@ -121,7 +121,7 @@ class SavedLogins:
         return state
 
     def remove(self, name: str) -> bool:
-        """Delete a session with its key; False if there is none of that name."""
+        """Delete a session and its key; False if there is none with that name."""
         self._file(name).unlink(missing_ok=True)
         return self._keys.remove(name)
 
@@ -134,28 +134,28 @@ class SavedLogins:
 
 
 class LoginsInUse:
-    """The saved sessions that a run uses, by their names."""
+    """The saved sessions that a run uses, by name."""
 
     def __init__(self, data: Path, names: Sequence[str]) -> None:
         self._saved = SavedLogins(data)
         self._names = names
 
     def state(self) -> dict[str, Any]:
-        """Decrypt them, as one storage state; raises `UsageError` as `SavedLogins.state` does."""
+        """Decrypt them into one storage state; raises `UsageError` as `SavedLogins.state` does."""
         return joined([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:
-        """Save them from the state of a browser, with renewed cookies."""
+        """Save them from a browser's state, with renewed cookies."""
         for name in self._names:
             with suppress(UsageError):  # the site no longer stores anything: it logged out
                 self._saved.put(name, self._saved.find(name).origin, state)
 
     def belongs(self, url: str) -> bool:
-        """Whether an address is of a site that one of them belongs to."""
+        """Whether an address is on a site that one of them belongs to."""
         return any(_belongs(host(url), own) for own in self._addresses)
 
     def without(self, state: dict[str, Any]) -> dict[str, Any]:
-        """A storage state without the data of their sites."""
+        """Return a storage state without their sites' data."""
         return _select(state, lambda name: not any(_belongs(name, url) for url in self._addresses))
 
     @cached_property
@@ -164,7 +164,7 @@ class LoginsInUse:
 
 
 def of_site(state: dict[str, Any], url: str) -> dict[str, Any]:
-    """The part of a browser's storage state that belongs to the site of an address."""
+    """Return the part of a browser's storage state that belongs to the site of an address."""
     return _select(state, lambda name: _belongs(name, url))
 
 
@@ -182,7 +182,7 @@ def _select(state: dict[str, Any], is_wanted: Callable[[str], bool]) -> dict[str
 
 
 def joined(states: list[dict[str, Any]]) -> dict[str, Any]:
-    """Put several storage states together."""
+    """Merge several storage states."""
     return {
         kind: [entry for state in states for entry in state.get(kind, ())]
         for kind in ("cookies", "origins")

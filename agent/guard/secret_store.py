@@ -1,7 +1,7 @@
-"""Stored named values: provider keys, and secrets that are typed into pages by name.
+"""Stores named values: provider keys, and secrets that are typed into pages by name.
 
-Values are in the system keyring if the package `keyring` is installed and finds one, otherwise in
-a file that only its owner can read. Names and metadata are always in the file.
+Values are stored in the system keyring if the package `keyring` is installed and finds one,
+otherwise in a file that only its owner can read. Names and metadata are always in the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE: Final = "secrets.json"
 TOTP: Final = "totp"
 MIN_KEY_BITS: Final = 80
-"""Minimum bits of a key for one-time codes: many sites use 16 letters of base32."""
+"""Minimum bits in a key for one-time codes: many sites use 16 base32 letters."""
 
 
 class ValueStore:
@@ -35,7 +35,7 @@ class ValueStore:
         self.file = file
 
     def rows(self) -> dict[str, dict[str, str]]:
-        """Return the rows by name; a row without `value` has its value in the keyring."""
+        """Return the rows by name; if a row has no `value`, its value is in the keyring."""
         try:
             rows: dict[str, dict[str, str]] = json.loads(self.file.read_bytes())
         except FileNotFoundError:
@@ -92,12 +92,12 @@ class KeyringWarning(UserWarning):
 def _with_keyring(method: str, *arguments: str) -> tuple[bool, Any]:
     """Call a keyring method for our values; return whether it succeeded, and its result.
 
-    A locked or broken keyring gives a `KeyringWarning`; no command fails because of it.
+    A locked or broken keyring causes a `KeyringWarning`; no command fails because of it.
     """
     try:
         backend = _backend()
         return backend is not None, backend and getattr(backend, method)(APP, *arguments)
-    # Backends raise errors of system libraries besides those of `keyring`.
+    # Backends raise errors from system libraries besides `keyring`'s own.
     except Exception as error:  # noqa: BLE001
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         message = f"the system keyring cannot be used ({reason}): unlock it to use its values"
@@ -109,7 +109,7 @@ def _backend() -> Any | None:
     """Return the keyring backend, or None if `keyring` is not installed or has none.
 
     Servers and containers often have none: `fail` and `null` store nothing. The files of
-    `keyrings.alt` are no safer than ours, and its encrypted one asks for a password.
+    `keyrings.alt` are no safer than ours, and its encrypted file asks for a password.
     """
     try:
         keyring = import_module("keyring")
@@ -130,7 +130,7 @@ def secret_name(text: str) -> str:
 
 
 def _one_time_code(key: str) -> str:
-    """The current code of a key; raises `UsageError` for one that is not a key."""
+    """Return the current code for a key; raises `UsageError` if it is not a valid key."""
     with from_extra("login"):
         import pyotp  # noqa: PLC0415 - an extra
 
@@ -155,38 +155,38 @@ def _one_time_code(key: str) -> str:
 
 
 class SecretStore:
-    """The secrets of a data folder. Each is typed only at its origin and never shown."""
+    """The secrets in a data folder. Each is typed only at its origin and never shown."""
 
     def __init__(self, data: Path) -> None:
         self._stored = ValueStore(data / FILE)
 
     def origins(self) -> dict[str, str]:
-        """Return the origins of the secrets by name."""
+        """Return the secrets' origins by name."""
         return {name: row["origin"] for name, row in self._stored.rows().items()}
 
     def put(self, name: str, url: str, value: str, *, totp: bool = False) -> None:
         """Store a secret for the origin of `url`; raises `UsageError` for invalid arguments.
 
-        With `totp` the value is the key of time-based one-time codes (RFC 6238), as base32 or as an
-        otpauth address: `value` then returns the current code.
+        With `totp` the value is the key for time-based one-time codes (RFC 6238), as base32 or as
+        an otpauth address; `value` then returns the current code.
         """
         if not is_web_url(url):
             raise UsageError(
                 f"{url!r} is not an origin", hint="Use a form such as https://example.org."
             )
         if not name.strip() or not value:
-            raise UsageError("a secret needs a name and a value")
+            raise UsageError("a secret requires a name and a value")
         if totp:
             _one_time_code(value)  # raises if it is not a key
         kind = {"kind": TOTP} if totp else {}
         self._stored.put(name, value, origin=origin(url), **kind)
 
     def is_one_time_code(self, name: str) -> bool:
-        """Whether a secret is the key of one-time codes."""
+        """Whether a secret is a key for one-time codes."""
         return self._stored.rows().get(name, {}).get("kind") == TOTP
 
     def value(self, name: str, url: str) -> str | None:
-        """Return a secret if `url` has its origin; None otherwise or for an unknown name."""
+        """Return a secret if its origin matches that of `url`; otherwise, or if unknown, None."""
         if not url or origin(url) != self.origins().get(name):
             return None
         value = self._stored.value(name)

@@ -1,4 +1,4 @@
-"""Fits the conversation into the context window before each call.
+"""Fits the conversation into the model's context window before each call.
 
 Between two compactions, messages are only appended, so that the provider's prompt cache stays
 valid. At the high-water mark, enough is cut for several steps. Old steps are replaced with a
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 CONTEXT_CHARS = 80_000
 """Maximum UTF-16 units of a run's first messages; the reference engine's budget."""
 _HIGH_WATER = 3 / 4
-"""Maximum share of the window for the conversation; the rest is for the system prompt, the
-functions and the answer."""
+"""Maximum share of the window for the conversation; the rest is for the system prompt, tool
+definitions and the answer."""
 _LOW_WATER = 1 / 2
 """Share of the high-water mark left after a compaction, which frees room for several long pages."""
 FIRST_STEPS = 2
-"""Number of first steps that are cut last: they show the approach to the question."""
+"""Number of first steps that are cut last, since they show the approach to the question."""
 LAST_STEPS = 5
 """Number of newest steps that are cut only if cutting older ones is not enough."""
 IMAGE_TOKENS = 2_000
 """Tokens counted for a screenshot of 1280 × 900; providers count 1,100 to 1,900."""
 NOTES_UNITS = 4_000
-"""Maximum UTF-16 units of a summary of old steps; the reference engine's for conversations."""
+"""Maximum UTF-16 units in a summary of old steps, as in the reference engine for conversations."""
 PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
 _CHARS_PER_TOKEN = 4
 """For English text and JSON; characters of other scripts are counted as one token each."""
 _KEPT_UNITS = 200
-"""UTF-16 units kept of a cut message, as in the reference engine."""
+"""UTF-16 units kept from a cut message, as in the reference engine."""
 _MARK = "…[trimmed]"
 _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
 _PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".split())
@@ -46,13 +46,13 @@ _PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".spli
 
 
 def tokens(text: str) -> int:
-    """Estimate the number of tokens of a text, erring on the high side."""
+    """Estimate the number of tokens in a text, erring on the high side."""
     plain = len(text.encode("ascii", "ignore"))
     return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
 
 
 def fit_opening(messages: Sequence[Message]) -> list[Message]:
-    """Cut the first messages of a run to `CONTEXT_CHARS`, oldest first; never the last two."""
+    """Cut a run's first messages to `CONTEXT_CHARS`, oldest first; never the last two."""
     fitted = list(messages)
     total = sum(js.length(message.content) for message in fitted)
     for index, message in enumerate(messages[:-2]):
@@ -77,7 +77,7 @@ class Window:
 
     @classmethod
     def from_tokens(cls, window: int) -> Window:
-        """Make the window for a model with a context of `window` tokens."""
+        """Create the window for a model with a context of `window` tokens."""
         high = int(window * _HIGH_WATER)
         return cls(high, int(high * _LOW_WATER))
 
@@ -128,7 +128,7 @@ class Window:
         self._cut_message(steps[-1], f"{self._cut[steps[-1]]}\n{block}")
 
     def _new_cuts(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
-        """Return the messages to cut now, shortened, by index."""
+        """Return the messages to cut now, shortened and keyed by index."""
         total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
         cuts: dict[int, str] = {}
         if total <= self.high:
@@ -166,11 +166,12 @@ def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
     """Yield the indexes of messages in cutting order; some come twice."""
     last = len(messages) - 1
     observed = [i for i in range(question + 1, last) if messages[i].role == "user"]
-    # 1. Snapshots of the page, if a later message shows its current state.
+    # 1. Page snapshots, if a later message shows the current state.
     snapshots = [i for i, m in enumerate(messages) if m.role == "user" and _begins_with_page(m)]
     newest_snapshot = max(snapshots, default=0)
     yield from (i for i in observed if _is_page(messages[i]) and i < newest_snapshot)
-    # 2. Old steps. One less than LAST_STEPS, since the newest step is not in `observed`.
+    # 2. Old steps. The number kept is one less than LAST_STEPS, since the newest step is not in
+    # `observed`.
     yield from observed[FIRST_STEPS : 1 - LAST_STEPS]
     # 3. The messages before the question.
     yield from range(question)
@@ -193,7 +194,7 @@ def _begins_with_page(message: Message) -> bool:
 
 
 def _shortened(message: Message) -> str:
-    """Shorten a message to its first words, a line for each tool result, and its guides."""
+    """Shorten a message to its first words, one line per tool result, and its guides."""
     lines = [_beginning(message.content)]
     for observation in message.observations:
         source = str(observation.get("source") or "")

@@ -1,4 +1,4 @@
-"""Reads a loop's messages back into the question and the observations made for it."""
+"""Reconstructs the question and its observations from a loop's messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent.types import Message, Observation
 
 REPORT = "[Report:"
-"""Prefix of the loop's request to write up what was read."""
+"""Prefix of the loop's request to write a report on what was read."""
 _NOTES = (REPORT, "[Limit reached:", "[Note:", "[Previous conversation")
 
 
@@ -20,9 +20,9 @@ class Conversation:
     """A question and the observations that were made for it.
 
     `earlier` holds the user's previous questions, oldest first; `attached` the files and the page
-    that came with the question; `searches` those that the user approved; `steps` the observations
-    of each step. `ended` means that no further tool will run, `wants_report` that what was read
-    should be written up.
+    that came with the question; `searches` the searches that the user approved; `steps` the
+    observations from each step. `ended` means that no further tool will run, `wants_report` that a
+    report on what was read is requested.
     """
 
     question: str
@@ -40,7 +40,7 @@ class Conversation:
 
     @property
     def latest(self) -> tuple[Observation, ...]:
-        """The observations of the last step."""
+        """The observations from the last step."""
         return self.steps[-1] if self.steps else ()
 
     @property
@@ -49,7 +49,7 @@ class Conversation:
         return next((o for o in self.attached if o.tool == "PAGE_CONTEXT"), None)
 
     def parameter_values(self, tool: str, key: str) -> list[str]:
-        """List the values of a parameter in all calls of a tool so far, in order."""
+        """List a parameter's values in all calls of a tool so far, in order."""
         calls = (o for step in self.steps for o in step if o.tool == tool)
         return [str(o.call.fields.get(key, "")) for o in calls]
 
@@ -58,14 +58,14 @@ class Conversation:
         return sum(any(o.tool in tools for o in step) for step in self.steps)
 
     def results(self, tool: str) -> list[Observation]:
-        """List the successful results of a tool, in order."""
+        """List a tool's successful results, in order."""
         return [o for o in self.observations if o.tool == tool and not o.failed]
 
 
 def read_conversation(messages: Sequence[Message]) -> Conversation:
-    """Read the messages of a loop; the user's last message without tool results is the question.
+    """Read a loop's messages; the user's last message without tool results is the question.
 
-    A message without `question`, the user's own words, counts with its whole text.
+    If a message has no `question` (the user's own words), its whole text is used.
     """
     questions: list[int] = []
     for n, message in enumerate(messages):
@@ -77,7 +77,7 @@ def read_conversation(messages: Sequence[Message]) -> Conversation:
     *earlier, question = [messages[n].question or messages[n].content for n in questions]
     after = messages[questions[-1] + 1 :]
     replies = [message for message in after if message.role == "user"]
-    # A reply without observations is a note of the loop: a limit is reached.
+    # A reply without observations is a note from the loop: a limit was reached.
     ended = bool(replies) and not replies[-1].observations
     return Conversation(
         question=question,

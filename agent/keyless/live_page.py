@@ -1,4 +1,4 @@
-"""Live pages without a language model: when to open one, and what to type and click there."""
+"""Uses live pages without a language model: decides when to open one and what to type and click."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ if TYPE_CHECKING:
     from agent.types import Observation
 
 Call = tuple[str, "dict[str, Any]"]
-"""A tool's name and the parameters of a call."""
+"""A tool's name and a call's parameters."""
 LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE"})
 MAX_PAGES, MAX_ACTIONS = 2, 5
-"""Maximum number of pages opened in the browser for one question, and of actions on them."""
+"""Maximum number of pages opened in the browser per question, and of actions on them."""
 SHORT_PAGE = 40
 """A page with fewer words than this probably shows its content only in a browser."""
 RELEVANT = 0.3
-"""Share (0-1) of the question that a page must cover to be opened, or followed to its next page."""
+"""Share (0-1) of the question that a page must cover to be opened or have its next page
+followed."""
 
 _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
-"""`[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
+"""Matches `[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
 _CONSEQUENTIAL = frozenset(
     """buy order pay delete remove sign log login logout subscribe send post share follow accept
     download upload cancel report donate""".split()
 )
-"""Words of controls that change something outside, or in the user's account: never clicked."""
+"""Words on controls that change something outside or in the user's account; never clicked."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveControl:
-    """A control of a page; `role` is `link` if the snapshot names none."""
+    """A control on a page; `role` is `link` if the snapshot names none."""
 
     ref: str
     role: str
@@ -48,7 +49,7 @@ class LiveControl:
 
     @property
     def is_button(self) -> bool:
-        """Return whether it is a button whose label suggests no effect on the outside world."""
+        """Return whether it is a button whose label does not suggest an outside effect."""
         is_harmless = not _CONSEQUENTIAL & set(words(self.label))
         return is_harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
 
@@ -64,9 +65,9 @@ def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
 
 
 def controls(observations: Iterable[Observation]) -> list[LiveControl]:
-    """List the usable controls of the last opened page, with those that actions added.
+    """List the usable controls on the last opened page, including those added by actions.
 
-    Of a page with a `main` landmark only the controls in it count.
+    If the page has a `main` landmark, only the controls in it count.
     """
     found: dict[str, LiveControl] = {}
     for observation in observations:
@@ -82,7 +83,7 @@ def controls(observations: Iterable[Observation]) -> list[LiveControl]:
 
 
 def _main_lines(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines below `main:`, or all lines without such a landmark; removed ones are not."""
+    """Yield the lines below `main:`, or all lines if there is none; removed lines are skipped."""
     has_main = "main:" in lines
     inside = not has_main
     for line in lines:
@@ -93,7 +94,7 @@ def _main_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def brought_text(observation: Observation) -> bool:
-    """Return whether an action added text, not only controls; a new page always counts as text."""
+    """Return whether an action added text, not just controls; a new page always counts as text."""
     if observation.tool != "OPEN" and _navigated(observation):
         return True
     new = (line[1:] for line in observation.snapshot.split("\n") if line.startswith("+"))
@@ -105,7 +106,7 @@ def _navigated(observation: Observation) -> bool:
 
 
 def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
-    """Return whether an action brought text on the question: then the page has given its answer."""
+    """Return whether an action added text about the question, so that the page has answered it."""
     for observation in conversation.observations:
         if observation.tool in ("CLICK", "TYPE"):
             stems = content_words(" ".join(p.text for p in observation.passages))
@@ -117,7 +118,8 @@ def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
 def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Open the page that covers most of the question and has controls.
 
-    If nothing answers yet, a page with hardly any text may be opened too. Files are not live pages.
+    If nothing answers the question yet, a page with hardly any text may be opened too. Files are
+    not live pages.
     """
     opened = set(conversation.parameter_values("OPEN", "url"))
     hits = [hit for o in conversation.results("WEB_SEARCH") for hit in o.results]
@@ -137,7 +139,7 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
 
 
 def _next_action(conversation: Conversation, ranking: Ranking) -> Call | None:
-    """Click the button that names most of the question, otherwise search on the page."""
+    """Click the button whose label covers most of the question, otherwise search on the page."""
     used = {ref for tool in ("CLICK", "TYPE") for ref in conversation.parameter_values(tool, "ref")}
     unused = [c for c in controls(conversation.observations) if c.ref not in used]
     buttons = [(ranking.coverage(content_words(c.label)), c) for c in unused if c.is_button]
@@ -150,9 +152,9 @@ def _next_action(conversation: Conversation, ranking: Ranking) -> Call | None:
 def _search_on_page(
     unused: Sequence[LiveControl], conversation: Conversation, ranking: Ranking
 ) -> Call | None:
-    """Search on the page for the question's next phrase that was not tried yet.
+    """Search on the page for the question's next untried phrase.
 
-    Phrases are runs of words without stop words; those without capitals and the longer come first.
+    Phrases are runs of words without stop words; those without capitals and longer ones come first.
     """
     runs: list[list[str]] = [[]]
     for token in ranking.question.text.split():

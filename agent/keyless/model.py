@@ -1,4 +1,4 @@
-"""The model that needs no API key: code researches, and quotes the sentence that answers."""
+"""The model that needs no API key: code does the research and quotes the answering sentence."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from agent.types import Message, Passage
 
 MAX_SCORE_GAP = 2.5
-"""A runner-up in the same passage is quoted too if its score, of about 14, is at most this much
-lower. One in another passage helped 2 of 40 answers."""
+"""A runner-up in the same passage is also quoted if its score (typically about 14) is at most this
+much lower. One in another passage helped in 2 of 40 answers."""
 MAX_CLOSEST = 5
-"""Number of passages cited if none answers."""
+"""Number of passages cited if none answers the question."""
 ANSWER_SENTENCES = 2
-"""Number of sentences quoted after a question in a text, as its answer."""
+"""Number of sentences quoted as the answer after a question in a text."""
 OPENING_SENTENCES = 2
 """Number of sentences quoted for a question about a page as a whole."""
 
 
 class ExtractiveModel:
-    """Answers with literal sentences of what was read; needs no API key and no network of its own.
+    """Answers with literal sentences from what was read; needs no API key and makes no requests.
 
     It is stateless: its next step follows from the messages alone. `effort` limits its research.
     """
@@ -60,7 +60,7 @@ class ExtractiveModel:
         return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Take no further tasks: code plans, and it writes no prose of its own."""
+        """Take no further tasks: code does the planning, and it writes no prose of its own."""
         return False
 
     async def aclose(self) -> None:
@@ -68,7 +68,7 @@ class ExtractiveModel:
 
 
 def final_answer(research: Research) -> str:
-    """Return the sentence that answers, with its citation, or NOT_FOUND and what is missing."""
+    """Return the answering sentence with its citation, or NOT_FOUND and what is missing."""
     conversation, ranking = research.conversation, research.ranking
     selection = str(conversation.page.get("selection") or "") if conversation.page else ""
     if research.is_about_page and (ranking.is_insufficient or selection):
@@ -88,7 +88,7 @@ def final_answer(research: Research) -> str:
 
 
 def _fit(research: Research, text: str) -> Fit | None:
-    """Measure how well an answer's sentences fit, by the worst of them; None if it gives up."""
+    """Measure how well an answer's sentences fit, by the worst one; None if it gives up."""
     answered = [
         part.fit(part.best)
         for part in research.rankings
@@ -110,8 +110,8 @@ def _fit(research: Research, text: str) -> Fit | None:
 def _quote_best(ranking: Ranking) -> str:
     """Quote the best sentence, and a second one if the first alone may not be enough.
 
-    The second is the one that leads to it, for a second hop; otherwise a runner-up in the same
-    passage that is nearly as good.
+    For a second hop, the second sentence is the one that leads to the first; otherwise it is a
+    runner-up in the same passage that is nearly as good.
     """
     best, *others = (x for x in ranking.scored if x.candidate.is_quotable)
     quoted = [best.candidate]
@@ -125,7 +125,7 @@ def _quote_best(ranking: Ranking) -> str:
 
 
 def _cite(candidate: Candidate, ranking: Ranking) -> str:
-    """Format a sentence, or a row in words, with the id of its passage.
+    """Format a sentence, or a row in words, with its passage id.
 
     The list items or lines of code that it introduces follow it. A line that is not a sentence
     follows its heading in the same way.
@@ -151,9 +151,9 @@ def _item(passage: Passage, text: str) -> str:
 def _in_words(candidate: Candidate, ranking: Ranking) -> str:
     """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
-    The row is named by the cells that the question mentions, otherwise by its first. Of several
-    columns only those are included whose names the question mentions, if they have the wanted kind
-    of answer, otherwise all.
+    The row is named by the cells that the question mentions, otherwise by its first cell. Columns
+    whose names the question mentions are included if they have the requested kind of answer;
+    otherwise all are.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":
@@ -178,7 +178,7 @@ def _in_words(candidate: Candidate, ranking: Ranking) -> str:
 
 
 def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
-    """Quote the page in view: its selected sentences, otherwise its first ones."""
+    """Quote the page in view: its selected sentences if any, otherwise its first ones."""
     selected = frozenset(content_words(selection))
     quotable = [c for c in candidates if c.is_quotable and c.passage.kind != "table"]
     in_selection = [c for c in quotable if selected and c.stems <= selected]
@@ -187,7 +187,7 @@ def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
 
 
 def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
-    """Report that nothing answers, and cite the passages that come closest, if any do.
+    """Report that nothing answers the question, and cite the closest passages, if any.
 
     `task` is the part of the question that needs a language model, such as "compare".
     """
@@ -198,7 +198,7 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
         read = "None of the pages that were read is relevant to the question."
         return message + (read if any(r.candidates for r in rankings) else "No page was read.")
 
-    # Names of the question that none of these passages mentions.
+    # Names in the question that none of these passages mentions.
     first = rankings[0]
     names = {n for n in first.question.names if not first.question.text.startswith(n)}
     missing = names.intersection(*map(first.missing_words, closest))
@@ -208,5 +208,5 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
 
 
 def _without_bold(text: str) -> str:
-    """Remove Markdown's marks of bold type; a cut sentence may have only one of a pair."""
+    """Remove Markdown's bold markers; a cut sentence may have only one of a pair."""
     return text.replace("**", "").strip()

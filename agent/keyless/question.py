@@ -1,7 +1,7 @@
-"""Analyses a question: its names, its content words, and the kind of answer that it asks for.
+"""Analyses a question: its names, its content words, and the kind of answer it asks for.
 
-Kinds are recognised in English only; in other languages a question has just words and names, which
-are matched by the stems of its language.
+Kinds are recognised in English only; in other languages a question has only words and names, which
+are matched by stems in its language.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question asks for; THING if its words do not say.
+    """The kind of answer that a question asks for; THING if its words do not tell.
 
     WAY is how something is done: a sentence that introduces code or steps answers it.
     """
@@ -80,7 +80,7 @@ _SYNTHESIS_VERBS = {
     "summarise": "summarise", "summarize": "summarise", "outline": "summarise",
     "explain": "explain", "describe": "explain", "discuss": "explain",
 }  # fmt: skip
-"""English verbs that begin a request which no quotation can answer."""
+"""English verbs that begin a request that no quotation can answer."""
 _COMPARATIVES = frozenset(
     """older oldest younger youngest earlier earliest first later latest larger largest bigger
     taller longer higher more most""".split()
@@ -94,14 +94,14 @@ _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 class Question:
     """A question, analysed.
 
-    terms: the stems of its words without stop words, each once, in order.
+    terms: the stems of its words without stop words or repeats, in order.
     names: the proper names and quotations in it.
     name_terms: the stems that belong to a name or are numbers.
-    focus: the stems of the noun that is asked for ("what *mountain range* …").
+    focus: the stems of the noun asked for ("what *mountain range* …").
     role: the stems of what a person asked for is or did ("who *designed* …").
-    inherited: the stems of an earlier question that a pronoun stands for. They say where to look,
-        but an answer need not state them.
-    language: its language (ISO 639-1), None for English and where it is not certain.
+    inherited: the stems from an earlier question that a pronoun refers to. They tell where to look,
+    but an answer need not state them.
+    language: its language (ISO 639-1), None for English or if uncertain.
     """
 
     text: str
@@ -115,9 +115,9 @@ class Question:
     language: str | None = None
 
     def stems_of(self, text: str) -> frozenset[str]:
-        """Return the stems of a text's content words, as far as they matter also in its language.
+        """Return the stems of a text's content words, including those in the question's language.
 
-        Of a question in English these are `content_words`.
+        For an English question these are `content_words`.
         """
         stems = frozenset(content_words(text))
         if self.language is None:
@@ -125,19 +125,19 @@ class Question:
         return stems | (frozenset(stems_in(self.language, text)) & frozenset(self.terms))
 
     def word_of(self, term: str) -> str:
-        """Return the word of the question that a stem came from."""
+        """Return the word in the question that a stem came from."""
         tokens = (token.strip(MARKS) for token in self.text.split())
         return next((t for t in tokens if term in self.stems_of(t)), term)
 
 
 @functools.lru_cache(maxsize=64)
 def analyse(text: str, language: str | None = None) -> Question:
-    """Analyse a question; cached. `language` is the documents', if its own is not certain."""
+    """Analyse a question; cached. `language` is the documents', used if its own is uncertain."""
     text = " ".join(text.split())
     language = question_language(text) or language
     if language is not None and language != "en":
         terms = tuple(dict.fromkeys(stems_in(language, text)))
-        # A capital letter makes a name in few languages, so only numbers are certain.
+        # A capital letter marks a name in few languages, so only numbers are certain.
         figures = frozenset(term for term in terms if term.isdigit())
         return Question(text, terms, (), figures, AnswerKind.THING, _NONE, _NONE, language=language)
     names = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *find_names(text)]))
@@ -158,10 +158,10 @@ def analyse(text: str, language: str | None = None) -> Question:
 
 
 def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
-    """Return the kind of answer, the noun asked for and a person's role, at most three words each.
+    """Return the kind of answer, the noun asked for and a person's role, up to three words each.
 
-    The question word is the one at the start, alone or behind a preposition, otherwise the last:
-    further in, `who`, `which` and `where` mostly begin relative clauses.
+    The question word is the one at the start, alone or after a preposition, otherwise the last one:
+    elsewhere, `who`, `which` and `where` mostly begin relative clauses.
     """
     tokens = text.split()
     folded = [token.strip(MARKS).casefold() for token in tokens]
@@ -185,7 +185,7 @@ def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
 
 
 def _noun_phrase(following: Sequence[str]) -> list[str]:
-    """Return the noun phrase after a question word, or after its "is the": at most three words."""
+    """Return the noun phrase after a question word, or after its "is the"; at most three words."""
     phrase: list[str] = []
     for token in following[:_NOUN_WITHIN]:
         word = token.strip(MARKS).casefold()
@@ -200,7 +200,7 @@ def _noun_phrase(following: Sequence[str]) -> list[str]:
 
 
 def find_names(text: str) -> list[str]:
-    """List the capitalised names in order, each once: "the Isle of Hesk" gives "Isle of Hesk"."""
+    """List capitalised names in order, without repeats: "the Isle of Hesk" gives "Isle of Hesk"."""
     runs: list[list[str]] = [[]]
     for token in text.split():
         bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
@@ -210,7 +210,7 @@ def find_names(text: str) -> list[str]:
             runs.append([])
         if can_begin or runs[-1]:
             runs[-1].append(bare)
-        # Punctuation behind a word ends a name, but not behind an initial: "J. Orme".
+        # Punctuation after a word ends a name, but not after an initial: "J. Orme".
         is_initial = len(bare) == 1 and token == f"{bare}."
         if not token.endswith(bare) and not is_initial:
             runs.append([])
@@ -221,12 +221,12 @@ def find_names(text: str) -> list[str]:
 
 
 def name_stems(name: str) -> frozenset[str]:
-    """Return the stems of a name without stop words, unless it has nothing else."""
+    """Return the stems of a name without stop words, unless it consists only of them."""
     return frozenset(content_words(name)) or frozenset(map(stem, words(name)))
 
 
 def keywords(text: str) -> str:
-    """Reduce a question to a search query: its content words, in order and as they are written."""
+    """Reduce a question to a search query: its content words, in order and as written."""
     bare = (token.strip(MARKS) for token in text.split())
     left_out = _QUESTION_WORDS | _QUANTITY_WORDS
     return " ".join(w for w in bare if content_words(w) and w.casefold() not in left_out)
@@ -248,9 +248,9 @@ def split_urls(text: str) -> tuple[str, tuple[str, ...]]:
 def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
     """Analyse a follow-up question, with its pronoun replaced by what it refers to.
 
-    That is the page in view (`title`), otherwise the name in the last of the `earlier` questions
-    that stands by itself, otherwise its content words. "And Marrow Point Light?" asks the earlier
-    question about another name.
+    That is the page in view (`title`); otherwise the name in the last `earlier` question that is
+    complete in itself; otherwise that question's content words. "And Marrow Point Light?" asks the
+    earlier question about another name.
     """
     question = analyse(text)
     previous = next(
@@ -278,7 +278,7 @@ def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
 
 
 def _is_followup(text: str) -> bool:
-    """Return whether a question needs the one before: it has a pronoun, or begins with "and"."""
+    """Return whether a question needs the previous one: it has a pronoun or begins with "and"."""
     tokens = {token.strip(MARKS).casefold() for token in text.split()}
     return text.casefold().startswith(_AND_WHAT) or bool(tokens & (PRONOUNS | _POSSESSIVES))
 
@@ -304,9 +304,9 @@ def synthesis_task(question: Question) -> str:
 
 
 def split_question(question: Question) -> tuple[Question, ...]:
-    """Split a question that asks several things into its parts; otherwise it is its only part.
+    """Split a question that asks several things into parts; any other question is its only part.
 
-    Each part inherits the question's names and the words before it, to know where to look.
+    Each part inherits the question's names and the words before it, as hints where to look.
     """
     pieces = [
         piece
@@ -328,7 +328,7 @@ def split_question(question: Question) -> tuple[Question, ...]:
 
 
 def _split_conjoined(text: str) -> list[str]:
-    """Split where a second question is joined on: `, and how …`, `, and do they …`."""
+    """Split where a second question is joined: `, and how …`, `, and do they …`."""
     tokens, cuts = text.split(), [0]
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()

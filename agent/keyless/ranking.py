@@ -1,4 +1,4 @@
-"""Ranks the sentences that were read by how well each answers the question."""
+"""Ranks the sentences that were read by how well they answer the question."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ if TYPE_CHECKING:
     from agent.types import Observation, Passage
 
 MAX_WORDS = 120
-"""Maximum length of a sentence that can be quoted, in words; 60 lost 7 of 260 single questions."""
+"""Maximum length in words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
-"""Weight of a word of the question that is beside a sentence, or in it in another form."""
+"""Weight of a question word that is beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
-"""Weights of the four features. `bench/keyless_weights.py` finds them on one closed web and
-counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
-place on the page and four more changed that by less than its spread, .03."""
+"""Weights of the four features. `bench/keyless_weights.py` fits them on one closed web and tests
+them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
+position on the page and four more features changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
-"""Minimum share of the question that a bridge sentence adds to be quoted with the first one."""
+"""Minimum share of the question that a bridge sentence must add to be quoted with the first one."""
 BESIDE = 1
 """Maximum number of other words between a figure and the word that it belongs to."""
 MAX_ITEMS, ADJOINING = 6, 4
 """Maximum number of quoted list items, and of characters between adjoining passages."""
 CLEAR, SAME = 2.5, 0.8
-"""Maximum margin that counts; minimum share of words in common for two sentences to count as one.
+"""Maximum margin that counts; minimum share of common words for two sentences to count as one.
 """
 WRAPPED = 60
-"""A line of at least this many characters that ends within a sentence was wrapped."""
+"""A line of at least this many characters that ends mid-sentence counts as wrapped."""
 POOL = 40
 """Number of best sentences that are tried as bridges."""
 MIN_COVERED, UNNAMED = 0.35, 0.15
 """Share of the question's weight that an answer must cover, and an addition if the question names
-something and no page about it was read. Of sixteen features this one alone recognised
-unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
+something and no page about it was read. Of sixteen features, only this one recognised unanswerable
+questions better on unseen halves; without it, 33 of 60 are refused instead of 42."""
 MIN_SENTENCES = 100
-"""Minimum number of sentences for measuring rarity: of two, any word is in half."""
+"""Minimum number of sentences for measuring rarity: with two, any word is in half of them."""
 MIN_BEARING = MIN_COVERED / 2
 """Share of the question's weight that a passage must cover to be relevant to it."""
 IN_PASSAGE, FOUND = 2.0, 1.0
-"""Weights of a passage's words and of its page's place among the results, each relative to the
-best, where passages are shown. On 40 unseen questions over 25 documents the first three hold 27
-answers, 25 without; on closed webs 304 of 396, 305 without."""
+"""Weights, when passages are shown, of a passage's words and of its page's rank in the results,
+each relative to the best. On 40 unseen questions over 25 documents the first three passages contain
+27 answers (25 without these weights); on closed webs 304 of 396 (305 without)."""
 
 _NONE: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
@@ -72,22 +72,22 @@ _SENTENCE_ENDS = tuple(".!?。！？")
 _CLOSERS = "\"'”’)]»"
 BULLETS = "-*•‣◦ "
 _NOTES = re.compile(r"(?:\[\w{1,3}\]\s*)+$")
-"""Footnote markers behind a sentence: `It sank.[3][4]`."""
+"""Matches footnote markers after a sentence: `It sank.[3][4]`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A sentence or a table row that may be quoted, with the stems that it is matched by.
+    """A sentence or table row that may be quoted, with the stems used to match it.
 
     page: URL of its page.
-    stems: its own content words, and those of a question above it.
+    stems: those of its own content words, and of a question above it.
     title: those of its page's title.
-    context: those of its passage, of the heading above it, of its table's caption and first row,
-        and of what changed on a live page together with it.
+    context: those of its passage, the heading above it, its table's caption and first row, and
+    anything that changed on a live page together with it.
     heading_stems: those of the headings or column names above it.
-    is_quotable: it ends like a sentence, or is a row of a table.
+    is_quotable: whether it ends like a sentence, or is a table row.
     following: the list items or lines of code that it introduces.
-    shown_heading: the heading that is quoted with it, as it is not a sentence by itself.
+    shown_heading: the heading quoted with it, if it is not a sentence by itself.
     """
 
     text: str
@@ -103,12 +103,12 @@ class Candidate:
 
     @property
     def full_text(self) -> str:
-        """Its text, and the text that it introduces."""
+        """Its text, followed by the text that it introduces."""
         return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property
     def stated(self) -> frozenset[str]:
-        """The stems that it states itself, by its headings or by its page's title."""
+        """The stems that it states itself, or through its headings or page title."""
         return self.stems | self.heading_stems | self.title
 
 
@@ -117,8 +117,8 @@ class Scored:
     """A candidate with its score.
 
     `own` is the share (0-1) of the question that it states itself, each word weighted by its
-    rarity; `covered` the share that it and its context state. `bridge` is a sentence of another
-    page that it needs for that, if any.
+    rarity; `covered` is the share that it and its context state. `bridge` is a sentence from
+    another page that it needs for that, if any.
     """
 
     candidate: Candidate
@@ -131,7 +131,7 @@ class Scored:
 class Ranking:
     """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
 
-    `found` are the pages that searches found, with their scores.
+    `found` holds the pages that searches found, with their scores.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Ranking:
         }
         total_idf = sum(self._idf.values()) or 1.0
         self.weight = {term: value / total_idf for term, value in self._idf.items()}
-        # Stemming all synonyms takes a quarter of a second: not before anything was read.
+        # Stemming all synonyms takes a quarter of a second, so not before anything was read.
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
         question_forms = self._topics.union(*self.forms.values())
@@ -183,8 +183,9 @@ class Ranking:
     def is_insufficient(self) -> bool:
         """True if the best candidate does not cover enough of the question for an answer.
 
-        Less is enough if a page about what the question names was read. "Why" needs a reason, and
-        "who" what that person is or did: of answers without that, 4 of 20 were right.
+        Less is enough if a page about something that the question names was read. "Why" needs a
+        reason, and "who" needs what that person is or did: without that, 4 of 20 answers were
+        right.
         """
         best, question = self.best, self.question
         names = [name_stems(name) for name in question.names]
@@ -206,7 +207,7 @@ class Ranking:
         """Return how far an answer's score is above that of the next different one, up to `CLEAR`.
 
         Different means: in another passage, with less than `SAME` of its words in common, and with
-        another date, number or name where one is asked for.
+        another date, number or name if one is asked for.
         """
         own, values = x.candidate, asked_values(x.candidate.full_text, self.question)
         for other in self.scored:
@@ -238,11 +239,11 @@ class Ranking:
         )
 
     def closest(self, limit: int) -> list[Candidate]:
-        """Return the best candidates of different passages that are relevant, best first.
+        """Return the best candidates from different relevant passages, best first.
 
-        They are shown, not quoted, so any line will do, also of code or a list, and the passage's
-        other words and its page's place among the search results count too. The sentence of a
-        second hop comes right after the one that it belongs to.
+        They are shown, not quoted, so any line will do, including code or a list item. The
+        passage's other words and its page's rank in the search results also count. A second-hop
+        sentence comes right after the one it belongs to.
         """
         best: dict[str, Scored] = {}  # by the passage's id
         for x in self.scored:
@@ -301,9 +302,9 @@ class Ranking:
         return Scored(c, own, covered, score, bridge)
 
     def _with_bridge(self, x: Scored, pool: Sequence[Scored]) -> Scored:
-        """Pair a candidate with the sentence of another page that helps it most, if one does.
+        """Pair a candidate with the sentence from another page that helps it most, if any.
 
-        Two sentences belong together if one names what the other's page is about.
+        Two sentences belong together if one names the subject of the other's page.
         """
         c = x.candidate
         pairs = [
@@ -335,10 +336,10 @@ def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
 def extract_candidates(
     observations: Iterable[Observation], question: Question | None = None
 ) -> list[Candidate]:
-    """Extract the candidates of all passages shown; the same text of one page counts once.
+    """Extract candidates from all passages shown; repeated text on one page counts once.
 
-    For a `question` in another language than English, their stems are also those of its language.
-    The following pages of a list get the title of its first page.
+    For a `question` in a language other than English, their stems include those in its language. A
+    list's following pages get the title of its first page.
     """
     foreign = question if question and question.language else None
     found: dict[tuple[str, str], Candidate] = {}
@@ -372,7 +373,7 @@ def extract_candidates(
 
 
 def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, ...]:
-    """Return the text right below a passage that introduces it, or the items of the list there."""
+    """Return the text, or the list items, right below a passage that introduces them."""
     below: list[Passage] = []
     for previous, passage in itertools.pairwise(passages[at : at + MAX_ITEMS + 1]):
         is_adjoining = 0 <= passage.start - previous.end <= ADJOINING
@@ -393,7 +394,7 @@ def split_candidates(
     beside: str,
     foreign: Question | None,
 ) -> tuple[Candidate, ...]:
-    """Split a passage into candidates; cached, as each step of a run looks at all that was read."""
+    """Split a passage into candidates; cached, since each step looks at all that was read."""
     if passage.kind == "heading":
         return ()
     stems_of = foreign.stems_of if foreign else _content_stems
@@ -433,9 +434,9 @@ def _content_stems(text: str) -> frozenset[str]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a passage, without bullets and footnote markers.
+    """Yield a passage's sentences without bullets and footnote markers.
 
-    Wrapped lines are joined. A question in the text comes together with the sentence after it.
+    Wrapped lines are joined. A question in the text is joined with the sentence after it.
     """
     lines: list[str] = []
     for line in text.split("\n"):
@@ -473,9 +474,9 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
 
 
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if a text has something of the wanted kind that the question has not, otherwise 0.
+    """Return 1 if a text has something of the requested kind that the question lacks, otherwise 0.
 
-    0.5 if the question does not say what kind it wants. English only.
+    Return 0.5 if the question does not say what kind it wants. English only.
     """
     match question.kind:
         case AnswerKind.DATE:
@@ -493,9 +494,9 @@ def kind_score(text: str, question: Question) -> float:
 
 
 def asked_values(text: str, question: Question) -> frozenset[str]:
-    """Return the words of dates, numbers or names in a text, whichever the question asks for.
+    """Return the words in a text's dates, numbers or names, whichever the question asks for.
 
-    Those that the question has itself are left out. Empty for other kinds. English only.
+    Those in the question itself are left out. Empty for other kinds. English only.
     """
     known = set(words(question.text))
     match question.kind:
@@ -504,7 +505,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
         case AnswerKind.NUMBER:
             return frozenset(w for w in words(text) if w not in known and _is_amount(w))
         case AnswerKind.PERSON | AnswerKind.PLACE:
-            # A sentence begins with a capital anyway, which makes no name.
+            # A sentence begins with a capital anyway, so that does not mark a name.
             names = find_names(text[:1].lower() + text[1:])
             return frozenset().union(*map(name_stems, names)) - set(question.terms)
         case _:
@@ -512,7 +513,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
 
 
 def _value_near_term(text: str, question: Question) -> bool:
-    """Return whether a date or amount is near a word of the question; True for other kinds.
+    """Return whether a date or amount is near one of the question's words; True for other kinds.
 
     Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
     but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").

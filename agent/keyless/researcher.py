@@ -1,4 +1,4 @@
-"""Research by code: decides what to search, read and follow next, until it is time to answer."""
+"""Researches in code: decides what to search, read and follow next, until it is time to answer."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Research:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """The candidates of everything that was read, ranked."""
+        """The candidates from everything that was read, ranked."""
         observations = self.conversation.observations
         candidates = extract_candidates(observations, self.question)
         return Ranking(self.question, candidates, fuse_results(observations))
 
     @cached_property
     def rankings(self) -> list[Ranking]:
-        """The rankings of all parts of the question, one for each."""
+        """The rankings for all parts of the question, one each."""
         parts = split_question(self.question)
         if len(parts) == 1:
             return [self.ranking]
@@ -71,7 +71,7 @@ class Research:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the best candidate and its page's title state all words of the question."""
+        """Whether the best candidate and its page's title state all the question's words."""
         best = None if self.ranking.is_insufficient else self.ranking.best
         return best is not None and not self.ranking.missing_words(best.candidate)
 
@@ -82,7 +82,7 @@ class Research:
 
     @property
     def reading_query(self) -> str:
-        """The query that selects passages of a long page: the question and later queries' words."""
+        """The query that selects passages from a long page: the question plus later queries."""
         # The first two queries are the question itself, unless the user approved others.
         first = 0 if self.conversation.searches else 2
         later = self.conversation.parameter_values("WEB_SEARCH", "query")[first:]
@@ -97,7 +97,7 @@ class Researcher:
     itself uses it like this:
 
         researcher = Researcher(effort)
-        calls = researcher.next_calls(messages)      # list[ToolCall]: run them, and ask again
+        calls = researcher.next_calls(messages)      # list[ToolCall]: run them, then ask again
         if calls is None:                            # done: no further call would help
             passages = researcher.best_passages(messages, limit=6, sentences=3)
     """
@@ -115,7 +115,7 @@ class Researcher:
         return self.calls_for(Research(read_conversation(messages)))
 
     def calls_for(self, research: Research) -> list[ToolCall] | None:
-        """Do the same for a conversation that was read already."""
+        """Do the same for a conversation that was already read."""
         conversation = research.conversation
         if conversation.ended or len(conversation.steps) >= self._effort.steps - 1:
             return None
@@ -140,8 +140,8 @@ class Researcher:
         """Return the passages that answer the question best, best first; empty if none does.
 
         Each is cut to at most `sentences` sentences around its best one, and keeps the `id` of the
-        passage it was cut from, for citations; `heading` begins with the page's title. A bridge
-        sentence of a second hop comes right after the one it belongs to.
+        passage it was cut from, for citations; `heading` begins with the page's title. A second
+        hop's bridge sentence comes right after the one it belongs to.
         """
         conversation = read_conversation(messages)
         titles = {o.url: o.title for o in conversation.observations if o.title}
@@ -171,7 +171,7 @@ class Researcher:
     def _first_searches(self, research: Research) -> list[Call]:
         """Search for what the user approved, otherwise for the question and for its content words.
 
-        Not if a file, a URL of the question or the page in view already answers it.
+        This is skipped if a file, a URL in the question or the page in view already answers it.
         """
         conversation, question = research.conversation, research.question
         is_answered = bool(conversation.observations) and not research.ranking.is_insufficient
@@ -182,7 +182,7 @@ class Researcher:
         return _search_calls(conversation.searches or first_searches(question.text))
 
     def _read_results(self, research: Research) -> list[Call]:
-        """Read the best results just found, by rank and number of searches that found them."""
+        """Read the best new results, by rank and by the number of searches that found them."""
         done = set(research.conversation.parameter_values("READ", "url"))
         most = self._effort.next_reads if done - set(research.urls) else self._effort.first_reads
         score = fuse_results(research.conversation.latest)
@@ -190,7 +190,7 @@ class Researcher:
         return [("READ", {"url": url, "query": research.reading_query}) for url in urls[:most]]
 
     def _second_hop(self, research: Research) -> list[Call]:
-        """If the answer is not sure, search for a name that was found, with the missing words."""
+        """If the answer is uncertain, search for a name that was found, with the missing words."""
         conversation, ranking = research.conversation, research.ranking
         searches = conversation.count_steps("WEB_SEARCH")
         best = None if ranking.is_insufficient else ranking.best
@@ -234,12 +234,12 @@ class Researcher:
 
 
 def first_searches(question: str) -> list[str]:
-    """Return the searches with which the research of a question begins."""
+    """Return the searches with which research on a question begins."""
     return list(dict.fromkeys(filter(None, [question, keywords(question)])))
 
 
 def fuse_results(searches: Iterable[Observation]) -> dict[str, float]:
-    """Score the results of searches by reciprocal rank fusion: URL -> score."""
+    """Score search results by reciprocal rank fusion: URL -> score."""
     score: dict[str, float] = {}
     for search in searches:
         for rank, hit in enumerate(search.results):
@@ -262,7 +262,7 @@ def _search_calls(queries: Sequence[str]) -> list[Call]:
 
 
 def excerpt(passage: Passage, text: str, most: int) -> Passage:
-    """Cut a passage to `most` sentences around the one that begins with a text; rows stay whole."""
+    """Cut a passage to `most` sentences around the one that starts with a text; rows stay whole."""
     spans = split_sentences(passage.text)
     at = next((n for n, span in enumerate(spans) if passage.text.startswith(text, span.start)), 0)
     first = max(0, min(at - (most - 1) // 2, len(spans) - most))

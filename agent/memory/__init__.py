@@ -1,4 +1,4 @@
-"""Memory between runs: conversations, saved values, and what earlier runs found.
+"""Memory that persists between runs: conversations, saved values, and earlier runs' findings.
 
 Importing this package loads no database library; `Memory` does.
 """

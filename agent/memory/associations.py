@@ -1,8 +1,8 @@
 """Associations: typed links between memories, which grow with use and fade without it.
 
-A memory is linked to similar ones among the newest when it is written, and to older ones by
-consolidation. A search follows only proven links, whose two memories helped with the same verified
-answer: similar words it finds by itself. The graph of links can be exported as GraphML and Mermaid.
+When a memory is written, it is linked to similar ones among the newest; consolidation links it to
+older ones. A search follows only proven links, whose two memories helped with the same verified
+answer: it finds similar words by itself. The graph of links can be exported as GraphML and Mermaid.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ REINFORCEMENT = 0.1
 MAX_STRENGTH = 0.9  # stronger links do not grow
 MIN_FOLLOWED_STRENGTH = 0.3  # a search does not follow weaker links
 MAX_STARTS = 5  # best hits whose links are followed
-COMPARED_MEMORIES = 30  # newest memories that a new one is compared with; the reference engine's
-MAX_NEW_LINKS = 5  # links that a new memory gets at most; the reference engine's
+COMPARED_MEMORIES = (
+    30  # newest memories that a new one is compared with, as in the reference engine
+)
+MAX_NEW_LINKS = 5  # maximum links of a new memory, as in the reference engine
 MIN_SIMILARITY = 0.5  # shared words, as a share of the smaller memory's words
 MIN_SHARED = 0.25
-PASSED_SHARE = 0.6  # share of a hit's score that a link of full strength passes on
+PASSED_SHARE = 0.6  # share of a hit's score that a full-strength link passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _TOUCHING = (
     sa.select(links)
@@ -46,7 +48,7 @@ _TOUCHING = (
 
 
 class LinkKind(StrEnum):
-    """Why two memories are linked; if several reasons apply, the first of these."""
+    """Why two memories are linked; if several reasons apply, the first one counts."""
 
     CAUSAL = "causal"
     SEQUENTIAL = "sequential"
@@ -66,7 +68,7 @@ class MemoryLink:
 
 
 class Linked(NamedTuple):
-    """The data for links: a memory's id, kind, run and session, and its index terms."""
+    """The data needed for links: a memory's id, kind, run and session, and its index terms."""
 
     id: int
     kind: str
@@ -76,17 +78,17 @@ class Linked(NamedTuple):
 
     @property
     def words(self) -> frozenset[str]:
-        """The index terms without the first, the marker of the kind."""
+        """The index terms without the first one, which marks the kind."""
         return frozenset(self.terms.split()[1:])
 
 
 def linked(row: Mapping[str, Any]) -> Linked:
-    """Read the data for links from the columns of a memory."""
+    """Read the data needed for links from a memory's columns."""
     return Linked(row["id"], row["kind"], row["run"], row["session"], row["terms"])
 
 
 def links_of(new: Linked, others: Iterable[Linked]) -> list[MemoryLink]:
-    """Return the strongest links of a memory to others that share words with it."""
+    """Return the strongest links from a memory to others that share words with it."""
     found = filter(None, (_link_between(new, other) for other in others if other.id != new.id))
     return sorted(found, key=lambda link: -link.strength)[:MAX_NEW_LINKS]
 
@@ -106,7 +108,7 @@ def _link_between(new: Linked, other: Linked) -> MemoryLink | None:
 
 
 class Links:
-    """The links among the memories of a namespace, whose ids go from `first` to `last`."""
+    """The links among a namespace's memories, whose ids run from `first` to `last`."""
 
     def __init__(self, store: Store, first: int, last: int) -> None:
         self._store = store
@@ -119,7 +121,7 @@ class Links:
             return sum(_write(connection, link) for link in new if link.one != link.other)
 
     def connect(self, connection: sa.Connection, rows: Sequence[Linked]) -> None:
-        """Link memories that are being written to similar ones among the newest."""
+        """Link memories being written to similar ones among the newest."""
         own = memories.c.id.between(self._ids.start, rows[0].id - 1)
         newest = sa.select(*memories.c["id", "kind", "run", "session", "terms"]).where(
             own, memories.c.state == "active", memories.c.terms != ""
@@ -156,7 +158,7 @@ class Links:
     def follow(
         self, connection: sa.Connection, found: Sequence[tuple[float, int]]
     ) -> dict[int, float]:
-        """Score the memories that proven links of the best hits (score, id) lead to, by id."""
+        """Score, by id, the memories that the best hits' (score, id) proven links lead to."""
         starts = {id_: score for score, id_ in found[:MAX_STARTS]}
         known = {id_ for _, id_ in found}
         reached: dict[int, float] = {}
@@ -179,7 +181,7 @@ class Links:
         return list(connection.scalars(ordered))
 
     def fade(self, now: float) -> int:
-        """Let links decay since they were last touched; returns how many are deleted."""
+        """Let links decay by the time since they were last used; returns how many are deleted."""
         deleted = 0
         with self._store.write() as connection:
             for row in connection.execute(sa.select(links).where(self._own)).all():
@@ -236,7 +238,7 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The memories with the most links, and the links among them, strongest first."""
+    """The memories with the most links, and the links between them, strongest first."""
 
     memories: tuple[Hit, ...]
     links: tuple[MemoryLink, ...]
@@ -268,7 +270,7 @@ class Graph:
         """Format the graph as a Mermaid flowchart; proven links are thick."""
         lines = ["graph LR"]
         for hit in self.memories:
-            # Escape what Mermaid and HTML would interpret.
+            # Escape characters that Mermaid and HTML would interpret.
             label = _label(hit).replace("&", "#amp;").replace('"', "#quot;")
             label = label.replace("<", "#lt;").replace("`", "'")
             lines.append(f'  m{hit.id}["{label}"]')
@@ -279,6 +281,6 @@ class Graph:
 
 
 def _label(hit: Hit) -> str:
-    """Return the beginning of a memory, without characters that XML does not allow."""
+    """Return the beginning of a memory without characters that are invalid in XML."""
     text = one_line(f"[{hit.kind}] {hit.text}")
     return shorten("".join(char for char in text if char.isprintable()), _MAX_LABEL_CHARS)

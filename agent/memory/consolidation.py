@@ -1,8 +1,8 @@
 """Consolidation: links new memories, archives repeated ones, and derives insights.
 
-It never edits a memory's text, and only archives. It stops at its deadline, and continues from
-there the next time. Insights are derived by rules; a model may word them better and recommend what
-to do, and its words stay as long as their evidence does.
+It never edits a memory's text, and archives rather than deletes. It stops at its deadline and
+continues from there the next time. Insights are derived by rules; a model may word them better and
+recommend what to do, and its wording is kept as long as the evidence is.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     MemoryTerms = tuple[Any, frozenset[str]]
-    """The row of a memory, and its index terms."""
+    """A memory's row and its index terms."""
 
 INTERVAL_SECONDS = 6 * 3_600.0  # seconds from one consolidation to the next
 DEFAULT_SECONDS = 2.0  # default time limit
 MAX_MEMORIES = 500  # memories that one consolidation processes
 MAX_LINKS = 5  # nearest memories that one may be linked to
-INSIGHT_DAYS = 90  # an insight that is not renewed for so long is archived
+INSIGHT_DAYS = 90  # an insight that is not renewed for this long is archived
 # The reference engine's values for clusters.
-MIN_CLUSTER_SHARE = 0.4  # shared words, as a share of the larger memory's words
+MIN_CLUSTER_SHARE = 0.4  # words in common, as a share of the larger memory's words
 SUBJECT_WORDS = 5
-COMMON_SHARE = 0.3  # a word in more than this share of the memories names no subject
-MIN_COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
-# Confidence of insights, the reference engine's: .4 and .1 for each run, of a summary .5.
+COMMON_SHARE = 0.3  # a word in more than this share of the memories does not name a subject
+MIN_COMMON = 10  # but this many may always share a word: a small store may have one subject
+# Confidence of insights, as in the reference engine: .4 plus .1 for each run; .5 for a summary.
 MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
-MAX_EVIDENCE = 12  # newest memories of an insight that a model sees
-MAX_INSIGHT_CHARS = 300  # characters of an insight
+MAX_EVIDENCE = 12  # newest memories behind an insight that a model sees
+MAX_INSIGHT_CHARS = 300  # maximum characters in an insight
 _LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
-"""Kinds that no insight is derived from."""
+"""Kinds from which no insights are derived."""
 _STATE = "dream"
 """Name of the note with the time of the last consolidation and the last memory it processed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unworded:
-    """An insight worded by a rule, and the texts of the memories that it is derived from."""
+    """An insight worded by a rule, and the texts of the memories behind it."""
 
     key: str
     text: str
@@ -58,9 +58,10 @@ class Unworded:
 
 
 def due(entries: Entries) -> bool:
-    """Return whether the interval has passed since the last consolidation and the run before this.
+    """Return whether the interval has passed since the last consolidation and the previous run.
 
-    Asked at the end of a run. A user who asks one question after another should not wait for it.
+    This is checked at the end of a run. A user who asks one question after another should not have
+    to wait for consolidation.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
@@ -68,7 +69,7 @@ def due(entries: Entries) -> bool:
 
 
 def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolidated:
-    """Consolidate for at most so many seconds; returns what was done."""
+    """Consolidate for at most this many seconds; returns what was done."""
     deadline = time.monotonic() + seconds
     now, (_, seen) = time.time(), _last(entries)
     faded = entries.links.fade(now)
@@ -103,14 +104,14 @@ def _repeated(rows: Sequence[Any]) -> set[int]:
     repeated: set[int] = set()
     for row in rows:
         if row.session != row.id or row.key is not None:
-            continue  # a turn of a conversation stays, even if it was said before
+            continue  # a conversation turn stays, even if it repeats an earlier one
         if first.setdefault((row.kind, content_key(row.text)), row.id) != row.id:
             repeated.add(row.id)
     return repeated
 
 
 def _links_of(entries: Entries, row: Any) -> list[MemoryLink]:
-    """Return links from a memory to similar ones, however old."""
+    """Return links from a memory to similar ones, regardless of age."""
     hits = entries.search(row.text, MAX_LINKS + 1, associations=False)
     others = entries.by_ids(hit.id for hit in hits)
     return links_of(_linked(row), map(_linked, others))
@@ -125,7 +126,7 @@ def _terms(row: Any) -> frozenset[str]:
 
 
 def _draw_insights(entries: Entries) -> int:
-    """Derive insights from the newest memories, each saved under its subject; returns how many."""
+    """Derive insights from the newest memories, each saved by subject; returns how many."""
     rows = [row for row in entries.all(newest=2 * MAX_MEMORIES) if row.kind not in _LEFT_OUT][
         -MAX_MEMORIES:
     ]
@@ -142,9 +143,9 @@ def _draw_insights(entries: Entries) -> int:
 
 
 def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
-    """Group memories around the first of each group that is enough like them, two or more.
+    """Group two or more memories around the first one that is similar enough to the others.
 
-    Words that very many memories share do not distinguish subjects.
+    Words shared by very many memories do not distinguish subjects.
     """
     counts = Counter(word for _, own in memories for word in own)
     most = max(MIN_COMMON, COMMON_SHARE * len(memories))
@@ -163,10 +164,10 @@ def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
 
 
 def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> MemoryDraft | None:
-    """Derive an insight from a cluster by the reference engine's rules, or None.
+    """Derive an insight from a cluster by the reference engine's rules; None if they give none.
 
-    It replaces an earlier one of the same subject, but keeps a model's wording if the evidence is
-    the same. The confidence grows with the number of runs that it rests on.
+    It replaces an earlier one on the same subject, but keeps a model's wording if the evidence is
+    the same. The confidence grows with the number of runs behind it.
     """
     rows = [row for row, _ in cluster]
     answered = sum(row.kind == kinds.OUTCOME for row in rows)
@@ -174,7 +175,7 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
     about = _subject(cluster)
     if failed >= 2 and failed > answered:
         type_, confidence = InsightType.CORRECTION, _confidence(failed)
-        text = f"Questions about {about} were not answered {failed} times: ask differently."
+        text = f"Questions about {about} went unanswered {failed} times: ask differently."
     elif answered >= 3:
         type_, confidence = InsightType.PATTERN, _confidence(answered)
         text = f"Questions about {about} were answered {answered} times."
@@ -198,7 +199,7 @@ def _confidence(runs: int) -> float:
 
 
 def _subject(cluster: Sequence[MemoryTerms]) -> str:
-    """Name a cluster by the words that most of its memories share, in their written form."""
+    """Name a cluster after the words that most of its memories share, as they were written."""
     counts = Counter(term for _, terms in cluster for term in terms)
     best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SUBJECT_WORDS]
     written = [word for row, _ in cluster for word in words(row.text)]
@@ -208,9 +209,9 @@ def _subject(cluster: Sequence[MemoryTerms]) -> str:
 
 
 def _stale_insights(entries: Entries, now: float) -> set[int]:
-    """Find insights that were not renewed for long, or whose evidence is gone; returns ids.
+    """Return the ids of insights that were not renewed for long, or whose evidence is gone.
 
-    Insights that a user wrote have no details and stay.
+    Insights written by a user have no details and are kept.
     """
     evidence = {
         row: set(details(row)["evidence"]) for row in entries.all(kinds.INSIGHT) if details(row)
@@ -221,7 +222,7 @@ def _stale_insights(entries: Entries, now: float) -> set[int]:
 
 
 def unworded(entries: Entries) -> list[Unworded]:
-    """List the insights that no model has worded yet, the newest first."""
+    """List the insights that no model has worded yet, newest first."""
     found = []
     for row in reversed(entries.all(kinds.INSIGHT)):
         value = details(row)
@@ -232,9 +233,9 @@ def unworded(entries: Entries) -> list[Unworded]:
 
 
 def reword(entries: Entries, key: str, text: str, recommendation: str = "") -> None:
-    """Replace the wording of an insight; the former one goes into its history.
+    """Replace an insight's wording; the previous one goes into its history.
 
-    A model's recommendation becomes an insight of its own, of the same evidence and confidence.
+    A model's recommendation becomes a separate insight with the same evidence and confidence.
     """
     row = entries.get(kinds.INSIGHT, key)
     if row is None or not details(row):

@@ -1,4 +1,4 @@
-"""A conversation: its turns in order, and a condensed text of the older ones."""
+"""A conversation: its turns in order, and a condensed version of the older ones."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from agent.memory.database import Store
 
 _PROVENANCE = "heard "
-"""Prefix of the name of a conversation's note about provenance."""
+"""Prefix in the name of a conversation's provenance note."""
 
 
 class SavedConversation:
-    """A conversation of a namespace, by a name that people can type; it begins with `append`."""
+    """A conversation in a namespace, with a name that people can type; `append` creates it."""
 
     def __init__(self, store: Store, namespace: int, name: str) -> None:
         self._store = store
@@ -29,7 +29,7 @@ class SavedConversation:
         self._notes, self._note = Notes(store, namespace), _PROVENANCE + name
 
     def append(self, *new: Turn, anew: bool = False) -> None:
-        """Append turns; `anew` first deletes those that are there."""
+        """Append turns; `anew` deletes the existing ones first."""
         now = time.time()
         with self._store.write() as connection:
             number = self._open(connection)
@@ -40,7 +40,7 @@ class SavedConversation:
                 connection.execute(turns.insert(), {**row, "at": now})
 
     def turns(self, limit: int | None = None) -> list[Turn]:
-        """List the last turns, oldest first; [] if the conversation has not begun."""
+        """List the last turns, oldest first; [] if there is no such conversation yet."""
         query = (
             sa.select(turns)
             .join(conversations, conversations.c.id == turns.c.conversation)
@@ -62,24 +62,24 @@ class SavedConversation:
         return (row.condensed, row.watermark) if row else ("", 0)
 
     def condense(self, text: str, watermark: int) -> None:
-        """Replace the condensed history; `watermark` is how many turns it covers."""
+        """Replace the condensed history; `watermark` is the number of turns that it covers."""
         with self._store.write() as connection:
             which = conversations.c.id == self._open(connection)
             new = {"condensed": text, "watermark": watermark}
             connection.execute(conversations.update().where(which), new)
 
     def quotes_others(self) -> bool:
-        """Return whether turns may quote what somebody else wrote; True if unknown."""
+        """Return whether turns may quote what others wrote; True if unknown."""
         noted = self._notes.read(self._note)
         return bool(noted["quotes"]) if noted else True
 
     def note_quotes(self, *, quotes: bool) -> None:
-        """Note whether a turn may quote others; once one may, that stays so."""
+        """Note whether a turn may quote others; once one may, the note stays."""
         known = self._notes.read(self._note) or {"quotes": False}
         self._notes.write(self._note, {"quotes": quotes or known["quotes"]})
 
     def _open(self, connection: sa.Connection) -> int:
-        """Return the conversation's id, which is created if necessary, and mark it as used now."""
+        """Return the conversation's id, creating it if necessary, and mark it as just used."""
         now = time.time()
         touch = conversations.update().where(self._named).values(updated=now)
         found = connection.scalar(touch.returning(conversations.c.id))

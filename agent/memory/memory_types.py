@@ -1,11 +1,11 @@
-"""The data and errors of memory's public interface.
+"""The data types and errors of the public memory interface.
 
 ResearchError
  ├── UsageError
  │    ├── ReservedKey       the key belongs to the engine itself
- │    └── BadImport         the file is not in the form that an import takes
- ├── MemoryUnavailable  2   the store cannot be opened, read or written, or is of a newer version
- └── EmbeddingFailed        raised by an embedder; words decide alone then
+ │    └── BadImport         the file is not in the import format
+ ├── MemoryUnavailable  2   the store cannot be opened, read or written, or has a newer version
+ └── EmbeddingFailed        raised by an embedder; searches then use words alone
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 class ReservedKey(UsageError):
     """The key belongs to the engine itself, or is not a key at all."""
 
-    hint = "Choose a key that does not begin with `_` or `session_`."
+    hint = "Choose a key that does not start with `_` or `session_`."
 
 
 class BadImport(UsageError):
-    """The file is not in the form that an import takes."""
+    """The file is not in the import format."""
 
-    hint = "Give a JSON object with keys such as `urchinMemory`, as `memory export` writes it."
+    hint = "Use a JSON object with keys such as `urchinMemory`, as written by `memory export`."
 
 
 class MemoryUnavailable(ResearchError):
@@ -41,17 +41,17 @@ class MemoryUnavailable(ResearchError):
 
 
 class EmbeddingFailed(ResearchError):
-    """An embedder could not embed: no key, no network, no model."""
+    """An embedder could not embed a text: no key, no network or no model."""
 
-    hint = "Searching continues by words alone."
+    hint = "Searches continue with words alone."
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a memory comes from: the run that wrote it, and the page it was read on.
 
-    `trusted` is true for words of the user and of our own code, false for words of the web: such
-    a memory never becomes an instruction, and is delimited wherever a model sees it.
+    `trusted` is true for text from the user and our own code, false for text from the web: such a
+    memory never becomes an instruction, and is delimited wherever a model sees it.
     """
 
     run: str | None = None
@@ -64,8 +64,8 @@ class Hit:
     """A memory that a search found; higher scores are better, `at` is when it happened (UTC).
 
     `shared` means that it is in the namespace that all others read. An insight has the confidence
-    with which it was derived, between 0 and 1. A `bare` one is a count that no model has worded
-    yet: it comes after all other hits, and no run is given it.
+    with which it was derived, between 0 and 1. A `bare` insight is a count that no model has worded
+    yet: it comes after all other hits, and is not given to runs.
     """
 
     id: int
@@ -82,7 +82,7 @@ class Hit:
 
 
 class Untrusted(str):
-    """A text that may hold words of the web: it is delimited wherever a model sees it."""
+    """A text that may contain web text: it is delimited wherever a model sees it."""
 
     __slots__ = ()
 
@@ -101,9 +101,9 @@ class Layers:
     """The layers of memory for one run, the input of `build_messages`.
 
     `memories` and `sessions` map keys to values in the order in which they were first written.
-    `recalled` holds other memories that are relevant to the question, best first: mostly what
-    earlier runs found. A value that the web may have written is an `Untrusted` text; `quotes` means
-    that the turns may hold such words too.
+    `recalled` holds other memories relevant to the question, best first; most are earlier runs'
+    findings. A value that may come from the web is an `Untrusted` text; `quotes` means that the
+    turns may contain such text too.
     """
 
     condensed: str = ""

@@ -1,10 +1,9 @@
-"""Saves the findings of a run, and selects the memories for the next run.
+"""Saves a run's findings, and selects the memories for the next run.
 
 Only verified sentences become facts and outcomes. A run that failed or found no answer leaves an
-error, unless a flag or a file was wrong; one whose answer was not verified leaves nothing. The
-key of a finding is a hash of its content, so that asking the same question again renews it. A
-later finding replaces one that it contradicts. All of it comes from words of the web, and stays
-untrusted.
+error, unless a flag or a file was wrong; one whose answer was not verified leaves nothing. A
+finding's key is a hash of its content, so that asking the same question again renews it. A later
+finding replaces one that it contradicts. All findings come from web text and stay untrusted.
 """
 
 from __future__ import annotations
@@ -29,30 +28,30 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource, Sentence
 
 USES, USES_KEPT = "uses", 1_000
-"""The note that counts how memories were used, and the most memories in it (the last given)."""
-MAX_ANSWER_CHARS = 400  # characters of the answer in an outcome
-MAX_MESSAGE_CHARS = 200  # characters of an error's message
-MAX_PAGES = 5  # pages that a fact names
-MAX_QUESTIONS = 5  # questions that a source lists
-MIN_PLAYBOOK = 2  # steps of a playbook; a single search is not a method
+"""The note that counts how memories were used, and its maximum size: the last memories given."""
+MAX_ANSWER_CHARS = 400  # maximum characters of an outcome's answer
+MAX_MESSAGE_CHARS = 200  # maximum characters of an error message
+MAX_PAGES = 5  # maximum pages listed for a fact
+MAX_QUESTIONS = 5  # maximum questions listed for a source
+MIN_PLAYBOOK = 2  # minimum steps in a playbook; a single search is not a method
 COMPARED_FINDINGS = 10  # similar facts and outcomes that are compared with a new finding
 # "It took 3 hours" has two words besides its number and may be about anything.
-MIN_SUBJECT_WORDS = 3  # words besides numbers of a fact that another one can replace
+MIN_SUBJECT_WORDS = 3  # minimum non-number words in a fact that another one can replace
 MAX_CANDIDATES = 24  # memories that are considered for a question
-MIN_SCORE = 0.45  # about the share of the question's words, by weight
-MIN_REPEATED_SHARE = 0.9  # a text repeats others if they have this share of its words
+MIN_SCORE = 0.45  # roughly the share of the question's words, by weight
+MIN_REPEATED_SHARE = 0.9  # a text repeats others if they contain this share of its words
 _UNANSWERED = frozenset({"failed", "not_found"})
-# The most hits of some kinds that a run is given.
+# Maximum number of hits of some kinds that a run is given.
 MAX_OF_KIND = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
 
 
 def record_run(
     entries: Entries, report: Report, steps: Sequence[str], used: Sequence[int]
 ) -> list[int]:
-    """Save the findings of a finished run; returns their ids. `steps` are its calls, one line each.
+    """Save a finished run's findings; returns their ids. `steps` has one line per call.
 
-    The facts of one answer are linked to each other, and to those of the `used` memories whose page
-    the answer cites.
+    Facts from one answer are linked to each other, and to those `used` memories whose page the
+    answer cites.
     """
     if report.status == "failed" and report.error and report.error.type == UsageError.__name__:
         return []  # a flag or a file was wrong: nothing was learned about the question
@@ -74,7 +73,7 @@ def record_run(
     _retire(entries, report, list(facts.values()))
     drafts, question = list(facts.values()), question_key(report.question)
     if report.status in _UNANSWERED:
-        # The unsupported text of the answer is not saved.
+        # The answer's unsupported text is not saved.
         reason = report.error.message[:MAX_MESSAGE_CHARS] if report.error else "no answer was found"
         text = f"{report.question} → {report.status}: {reason}"
         drafts.append(_draft(report, kinds.ERROR, question, text, searched=report.question))
@@ -83,7 +82,7 @@ def record_run(
         supporting = {n for sentence in verified for n in sentence.citations}
         read = [s for s in report.sources if s.n in supporting and s.via != "snippet"]
         drafts += [_source(entries, report, source) for source in read]
-        # Steps that opened a page which the answer does not cite did not lead to it.
+        # Steps that opened a page not cited in the answer did not lead to it.
         urls = [source.url for source in report.sources]
         useful = [s for s in steps if "://" not in s or any(url in s for url in urls)]
         if report.status == "answered" and len(useful) >= MIN_PLAYBOOK:
@@ -103,16 +102,16 @@ def record_run(
 
 
 def question_key(question: str) -> str:
-    """Hash the words of a question, in any order."""
+    """Hash a question's words, ignoring their order."""
     return hashlib.sha256(" ".join(sorted(set(index_terms(question)))).encode()).hexdigest()[:24]
 
 
 def _fact(
     entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]
 ) -> MemoryDraft:
-    """Draft a fact, which keeps the earlier pages that say the same.
+    """Draft a fact; it keeps earlier pages that say the same.
 
-    A sentence that shares no word with its page's title gets the title before it.
+    A sentence that shares no word with its page's title is prefixed with the title.
     """
     key, first = content_key(text), sources[0]
     fields = {"url", "title", "sha256", "fetched_at", "quotes"}
@@ -152,14 +151,14 @@ def _draft(
     url: str | None = None,
     searched: str | None = None,
 ) -> MemoryDraft:
-    """Draft a memory of a run; `searched` leaves out fixed words such as "Playbook for"."""
+    """Draft a memory of a run; `searched` omits fixed words such as "Playbook for"."""
     packed = None if value is None else json.dumps(value)
     origin = Origin(report.run, url, trusted=False)
     return MemoryDraft(text, kind, key, packed, source=url, origin=origin, searched=searched)
 
 
 def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> None:
-    """Archive memories that this run contradicts: facts, and the outcomes based on them."""
+    """Archive facts that this run contradicts, and the outcomes based on them."""
     old: dict[int, Any] = {}
     for sentence in report.sentences:
         if sentence.verdict is VerdictState.CONTRADICTED:
@@ -200,12 +199,12 @@ def _split_numbers(text: str) -> tuple[frozenset[str], list[str]]:
 
 
 def _count_uses(entries: Entries, given: Sequence[int], cited: Sequence[int]) -> None:
-    """Count for each memory the runs that were given it, and those whose answers cite its page."""
+    """Count, per memory, the runs that were given it and those whose answers cite its page."""
     if not given:
         return
     counts: dict[str, list[int]] = entries.notes.read(USES) or {}
     for memory in given:
-        # Removed and added again, so that the memories given last are at the end.
+        # Removed and added again, so that the most recently given memories are at the end.
         shown, served = counts.pop(str(memory), [0, 0])
         counts[str(memory)] = [shown + 1, served + (memory in cited)]
     entries.notes.write(USES, dict(list(counts.items())[-USES_KEPT:]))
@@ -218,7 +217,7 @@ def uses(entries: Entries, memory: int) -> tuple[int, int]:
 
 
 def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> tuple[Hit, ...]:
-    """Find relevant memories, best first; `shown` are keys that the run is given anyway."""
+    """Find relevant memories, best first; `shown` holds keys that the run is given anyway."""
     known = set(shown)
     hits = [
         hit
@@ -233,7 +232,7 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
 def distinct(hits: Sequence[Hit]) -> list[Hit]:
     """Drop hits that repeat an earlier one, and outcomes that repeat any facts.
 
-    Facts are kept first, since they name their page.
+    Facts take precedence, since they name their page.
     """
     kept: list[Hit] = []
     seen: list[frozenset[str]] = []
@@ -247,7 +246,7 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
         repeated = any(
             words and len(words & other) >= MIN_REPEATED_SHARE * len(words) for other in others
         )
-        if hit.kind == kinds.SOURCE:  # a kept fact names its page already
+        if hit.kind == kinds.SOURCE:  # a kept fact already names its page
             repeated = any(o.kind == kinds.FACT and o.origin.url == hit.origin.url for o in kept)
         if not repeated and counts[hit.kind] < MAX_OF_KIND.get(hit.kind, len(hits)):
             kept.append(hit)

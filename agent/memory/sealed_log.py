@@ -1,9 +1,8 @@
-"""The sealed log: milestones, decisions and incidents in a chain of hashes.
+"""The sealed log: milestones, decisions and incidents in a hash chain.
 
 Each entry's hash covers its content and the previous hash, so that no entry can be changed, removed
-or inserted without breaking all later ones. Anyone who keeps the head elsewhere can also detect
-that the
-log was not truncated or rewritten from the start.
+or inserted without breaking all later ones. Anyone who keeps the head elsewhere can also verify
+that the log was not truncated or rewritten from the start.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 CATEGORIES = ("milestone", "decision", "incident")
-# The reference engine's words, matched as whole words, in its order: incidents (failed runs only),
-# then milestones, then decisions. Of 110 research questions with answers, 7 % have one.
+# The reference engine's words, matched as whole words in its order: incidents (failed runs only),
+# then milestones, then decisions. Of 110 research questions with answers, 7 % contain one.
 _INCIDENT = frozenset(
     "crash critical down emergency failed outage panic revert rollback timeout".split()
 )
@@ -45,12 +44,12 @@ _WORDS = {
     ),
 }
 GENESIS = "0" * 64
-"""The hash before the first entry."""
+"""The hash that precedes the first entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """An entry of the sealed log; `hash` covers the entry and, through `previous`, all before it.
+    """A sealed log entry; `hash` covers the entry and, through `previous`, all earlier ones.
 
     `number` counts from 1; `at` is ISO 8601 in UTC.
     """
@@ -65,9 +64,10 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class SealCheck:
-    """The result of checking the sealed log; it is intact if `reason` is empty.
+    """The result of checking the sealed log, which is intact if `reason` is empty.
 
-    `stamps` holds (entry number, timestamp) pairs: the log up to that entry is older than the time.
+    `stamps` holds (entry number, timestamp) pairs: the log up to that entry is older than the
+    timestamp.
     """
 
     entries: int
@@ -77,7 +77,7 @@ class SealCheck:
 
 
 class SealedLog:
-    """The sealed log of the namespace of a memory."""
+    """The sealed log of a memory's namespace."""
 
     def __init__(self, memory: Memory) -> None:
         self._store = memory.store
@@ -106,9 +106,9 @@ class SealedLog:
             return [Seal(*row) for row in connection.execute(query.order_by(seals.c.number))]
 
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
-        """Have the head signed by the authority at this URL, which only sees the hash.
+        """Have the head signed by the authority at this URL, which sees only the hash.
 
-        Raises `UsageError` if nothing is sealed yet, and the errors of timestamping.
+        Raises `UsageError` if nothing is sealed yet, and timestamping errors.
         """
         head = self._head()
         token = load_timestamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
@@ -128,7 +128,7 @@ class SealedLog:
         return head, missing
 
     def complete(self, urls: Sequence[str] = (), *, proxy: str | None = None) -> tuple[str, ...]:
-        """Complete the proofs with blocks from the calendars; returns what is missing."""
+        """Complete the proofs with blocks from the calendars; returns what is still missing."""
         missing: list[str] = []
         for row in self._stamped():
             if is_proof(row.token):
@@ -149,23 +149,23 @@ class SealedLog:
     ) -> SealCheck:
         """Check the whole chain; `head` is a hash noted earlier, which must still be part of it.
 
-        Timestamps must belong to entries of the chain. They must be signed by an authority that
-        `roots` (a file of certificates, by default those of browsers) trusts, or lead to Bitcoin
-        blocks whose headers are in `blocks`, by height.
+        Timestamps must belong to entries in the chain. They must be signed by an authority that
+        `roots` (a certificate file, by default the browsers' certificates) trusts, or lead to
+        Bitcoin blocks whose headers are in `blocks`, by height.
         """
         log = self.entries()
         previous, found = GENESIS, []
         for number, seal in enumerate(log, 1):
             expected = _hash(number, seal.at, seal.category, seal.content, previous)
             if (seal.number, seal.previous, seal.hash) != (number, previous, expected):
-                return SealCheck(len(log), previous, f"entry {number} is not what was sealed")
+                return SealCheck(len(log), previous, f"entry {number} differs from what was sealed")
             previous = seal.hash
         numbers = {seal.hash: seal.number for seal in log}
         if head is not None and head != GENESIS and head not in numbers:
             return SealCheck(len(log), previous, "the noted head is not in the log")
         for row in self._stamped():
             if row.hash not in numbers:
-                return SealCheck(len(log), previous, "an entry that was stamped is gone")
+                return SealCheck(len(log), previous, "a timestamped entry is missing")
             try:
                 stamp = check(row.token, bytes.fromhex(row.hash), roots, blocks)
             except TimestampInvalid as error:
@@ -191,7 +191,7 @@ class SealedLog:
 
 
 def category_of(report: Report) -> str | None:
-    """Return a run's category by its words: incident, milestone, decision, or None."""
+    """Return a run's category, judged by its words: incident, milestone, decision, or None."""
     failed = report.status in ("failed", "not_found")
     result = report.error.message if failed and report.error else report.answer
     found = set(words(f"{report.question} {result}"))
@@ -201,10 +201,10 @@ def category_of(report: Report) -> str | None:
 
 
 def seal_run(memory: Memory, report: Report) -> Seal | None:
-    """Seal a run's result, once, if its category is one that the memory's settings name.
+    """Seal a run's result once, if the memory's settings name its category.
 
-    Only the run's id and a SHA-256 of question and answer (a line each) are sealed, not their
-    words: a sealed entry can never be deleted.
+    Only the run's id and a SHA-256 of the question and answer (one line each) are sealed, not their
+    text, because a sealed entry can never be deleted.
     """
     category = category_of(report)
     if category is None or category not in memory.limits.sealed:

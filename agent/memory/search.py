@@ -1,10 +1,10 @@
-"""Searches the memories of a namespace by words, by meaning and by associations.
+"""Searches a namespace's memories by words, meaning and associations.
 
-Rare words bring candidates, which are scored together with their neighbours: an answer is often
-next to the words of the question. Bonuses are relative to the best score by words alone; they were
-tuned on long conversations, leaving one out at a time, and the optimum is flat. The cost is bounded
-for a store of any size: words that occur too often bring no candidates, but count for those that
-rarer words bring. The inverted index is FTS5 in SQLite and GIN in Postgres.
+Rare words yield candidates, which are scored together with their neighbours: an answer is often
+next to the question's words. Bonuses are relative to the best score by words alone; they were tuned
+on long conversations, leaving one out at a time, and the optimum is flat. The cost is bounded for a
+store of any size: words that occur too often yield no candidates, but count towards those found by
+rarer words. The inverted index is FTS5 in SQLite and GIN in Postgres.
 """
 
 from __future__ import annotations
@@ -35,36 +35,39 @@ if TYPE_CHECKING:
     Found = list[tuple[float, int]]
     """Scores and ids of memories, best first."""
 
-MIN_COMMON = 1_000  # a word in at least so many memories brings no candidates of its own
-MAX_OCCURRENCES = 600  # occurrences of all words that are read
-MAX_CANDIDATES = 60  # candidates whose windows are read
-MIN_CANDIDATE_SHARE = 0.35  # share of the best candidate's words that a candidate must have
+MIN_COMMON = 1_000  # a word in at least this many memories yields no candidates of its own
+MAX_OCCURRENCES = 600  # maximum occurrences read, over all words
+MAX_CANDIDATES = 60  # maximum candidates whose windows are read
+MIN_CANDIDATE_SHARE = 0.35  # minimum share of the best candidate's words that a candidate must have
 MIN_CANDIDATES = 30  # with fewer candidates, combinations of common words are looked up too
 MAX_PER_COMBINATION = 100  # memories for each combination of common words
 BACKGROUND = 100  # virtual memories without the word, so that IDF works in small stores
 
-# Share of a memory's words that counts for its neighbours, by their distance in the session.
-# The one that follows gets most: answers follow questions.
+# Share of a memory's words that counts towards its neighbours, by distance in the session. The next
+# memory gets the most: answers follow questions.
 NEIGHBOUR_WEIGHTS = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.2), (-2, 0.2))
-SESSION_WEIGHT = 0.06  # share that counts for every memory of the session
-MAX_SESSION_COUNT = 6  # occurrences that count so: a very long session has no single topic
+SESSION_WEIGHT = 0.06  # share that counts towards every memory in the session
+MAX_SESSION_COUNT = (
+    6  # maximum occurrences counted this way: a very long session has no single topic
+)
 SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, as windows even lengths out
-# Each bonus pays on the long conversations: without it recall@10 or MRR is lower by so many points.
-PAIR_BONUS = 0.4  # two words of the question are together: .4
+# Each bonus pays off on the long conversations: without it, recall@10 or MRR drops by the number of
+# points after each colon.
+PAIR_BONUS = 0.4  # two of the question's words are together: .4
 SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
-REPLY_BONUS = 0.08  # it follows a question, which it may answer: 1.0
+REPLY_BONUS = 0.08  # it follows a question that it may answer: 1.0
 LENGTH_BONUS = 0.15  # for a text of `FULL_LENGTH` words; "Great!" answers nothing: .3
 FULL_LENGTH = 20
 
-MAX_REORDERED = 100  # hits by words that are reordered by meaning
-# Spread of cosines relative to that of scores by words; both are brought to one scale first.
+MAX_REORDERED = 100  # maximum word hits that are reordered by meaning
+# Spread of cosines relative to that of word scores, after bringing both to one scale.
 MEANING_WEIGHT = 0.5
-MIN_SPREAD = 0.1  # of the mean score: where words do not distinguish, the vectors decide
-MEANING_ONLY_WEIGHT = 0.05  # spread of scores if no word matches: an order, no sign of relevance
+MIN_SPREAD = 0.1  # as a share of the mean score: if words do not distinguish, the vectors decide
+MEANING_ONLY_WEIGHT = 0.05  # spread of scores if no word matches: an order, not a sign of relevance
 
-# (hours, bonus), as in the reference engine; only for memories with a word of the question.
+# (hours, bonus), as in the reference engine; only for memories with one of the question's words.
 RECENCY_BONUSES = ((24, 0.15), (72, 0.05))
 
 _HOLDING_SQLITE = (
@@ -78,7 +81,7 @@ _OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
 
 
 class IndexedMemory(NamedTuple):
-    """The columns of a memory that the ranking reads; `terms` are separated by spaces."""
+    """The columns of a memory that the ranking uses; `terms` are separated by spaces."""
 
     id: int
     session: int
@@ -94,7 +97,7 @@ _INDEXED = sa.select(*(memories.c[name] for name in IndexedMemory._fields)).wher
 
 
 def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
-    """Add memories, as (id, terms), to the index; Postgres does that itself."""
+    """Add memories, as (id, terms), to the index; Postgres does this by itself."""
     values = [(id_, terms) for id_, terms in rows if terms]
     if values and connection.dialect.name == "sqlite":
         connection.exec_driver_sql("INSERT INTO memory_index(rowid, terms) VALUES (?, ?)", values)
@@ -111,8 +114,8 @@ def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]])
 def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | None) -> Found:
     """Find memories that are relevant to a text, best first.
 
-    With `vectors` also memories that share no word with it, with `links` also those that proven
-    associations of the best hits lead to.
+    With `vectors`, this includes memories that share no word with it; with `links`, those reached
+    by proven associations from the best hits.
     """
     query_vector = vectors.question(text) if vectors is not None and text.strip() else None
     if vectors is None or query_vector is None:
@@ -145,7 +148,7 @@ class WordSearch:
         self._among = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
-        """Find memories relevant to a text, best first; `also` are ids of further candidates."""
+        """Find memories relevant to a text, best first; `also` holds ids of further candidates."""
         query = parse_question(text)
         names = [speaker_term(term) for term in query.terms]
         reach = self._reach([*query.terms, *names])
@@ -160,18 +163,18 @@ class WordSearch:
         return [(score, row) for score, row in ranked if self.wants(row)]
 
     def wants(self, row: IndexedMemory) -> bool:
-        """Return whether a memory is of a wanted kind."""
+        """Return whether a memory is of a requested kind."""
         return self._kinds is None or row.kind in self._kinds
 
     def memories(self, ids: Iterable[int]) -> list[IndexedMemory]:
-        """Read the active memories among these ids."""
+        """Read the active memories with these ids."""
         rows = self.connection.execute(_INDEXED, {"ids": sorted(ids)})
         return [IndexedMemory._make(row) for row in rows]
 
     def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the memories with each term, up to `MIN_COMMON`; returns (count, last counted id).
 
-        Terms that occur nowhere are left out.
+        Terms that do not occur are left out.
         """
         counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
         rows = self._of_each(terms, counting, cap=MIN_COMMON)
@@ -180,14 +183,14 @@ class WordSearch:
     def _idf(self, count: int, last: int) -> float:
         size = self.last - self.first + 1
         found = float(count)
-        if count >= MIN_COMMON:  # counting stopped there: extrapolate with the same density
+        if count >= MIN_COMMON:  # counting stopped there: extrapolate at the same density
             found *= size / max(1, last - self.first + 1)
         return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
 
     def _candidates(
         self, terms: list[str], reach: Mapping[str, tuple[int, int]], idf: Mapping[str, float]
     ) -> list[int]:
-        """List the most promising memories; `terms` are those of the question, rarest first."""
+        """List the most promising memories; `terms` are the question's, rarest first."""
         rare: list[str] = []
         budget = MAX_OCCURRENCES
         for term in terms:
@@ -199,7 +202,7 @@ class WordSearch:
         for number, id_ in self._of_each(rare, "SELECT {number}, id FROM ({holding}) AS found"):
             scores[id_] += idf[rare[number]]
         if len(rare) < len(terms):
-            # Memories with all of the words together, then with fewer, down to the rarest alone.
+            # Memories with all of the words, then with fewer, down to only the rarest.
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
                 if len(scores) >= MIN_CANDIDATES:
                     break
@@ -253,9 +256,9 @@ def rank(
 ) -> Scored:
     """Score candidates, best first; one with every word of the question scores about 1.
 
-    `names` are the speaker terms of people named in the question. `mass` is the weight of all
-    words of the question, including those that no memory has. `also` are scored even without a
-    matching word.
+    `names` holds the speaker terms of people named in the question. `mass` is the weight of all the
+    question's words, including those in no memory. Ids in `also` are scored even without a matching
+    word.
     """
     rows = {candidate.id: candidate for candidate in candidates}
     weights = dict(idf)
@@ -274,7 +277,7 @@ def rank(
 
 
 def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -> dict[int, float]:
-    """Score memories as BM25 does, with terms spread over windows and sessions."""
+    """Score memories with BM25, spreading terms over windows and sessions."""
     wanted = [(term, f" {term} ") for term in weights]
     spread: dict[int, dict[str, float]] = {}
     pools: dict[int, Counter[str]] = defaultdict(Counter)
@@ -309,7 +312,7 @@ def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -
 def _bonus(
     query: Query, row: IndexedMemory, before: IndexedMemory | None, names: Sequence[str]
 ) -> float:
-    """Compute the bonus for speaker, time, length, and for following a question."""
+    """Compute the bonus for speaker, time, length and following a question."""
     bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
     if any(name in row.terms for name in names):
         bonus += SPEAKER_BONUS
@@ -329,9 +332,9 @@ def _reorder(
     found: Found,
     near: Collection[int],
 ) -> Found:
-    """Reorder what words found, as far down as anyone looks, and what meaning alone brought.
+    """Reorder the top word hits together with memories found only by meaning.
 
-    A memory counts with its neighbours, since what is said beside it says what it is about.
+    A memory is compared together with its neighbours, since they say what it is about.
     """
     head = [
         *found[:MAX_REORDERED],
@@ -342,7 +345,7 @@ def _reorder(
     )
     rows = {id_: row for id_, row in rows.items() if row.state == "active"}
     head = [pair for pair in head if pair[1] in rows]
-    # Of each hit: itself, and the shares that it takes of those beside it in its session.
+    # For each hit: itself, and its weighted neighbours in the session.
     windows = [
         [
             (share, rows[id_ - by])
@@ -359,7 +362,7 @@ def _reorder(
 
 
 def _join(found: Found, cosines: Sequence[float]) -> Found:
-    """Order hits by the sum of their scores by words and their cosines, each on its own scale."""
+    """Order hits by the sum of their word scores and cosines, each on its own scale."""
     if len(found) < 2:
         return found
     scores = [score for score, _ in found]
@@ -375,9 +378,9 @@ def _join(found: Found, cosines: Sequence[float]) -> Found:
 
 
 def _weigh(score: float, row: IndexedMemory) -> float:
-    """Weigh a score by the kind of the memory, and add to it what is new; 0 stays 0.
+    """Weight a score by the memory's kind, and add a recency bonus; 0 stays 0.
 
-    The reference engine's weights. What is new counts by as much as its words do.
+    These are the reference engine's weights. Recency counts in proportion to the words' score.
     """
     if score <= 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""Import and export of a memory in the reference engine's format.
+"""Imports and exports a memory in the reference engine's format.
 
 | key | shape |
 |---|---|
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Skill = dict[str, Any]
 
 IMPORTED = "imported"
-"""The name of the conversation that an import makes of its chat history."""
+"""The name of the conversation that an import creates from its chat history."""
 
 _MEMORY = "urchinMemory"
 _PROFILE = "urchinProfile"
@@ -52,11 +52,11 @@ _JSON_NAMES: dict[type, str] = {dict: "JSON object", list: "JSON list", str: "st
 def load_storage(
     memory: Memory, storage: Mapping[str, Any], session: str = IMPORTED
 ) -> list[tuple[str, str]]:
-    """Import a storage; raises `BadImport` before anything is written.
+    """Import a storage; if it is invalid, raises `BadImport` before anything is written.
 
-    Values with the same key are replaced, the former ones kept in the history. The chat history
-    becomes the conversation `session`. A skill with the name of another one but a different
-    instruction gets a new name: pairs (name, new name) are returned.
+    Values with the same key are replaced, and the former ones are kept in the history. The chat
+    history becomes the conversation `session`. A skill with the same name as another one but a
+    different instruction gets a new name: (name, new name) pairs are returned.
     """
     _check(storage)
     skills, renamed = _name_apart(memory.skills(), storage.get(_SKILLS, []))
@@ -71,7 +71,7 @@ def load_storage(
 
 
 def export_storage(memory: Memory, session: str | None = None) -> dict[str, Any]:
-    """Export everything in the storage format, with the named or the most recent conversation.
+    """Export everything in the storage format, with the named (or most recent) conversation.
 
     Empty entries are left out, unless an import had them.
     """
@@ -98,19 +98,19 @@ def _check(storage: Mapping[str, Any]) -> None:
         if name in storage and not isinstance(storage[name], shape):
             raise BadImport(f"{name} is not a {_JSON_NAMES[shape]}")
     if not all(isinstance(skill, dict) for skill in storage.get(_SKILLS, [])):
-        raise BadImport(f"{_SKILLS} holds something that is not an object")
+        raise BadImport(f"{_SKILLS} contains something that is not an object")
     for turn in storage.get(_CHAT, []):
         fields = turn if isinstance(turn, dict) else {}
         if not all(isinstance(fields.get(name), str) for name in ("role", "text")):
-            raise BadImport(f"{_CHAT} holds something that is not a role and a text")
+            raise BadImport(f"{_CHAT} contains something other than a role and a text")
 
 
 def _name_apart(
     learned: Sequence[Skill], imported: Sequence[Skill]
 ) -> tuple[list[Skill], list[tuple[str, str]]]:
-    """Give skills unique names; returns them, and (name, new name) of those that were renamed.
+    """Give skills unique names; returns them, and (name, new name) pairs for renamed ones.
 
-    A skill with the same name and instruction as a learned one replaces it.
+    A skill with the same name and instruction as a learned one replaces that one.
     """
     known = {skill.get("name"): skill.get("instruction") for skill in learned}
     skills: list[Skill] = []

@@ -14,8 +14,8 @@ from browser.text.words import STOP_WORDS, stem, words
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# Irregular English forms, which a stemmer cannot know, by their base. Without them the recall over
-# long conversations is .4 points lower.
+# Irregular English forms, which a stemmer cannot know, by base form. Without them, recall on long
+# conversations is .4 points lower.
 _FORMS = """
 arise arose arisen; awake awoke awoken; bear bore borne; beat beaten; become became; begin began
 begun; bend bent; bind bound; bite bit bitten; bleed bled; blow blew blown; break broke broken;
@@ -39,10 +39,10 @@ wife wives; wolf wolves; woman women; good better best; bad worse worst
 BASE = {
     form: base for entry in _FORMS.split(";") for base, *forms in (entry.split(),) for form in forms
 }
-"""Irregular form to its base."""
+"""Irregular form → its base form."""
 
 # `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start. French puts a
-# space before the colon; Chinese and Japanese have a colon of their own, without a space behind it.
+# space before the colon; Chinese and Japanese have their own colon, without a space after it.
 _SPEAKER = re.compile(
     r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})"
     r"(?:[ \u00a0\u202f]?:\s+|：\s*)(?=\S)"
@@ -58,11 +58,12 @@ _TIMES = frozenset(
     "year years".split()
 ).union(_MONTHS, _DAYS)
 ASKS, NAMES_TIME = 1, 2
-"""Bits of a memory's traits: it ends with a question mark; it names a time."""
+"""Bits of a memory's traits: `ASKS` means it ends with a question mark, `NAMES_TIME` that it names
+a time."""
 
 
 def index_terms(text: str, left_out: Collection[str] = ()) -> list[str]:
-    """Stem the content words of a text, in order, with repeats; `left_out` are more stop words.
+    """Stem a text's content words, in order, with repeats; `left_out` adds stop words.
 
     Terms are ASCII: words of other scripts are encoded in hexadecimal, so that all databases
     tokenize them alike.
@@ -72,7 +73,7 @@ def index_terms(text: str, left_out: Collection[str] = ()) -> list[str]:
 
 
 def memory_terms(text: str) -> list[str]:
-    """Return the index terms of a memory, after speaker terms for the names before a colon."""
+    """Return a memory's index terms, preceded by speaker terms for the names before a colon."""
     match = _SPEAKER.match(text)
     names = [speaker_term(_ascii(stem(word))) for word in words(match[1])] if match else []
     return [*names, *index_terms(text)]
@@ -83,14 +84,14 @@ def has_speaker(text: str) -> bool:
     return _SPEAKER.match(text) is not None
 
 
-# Marker terms end in hexadecimal, so that no word equals one.
+# Marker terms end in hexadecimal digits, so that no word equals one.
 def speaker_term(term: str) -> str:
-    """Return the marker term of memories in which someone with this name speaks."""
+    """Return the marker term for memories in which someone with this name speaks."""
     return "by" + term.encode().hex()
 
 
 def kind_term(kind: str) -> str:
-    """Return the marker term of memories of a kind."""
+    """Return the marker term for memories of a kind."""
     return "kd" + kind.encode().hex()
 
 
@@ -99,7 +100,7 @@ def _ascii(word: str) -> str:
 
 
 def traits(text: str) -> int:
-    """Return the traits of a text, the bits `ASKS` and `NAMES_TIME`."""
+    """Return a text's traits, the bits `ASKS` and `NAMES_TIME`."""
     found = words(text)
     names_year = any(len(word) == 4 and word.isdecimal() for word in found)
     names_time = names_year or not _TIMES.isdisjoint(found)
@@ -107,7 +108,7 @@ def traits(text: str) -> int:
 
 
 def content_key(text: str) -> str:
-    """Hash the words of a text, without case, punctuation, stop words and citation marks."""
+    """Hash a text's words, ignoring case, punctuation, stop words and citation marks."""
     return hashlib.sha256(" ".join(index_terms(without_citations(text))).encode()).hexdigest()[:24]
 
 
@@ -132,10 +133,10 @@ class Query:
 
 
 def parse_question(text: str) -> Query:
-    """Parse a question: its terms, the months that it names, and whether it asks for a time."""
+    """Parse a question into its terms, the months it names, and whether it asks for a time."""
     question, terms = words(text), index_terms(text, foreign_small_words(text))
     months = {number for number, name in enumerate(_MONTHS, 1) if name in question}
-    # "May" is a month only with a capital in the middle of a sentence: not in "may I", "may have".
+    # "May" is a month only if capitalised in the middle of a sentence: not in "may I", "may have".
     names_may = any(
         word.strip(",.?!") == "May" and previous[-1] not in ".?!"
         for previous, word in pairwise(text.split())

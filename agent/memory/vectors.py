@@ -1,8 +1,8 @@
-"""Search by meaning, if there is an embedding model: vectors of texts, and an index over them.
+"""Searches by meaning if there is an embedding model: text vectors and an index over them.
 
-Vectors are stored by content and model, never by key. The index brings candidates that share no
-word with the question; their cosines are then computed on the full vectors. If the model fails, the
-search uses words alone.
+Vectors are stored by content and model, never by key. The index yields candidates that share no
+word with the question; their cosines are then computed from the full vectors. If the model fails,
+the search uses words alone.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 Vector = Sequence[float]
 
-MAX_INPUT_CHARS = 2_000  # characters of a text that are embedded, as in the reference engine
+MAX_INPUT_CHARS = 2_000  # maximum characters of a text to embed, as in the reference engine
 MAX_CACHED_QUESTIONS = (
     100  # question vectors cached in this process; the store keeps no trace of questions
 )
-MAX_NEAREST = 50  # candidates that meaning alone brings
+MAX_NEAREST = 50  # maximum candidates found by meaning alone
 BATCH_SIZE = 64  # memories embedded before the deadline is checked again
 
 
@@ -54,15 +54,15 @@ class Embedder(Protocol):
     name: str
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Embed texts in one call, in their order; raises `EmbeddingFailed`."""
+        """Embed texts in one call, in order; raises `EmbeddingFailed`."""
         ...
 
 
 class Vectors:
-    """The vectors of one model for the texts and memories of a store.
+    """One model's vectors for a store's texts and memories.
 
     Memories are searchable by words immediately; their vectors follow. New memories are recognised
-    by their ids, which only grow; the table `restated` lists those whose text changed.
+    by their ids, which only increase; the table `restated` lists those whose text changed.
     """
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
@@ -81,7 +81,7 @@ class Vectors:
             return None  # the search uses words alone
 
     def embed(self, texts: Collection[str]) -> dict[str, Vector] | None:
-        """Return the vector of each text, computed or stored; None if the model fails."""
+        """Return each text's vector, computed or stored; None if the model fails."""
         names, model = {text: digest(text) for text in texts}, self._embedder.name
         query = sa.select(embeddings.c.digest, embeddings.c.vector).where(
             embeddings.c.digest.in_(list(names.values())), embeddings.c.model == model
@@ -108,7 +108,7 @@ class Vectors:
         return {text: known[name] for text, name in names.items()}
 
     def near(self, question: str, texts: Collection[str]) -> dict[str, float]:
-        """Return the cosine of a question and each text; {} if the model fails."""
+        """Return the cosine between a question and each text; {} if the model fails."""
         query = self.question(question)
         vectors = None if query is None else self.embed(texts)
         if query is None or vectors is None:
@@ -118,13 +118,13 @@ class Vectors:
     def nearest(
         self, connection: sa.Connection, query: Vector, first: int, last: int
     ) -> Sequence[int]:
-        """List the ids from `first` to `last` of the memories nearest to a question."""
+        """List the ids, between `first` and `last`, of the memories nearest to a question."""
         return self._index.nearest(connection, query, first, last, MAX_NEAREST)
 
     def cosines(
         self, query: Vector, windows: Sequence[Sequence[tuple[float, Any]]]
     ) -> list[float] | None:
-        """Return the cosine of a question and each window of (share, row of a memory).
+        """Return the cosine between a question and each window of (share, memory row) pairs.
 
         None if the model fails.
         """
@@ -135,7 +135,7 @@ class Vectors:
         return [cosine(query, _sum([(s, vectors[text]) for s, text in w])) for w in shares]
 
     def catch_up(self, namespace: int, deadline: float) -> None:
-        """Embed the new memories of a namespace, until `deadline` on the monotonic clock."""
+        """Embed a namespace's new memories until `deadline` on the monotonic clock."""
         notes, name = Notes(self._store, namespace), f"embedded {self._embedder.name}"
         first = namespace << NAMESPACE_SHIFT
         while True:
@@ -146,7 +146,9 @@ class Vectors:
             if vectors is None:
                 return
             with self._store.write() as connection:
-                existing = rows_by_id(connection, texts)  # some may be deleted meanwhile
+                existing = rows_by_id(
+                    connection, texts
+                )  # some may have been deleted in the meantime
                 new = [(id_, vectors[text]) for id_, text in texts.items() if id_ in existing]
                 if new:
                     self._index.put(connection, new)
@@ -156,7 +158,7 @@ class Vectors:
                 return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
-        """List searchable memories to embed: those whose text changed, otherwise the new ones."""
+        """List searchable memories to embed: those whose text changed or, if none, the new ones."""
         last = first + (1 << NAMESPACE_SHIFT) - 1
         query = sa.select(memories).where(memories.c.state == "active", memories.c.terms != "")
         query = query.order_by(memories.c.id).limit(BATCH_SIZE)
@@ -173,12 +175,12 @@ def digest(text: str) -> str:
 
 
 def meaning(kind: str, key: str | None, text: str) -> str:
-    """Return the text of a memory to embed: with its key before it, if that is a name."""
+    """Return the text of a memory to embed, prefixed with its key if that is a name."""
     return f"{key}: {text}" if key and kind in NAMED else text
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """Return the cosine of two vectors; 0 if one is zero or their lengths differ."""
+    """Return the cosine between two vectors; 0 if one is zero or their lengths differ."""
     if len(one) != len(other):
         return 0.0
     size = math.sqrt(_dot(one, one) * _dot(other, other))
@@ -190,7 +192,7 @@ def _dot(one: Vector, other: Vector) -> float:
 
 
 def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
-    """Add vectors weighted by their shares; those of another length than the first are ignored."""
+    """Add vectors weighted by their shares; those of a different length are ignored."""
     total = [parts[0][0] * x for x in parts[0][1]]
     for share, vector in parts[1:]:
         if len(vector) == len(total):
@@ -199,10 +201,10 @@ def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
 
 
 class CodeIndex:
-    """An index of sign bits, 48 bytes a memory, compared by Hamming distance.
+    """An index of sign bits, 48 bytes per memory, compared by Hamming distance.
 
-    Codes that other processes add are seen; changes and deletions only when the store is reopened.
-    That may cost or add a candidate, but never brings back a deleted text.
+    Codes added by other processes are seen; changes and deletions are seen only when the store is
+    reopened. This may lose or add a candidate, but never brings back a deleted text.
     """
 
     def __init__(self, model: str) -> None:
@@ -211,7 +213,7 @@ class CodeIndex:
         self._lock = Lock()
 
     def put(self, connection: sa.Connection, rows: Sequence[tuple[int, Vector]]) -> None:
-        """Save the codes of memories by id, replacing earlier ones."""
+        """Save memories' codes by id, replacing earlier ones."""
         coded = {id_: _code(vector) for id_, vector in rows}
         mine = codes.c.model == self._model
         connection.execute(codes.delete().where(mine, codes.c.memory.in_(list(coded))))
@@ -226,7 +228,7 @@ class CodeIndex:
     def nearest(
         self, connection: sa.Connection, vector: Vector, first: int, last: int, limit: int
     ) -> Sequence[int]:
-        """List the nearest ids, by comparing all codes of the namespace, after reading new ones."""
+        """Read new codes, then list the nearest ids by comparing all codes in the namespace."""
         wanted = _number(_code(vector))
         with self._lock:
             known = self._known.setdefault(first, {})
@@ -251,8 +253,11 @@ def _number(code: bytes) -> int:
     return int.from_bytes(code)
 
 
-MIN_PGVECTOR = (0, 8)  # the first that keeps scanning where a namespace takes little of the index
-MAX_INDEXED_DIMENSIONS = 2_000  # dimensions at most; longer vectors are compared one by one
+MIN_PGVECTOR = (
+    0,
+    8,
+)  # the first version that keeps scanning if a namespace is a small part of the index
+MAX_INDEXED_DIMENSIONS = 2_000  # maximum dimensions; longer vectors are compared one by one
 _CREATE = """
 CREATE TABLE IF NOT EXISTS vectors (
     model text NOT NULL,
@@ -269,7 +274,7 @@ _HAS_SOME = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
 
 
 def _has_pgvector(store: Store) -> bool:
-    """Return whether this Postgres has a pgvector that is new enough, or lets us switch it on."""
+    """Return whether this Postgres has a recent enough pgvector, or lets us enable it."""
     known = sa.text("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     with store.read() as connection:
         version = connection.scalar(known)
@@ -278,21 +283,21 @@ def _has_pgvector(store: Store) -> bool:
         try:
             connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector")
         except exc.DBAPIError:
-            return False  # it takes more rights than we have; words and codes serve as well
+            return False  # we lack the rights to enable it; words and codes also work
     return True
 
 
 class PgVectorIndex:
-    """An index of pgvector."""
+    """A pgvector index."""
 
     def __init__(self, store: Store, model: str) -> None:
-        # The name is inside statements that take no parameters: a hash is safe there.
+        # The name goes into statements that take no parameters; a hash is safe there.
         self._model = hashlib.sha256(model.encode()).hexdigest()[:16]
         with store.write() as connection:
             connection.exec_driver_sql(_CREATE)
 
     def put(self, connection: sa.Connection, rows: Sequence[tuple[int, Vector]]) -> None:
-        """Keep the vectors of memories by id; the first of a model creates its index."""
+        """Save memories' vectors by id; a model's first vector creates its index."""
         length = len(rows[0][1])
         new = connection.scalar(_HAS_SOME, {"model": self._model}) is None
         if new and length <= MAX_INDEXED_DIMENSIONS:
@@ -308,7 +313,7 @@ class PgVectorIndex:
     def nearest(
         self, connection: sa.Connection, vector: Vector, first: int, last: int, limit: int
     ) -> Sequence[int]:
-        """Ask the index, in the namespace alone."""
+        """Query the index within the namespace."""
         connection.exec_driver_sql("SET hnsw.iterative_scan = strict_order")
         query = sa.text(
             f"SELECT memory FROM vectors WHERE model = '{self._model}' "  # noqa: S608 - a hash

@@ -1,9 +1,9 @@
-"""Writes the memory as pages of a wiki, and reads a user's edits of them back.
+"""Writes the memory as wiki pages, and reads back a user's edits to them.
 
-`memories.md` has a section for each saved key: editing one changes the value, removing one deletes
-it. Pages that people write become memories of kind `page` for as long as they exist. All other
-pages are rewritten each time; words of the web are quoted in them with their URL, and are never
-read back as a user's words.
+`memories.md` has a section for each saved key: editing a section changes the value, removing it
+deletes the value. Pages that people write become memories of kind `page` for as long as they exist.
+All other pages are rewritten each time; they quote web text with its URL, which is never read back
+as a user's words.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 MEMORIES = "memories.md"
 _PUBLISHED = "wiki"
-"""Name of the note with a digest for each key of `memories.md` as it was last written."""
+"""Name of the note with a digest for each key in `memories.md` as last written."""
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
 def sync_wiki(
     memory: Memory, folder: str | os.PathLike[str], rules: WikiRules | None = None
 ) -> list[str]:
-    """Read people's edits in a folder, then write all pages; returns the changed paths."""
+    """Read users' edits in a folder, then write all pages; returns the changed paths."""
     entries, wiki = memory.entries, Wiki(folder, rules)
     published = entries.notes.read(_PUBLISHED) or {}
     edited = [
@@ -47,14 +47,14 @@ def sync_wiki(
     changed = [path for path, text in _pages(entries) if wiki.write_file(path, text)]
     digests = {row.key: _digest(_text(row)) for row in entries.all(kinds.REMEMBERED)}
     entries.notes.write(_PUBLISHED, digests)
-    log = f"took up {len(edited)} edits: {', '.join(edited)}" if edited else None
+    log = f"applied {len(edited)} edits: {', '.join(edited)}" if edited else None
     return [*changed, *wiki.sync(log=log)]
 
 
 def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
-    """Delete the memories of removed sections and pages; returns their keys.
+    """Delete the memories for removed sections and pages; returns their keys.
 
-    A value that changed since it was written to the section stays.
+    A value that has changed since it was written to the section is kept.
     """
     text = wiki.read_file(MEMORIES)
     deleted: list[tuple[str, str]] = []
@@ -74,7 +74,7 @@ def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> 
 
 
 def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
-    """Save the sections that people changed or added, and their own pages; returns their keys."""
+    """Save sections that users changed or added, and their own pages; returns their keys."""
     known = {row.key for row in entries.all(kinds.REMEMBERED)}
     drafts = []
     for key, text in _sections(wiki.read_file(MEMORIES) or ""):
@@ -91,14 +91,14 @@ def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) ->
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Parse `## key` sections; headings inside a value are escaped with a backslash."""
+    """Parse `## key` sections; headings within a value are escaped with a backslash."""
     for part in f"\n{text}".split("\n## ")[1:]:
         key, _, value = part.partition("\n")
         yield key.strip(), f"\n{value.strip()}".replace("\n\\#", "\n#")[1:]
 
 
 def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of each page."""
+    """Yield (path, text) for each page."""
     sections = ""
     for row in entries.all(kinds.REMEMBERED):
         if _fits_heading(row.key):
@@ -125,7 +125,7 @@ def _page(title: str, rows: Sequence[Any]) -> str:
 
 
 def _fits_heading(key: str) -> bool:
-    """Return whether a key survives being written as a heading and parsed again."""
+    """Return whether a key is unchanged after being written as a heading and parsed again."""
     return "\n" not in key and key == key.strip()
 
 

@@ -1,1 +1,1 @@
-"""Models: a scripted one, a judge in a folder, and those behind an API."""
+"""Models: a scripted one, the local ones, and those behind an API."""

@@ -1,6 +1,6 @@
-"""Claude through Anthropic's Messages API and its official client (extra `anthropic`).
+"""Claude through Anthropic's Messages API and official client (the `anthropic` extra).
 
-Two prefixes of a request are cached: the tools with the system prompt, which all loops of a run
+Two prefixes of a request are cached: the tools with the system prompt, which all loops in a run
 share, and the conversation so far, with which the next request begins.
 """
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 MAX_REPLY = 8_192
-"""Maximum number of tokens of a reply, which the API requires. A long report is well below it."""
+"""Maximum number of tokens in a reply, which the API requires. A long report is well below it."""
 MAX_REPLY_OLD = 4_096
-"""The maximum of the models called claude-3-…"""
+"""The maximum for the models named claude-3-…"""
 Block = dict[str, Any]
 CACHED: Block = {"type": "ephemeral"}
-"""Marks the end of a prefix to be cached: for five minutes, longer than a step takes."""
+"""Marks the end of a prefix to cache for five minutes, longer than a step takes."""
 _EMPTY = "…"
 """Replaces an empty text, which the API refuses."""
 
@@ -50,7 +50,7 @@ class AnthropicModel(RemoteModel):
         super().__init__(endpoint)
         old = endpoint.model.startswith("claude-3-") and not endpoint.model.startswith("claude-3-7")
         self._longest = MAX_REPLY_OLD if old else MAX_REPLY
-        # The client adds the version to the path by itself.
+        # The client itself adds the version to the path.
         base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         self._client = AsyncAnthropic(
             base_url=base_url, **client_settings(anthropic, endpoint, proxy)
@@ -71,7 +71,7 @@ class AnthropicModel(RemoteModel):
                 stream(piece)
             message = await events.get_final_message()
         if message.stop_reason is None:
-            raise ValueError("the stream broke off")
+            raise ValueError("the stream was cut off")
         return _read_message(message)
 
     def _form(self, request: ModelRequest) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _read_message(message: Any) -> Completion:
     if isinstance(message, str):
         raise ErrorInReply(message, ANOTHER_API)
     if not isinstance(blocks, list):
-        raise ValueError("it has no content")
+        raise ValueError("the message has no content")
     usage = message.usage
     # The API's `input_tokens` exclude those read from and written to the cache; ours do not.
     cached = usage.cache_read_input_tokens or 0

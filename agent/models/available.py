@@ -1,4 +1,4 @@
-"""The language models that are ready to use: by key, from Ollama, from a downloaded file."""
+"""Lists the language models that are ready to use: by key, in Ollama, or as a downloaded file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OLLAMA_SECONDS: Final = 1.0
-"""Ollama is on this machine: it answers immediately, or not at all."""
+"""Ollama runs on this machine: it answers immediately or not at all."""
 
 
 def ollama_models(environ: Mapping[str, str]) -> list[str]:
-    """Return the models that Ollama offers on this machine; empty if it does not answer."""
+    """Return the models that Ollama offers on this machine; empty if it does not respond."""
     default = next(one.base_url for one in PROVIDERS if one.prefix == "ollama")
     address = environ.get("OLLAMA_BASE_URL", default).rstrip("/")
     try:

@@ -1,8 +1,8 @@
 """The interface of all models: messages in, a reply out.
 
-Only the protocol `Model` is required. Further abilities are found by optional attributes: `takes`
-(only some tasks), `sees` (images), `native` (function calling, see `SystemPrompt`), `streams`
-(`reply` accepts a listener), `reply_as` (replies by a JSON Schema) and `start_guided_mode` (code
+Only the protocol `Model` is required. Optional attributes declare further abilities: `takes` (only
+some tasks), `sees` (images), `native` (function calling, see `SystemPrompt`), `streams` (`reply`
+accepts a listener), `reply_as` (replies that follow a JSON Schema) and `start_guided_mode` (code
 does the search, see `agent.loop.guided`).
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and USD of one call; `input_tokens` include `cached_tokens`."""
+    """Tokens and cost in USD of one call; `input_tokens` include `cached_tokens`."""
 
     input_tokens: int = 0
     cached_tokens: int = 0
@@ -35,8 +35,7 @@ class ModelReply:
     """The text of a reply, its usage, and the name of the model that answered.
 
     `fit` says how well the quoted sentence fits the question; only the extractive model sets it.
-    `cut`
-    says that the reply was cut off at its length limit.
+    `cut` means that the reply was cut off at its length limit.
     """
 
     text: str
@@ -56,24 +55,24 @@ class Task(StrEnum):
     REVIEW = "review"
     JUDGE = "judge"
     BACKGROUND = "after"
-    """The background jobs after an answer."""
+    """The post-run tasks."""
     CONDENSE = "condense"
-    """Summarising the old steps of a conversation whose window is full."""
+    """Summarising a conversation's old steps when its window is full."""
     CHALLENGE = "challenge"
-    """Queries for the contrary of claims."""
+    """Queries for pages that contradict claims."""
     REPHRASE = "rephrase"
-    """Other queries where a search found little."""
+    """Alternative queries when a search found little."""
     NUDGE = "nudge"
-    """Not a call: whether it can be asked to continue after an answer without any evidence."""
+    """Not a call: whether the model can be asked to continue after an answer without evidence."""
     FOLLOW_NOTES = "heed"
-    """Not a call: whether it understands notes, such as those about repeated calls."""
+    """Not a call: whether the model understands notes, such as those about repeated calls."""
 
 
 class SystemPrompt(str):
-    """A system prompt with the tools that a model with function calling is offered as functions.
+    """A system prompt, with the tools offered as functions to a model with function calling.
 
-    The functions are a part of the prompt: a request with another one (a plan, a review) offers
-    none. They stay the same for the whole run, since they are the beginning of each request.
+    The functions are part of the prompt: a request with a different prompt (a plan, a review)
+    offers none. They stay the same for the whole run, since each request begins with them.
     """
 
     __slots__ = ("in_text", "tools")
@@ -81,9 +80,9 @@ class SystemPrompt(str):
     tools: Sequence[dict[str, Any]]
 
     def __new__(cls, text: str, tools: Sequence[dict[str, Any]], in_text: str = "") -> Self:
-        """Make a prompt of its text and the tools, in the form of OpenAI's tool calling.
+        """Create a prompt from its text and the tools, in OpenAI's tool calling format.
 
-        `in_text` is the prompt for an endpoint that turns out not to take functions.
+        `in_text` is the prompt for an endpoint that turns out not to accept functions.
         """
         prompt = super().__new__(cls, text)
         prompt.tools, prompt.in_text = tools, in_text
@@ -98,7 +97,7 @@ class Model(Protocol):
     """A language model, or something that behaves like one.
 
     `reply` gets the system prompt and the messages so far, the last one from the user. It does its
-    own retries, and raises a `ModelError` when it fails for good.
+    own retries, and raises a `ModelError` when it finally fails.
     """
 
     name: str
@@ -132,7 +131,7 @@ class Structured(Model, Protocol):
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Answer with an instance of `schema`, in at most `longest` tokens."""
+        """Reply with an instance of `schema`, in at most `longest` tokens."""
         ...
 
 
@@ -142,13 +141,13 @@ def sees(model: object) -> bool:
 
 
 def takes(model: object, task: Task) -> bool:
-    """Whether a model can be asked for a task; by default it can for all."""
+    """Whether a model can be asked for a task; by default, for all tasks."""
     decide = getattr(model, "takes", None)
     return decide is None or bool(decide(task))
 
 
 def uses_native_tools(model: object) -> bool:
-    """Whether a model is called with native functions instead of tool tags; by default not."""
+    """Whether a model is called with native functions instead of tool tags (default: no)."""
     return bool(getattr(model, "native", False))
 
 
@@ -163,14 +162,14 @@ def start_guided_mode(model: Model) -> bool:
 async def ask_model(
     model: Model, system: str, messages: Sequence[Message], on_text: OnText | None = None
 ) -> ModelReply:
-    """Ask a model; `on_text` gets the reply in pieces where the model can stream."""
+    """Ask a model; `on_text` gets the reply in pieces if the model can stream."""
     if isinstance(model, Streaming) and model.streams:
         return await model.reply(system, messages, on_text)
     return await model.reply(system, messages)
 
 
 class ModelWrapper:
-    """A model around another one, with the same abilities; base of those that change replies."""
+    """A wrapper with the same abilities as its model; base class of those that change replies."""
 
     def __init__(self, model: Model) -> None:
         self.name = model.name
@@ -191,14 +190,14 @@ class ModelWrapper:
 
 
 class TextStream:
-    """Passes the pieces of a reply to a listener; restarts when an attempt fails half way."""
+    """Passes the pieces of a reply to a listener; restarts when an attempt fails halfway."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._begun = False
 
     def restart(self) -> None:
-        """Tell the listener to discard what it got so far: that attempt failed."""
+        """Tell the listener to discard what it has received so far, since that attempt failed."""
         if self._begun:
             self._on_text(None)
         self._begun = False
@@ -213,19 +212,19 @@ class TextStream:
 
 
 class CallBudget(Protocol):
-    """The budget of one call: its maximum price is reserved before each attempt."""
+    """The budget for one call: its maximum price is reserved before each attempt."""
 
     def begin(self) -> int | None:
-        """Reserve the price of an attempt; returns the bound on its reply, None if there is none.
+        """Reserve the price of an attempt; returns the limit on its reply, or None for no limit.
 
-        The bound is in tokens. Raises `LimitReached` if the budget is too small for the attempt.
+        The limit is in tokens. Raises `LimitReached` if the budget is too small for the attempt.
         """
 
     def failed(self, *, billed: bool) -> None:
-        """End an attempt without a reply; one that may have been billed stays counted."""
+        """End an attempt without a reply; it stays counted if it may have been billed."""
 
 
-# A context variable, so that retries and fallbacks deep inside a model reach the budget although
-# `Model.reply` has no parameter for it.
+# A context variable, so that retries and fallbacks deep inside a model can reach the budget
+# although `Model.reply` has no parameter for it.
 CALL_BUDGET: ContextVar[CallBudget | None] = ContextVar("CALL_BUDGET", default=None)
-"""The budget of the call being made; a model calls `begin` before each attempt."""
+"""The budget for the current call; a model calls `begin` before each attempt."""

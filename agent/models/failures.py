@@ -1,4 +1,4 @@
-"""Reading a provider's failures: which of our errors they are, and whether a retry may help.
+"""Classifies a provider's failures: which of our errors each is, and whether a retry may help.
 
 | provider says                                              | becomes             | retried |
 |------------------------------------------------------------|---------------------|---------|
@@ -11,7 +11,7 @@
 | 408, 409, 425, 429, 5xx; nothing, half a stream, garbage   | `ModelUnavailable`  | yes     |
 | any other refusal                                          | `ModelError`        | no      |
 
-A failure may come with the status 200, in a stream, or within a choice: its own code counts.
+A failure may have the status 200, or be in a stream or a choice: then its own code counts.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from agent.models.providers import Endpoint
 
 UNREACHED = 0
-"""The status of a call without an answer, or with only a part of one."""
+"""The status of a call with no answer or only part of one."""
 ANOTHER_API = 1
-"""The status of an answer that is not a reply of a model: a web page, or JSON of another kind."""
+"""The status of an answer that is not a model's reply: a web page, or some other JSON."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 _MESSAGE_CHARS = 200
-"""Characters of a provider's message that are passed on."""
+"""Maximum characters of a provider's message to pass on."""
 _VAGUE = "Provider returned error"
-"""OpenRouter's message where the provider's own is in `metadata.raw`."""
-# A stream has the status 200 even if it fails: these are the statuses of its error codes.
+"""OpenRouter's message if the provider's own is in `metadata.raw`."""
+# A stream has the status 200 even if it fails; these are the statuses for its error codes.
 _STATUS_OF_CODE = {
     "authentication_error": 401,
     "billing_error": 402,
@@ -85,7 +85,7 @@ _PAGE = re.compile(
 
 
 class Transient(Temporary):
-    """A failure that is worth a retry; `billed` says that the attempt may have cost something."""
+    """A failure that is worth a retry; `billed` means that the attempt may have cost something."""
 
     def __init__(
         self, error: ResearchError, after: float | None = None, *, billed: bool = False
@@ -95,7 +95,7 @@ class Transient(Temporary):
 
 
 class ErrorInReply(Exception):
-    """A reply with the status 200 that is an error, or not a reply; `body` is its content."""
+    """A response with the status 200 that is an error or not a reply; `body` is its content."""
 
     def __init__(self, body: Any, status: int = UNREACHED) -> None:
         super().__init__(str(body))
@@ -104,7 +104,7 @@ class ErrorInReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A provider's failure; `code` is its name of the cause, `retry_after` seconds to wait."""
+    """A provider's failure; `code` is its name for the cause, `retry_after` the seconds to wait."""
 
     status: int
     message: str
@@ -138,18 +138,18 @@ class Failure:
                 "--model extractive, which needs none.",
             )
         if self.status in (ANOTHER_API, 405) or (self.status == 404 and _PAGE.match(said)):
-            return NotAnEndpoint(f"{endpoint.base_url} answers, but not as a model does: {said}")
+            return NotAnEndpoint(f"{endpoint.base_url} responds, but not like a model API: {said}")
         if self.status == 404 or (refused and _NO_MODEL.search(words)):
-            return ModelUnknown(f"{endpoint.base_url} knows no model {endpoint.model!r}: {said}")
+            return ModelUnknown(f"{endpoint.base_url} has no model {endpoint.model!r}: {said}")
         if self.status == 429:
-            return ModelUnavailable(f"{name} limits the rate, after all retries: {said}")
+            return ModelUnavailable(f"{name} is still rate-limiting after all retries: {said}")
         if self.status in _TEMPORARY or self.status >= 500 or self.status == UNREACHED:
             return ModelUnavailable(f"{name} at {endpoint.base_url} cannot be reached: {said}")
         return ModelError(f"{name} refused the request ({self.status}): {said}")
 
 
 def read_failure(error: Any) -> Failure:
-    """Read an exception of OpenAI's or Anthropic's library, or an error in a reply."""
+    """Read an exception from OpenAI's or Anthropic's library, or an error in a reply."""
     body, response = getattr(error, "body", None), getattr(error, "response", None)
     if isinstance(body, list) and body:  # Gemini's
         body = body[0]
@@ -160,7 +160,7 @@ def read_failure(error: Any) -> Failure:
     if isinstance(raw, dict) and raw.get("raw") and message == _VAGUE:
         message = raw["raw"]
     if not message and response is not None:
-        with suppress(Exception):  # a body that was streamed, and not read
+        with suppress(Exception):  # a body that was streamed and not read
             message = response.text
     own = [detail.get(name) for name in ("code", "type", "status")]
     named = [getattr(error, name, None) for name in ("code", "error_code", "type")]

@@ -1,4 +1,4 @@
-"""Models in GGUF files, served on loopback by llama.cpp during a run (extra `local`).
+"""Models in GGUF files, served on loopback by llama.cpp during a run (the `local` extra).
 
 The server is a separate process with an OpenAI-compatible API, and ends with the run.
 """
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 START_SECONDS = 120.0
-"""Seconds for starting, most of which is reading the weights: two for a gigabyte, if cached."""
+"""Seconds allowed for starting, mostly spent reading the weights: two per gigabyte, if cached."""
 _UP = "up at "
 """Prefix of the line in which the server prints its address."""
 
 
 @asynccontextmanager
 async def serve_model_file(file: str, context_window: int) -> AsyncIterator[str]:
-    """Serve a model file until the block ends; yields the address of the API.
+    """Serve a model file until the block ends; yields the API's address.
 
     Raises `UsageError` if the file or the library is missing, `ModelUnavailable` if the server does
-    not start, for example because the file holds no model.
+    not start, for example because the file does not contain a model.
     """
     command = await asyncio.to_thread(_command, file, context_window)
     process = await asyncio.create_subprocess_exec(
@@ -51,10 +51,10 @@ def _command(file: str, context_window: int) -> list[str]:
     """Return the command that serves a file on a free port; raises `UsageError`."""
     path = Path(file).expanduser()
     if not path.is_file():
-        raise UsageError(f"there is no model file {file}", hint="Name it: local:FILE.gguf.")
+        raise UsageError(f"there is no model file {file}", hint="Use the form local:FILE.gguf.")
     if find_spec("xllamacpp") is None:
         raise UsageError(
-            "local:… needs a library that is not installed: xllamacpp",
+            "local:… requires a library that is not installed: xllamacpp",
             hint="Install it: pip install 'urchin-research[local]'.",
         )
     with socket.socket() as probe:
@@ -71,20 +71,20 @@ async def _address(process: asyncio.subprocess.Process, file: str) -> str:
                 if line.decode(errors="replace").startswith(_UP):
                     return line.decode().removeprefix(_UP).strip()
     except TimeoutError:
-        raise ModelUnavailable(f"{file} was not up after {START_SECONDS:g} s") from None
+        raise ModelUnavailable(f"{file} was not ready after {START_SECONDS:g} s") from None
     raise ModelUnavailable(
-        f"llama.cpp cannot serve {file}", hint="Is it a whole model in GGUF format?"
+        f"llama.cpp cannot serve {file}", hint="Is it a complete model in GGUF format?"
     )
 
 
 def serve(file: str, port: int, context_window: int) -> None:
-    """Serve a model file until stdin is closed; this runs in a process of its own."""
+    """Serve a model file until stdin is closed; this runs in its own process."""
     import xllamacpp  # noqa: PLC0415 - an extra
 
     params = xllamacpp.CommonParams()
     params.model.path, params.port, params.hostnames = file, port, ["127.0.0.1"]
     params.n_ctx, params.n_parallel, params.warmup = context_window, 1, False
-    params.sampling.temp = 0.0  # the likeliest words: a small model should find, not invent
+    params.sampling.temp = 0.0  # the most likely words: a small model should find, not invent
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{_UP}{server.listening_address}\n")

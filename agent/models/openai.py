@@ -1,4 +1,4 @@
-"""Models at OpenAI-compatible endpoints, through the official client; also the wire form."""
+"""Models at OpenAI-compatible endpoints, through the official client, and their wire format."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _ENDS = tuple('.!?)]}>"”»。')
-"""Characters with which a whole reply ends."""
+"""Characters with which a complete reply ends."""
 
 
 class ChatCompletionsModel(RemoteModel):
-    """A model with OpenAI's wire form; parameters that its endpoint does not know are left out."""
+    """A model with OpenAI's wire format; parameters unknown to its endpoint are left out."""
 
     library: ClassVar = openai
 
     @abstractmethod
     async def _create(self, form: Row) -> Any:
-        """Send a request with these arguments of the client; the model is added here."""
+        """Send a request with these client arguments; the model is added here."""
 
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
         form = self._form(request)
@@ -68,13 +68,13 @@ class ChatCompletionsModel(RemoteModel):
     async def _read_stream(self, chunks: Any, stream: TextStream) -> Completion:
         if await is_whole_reply(chunks):
             self.abilities.streams = False
-            # Without validation, as the client does it: endpoints leave fields out.
+            # Without validation, like the client: endpoints leave fields out.
             body = json.loads(await chunks.response.aread())
             return read_completion(
                 ChatCompletion.construct(**body) if isinstance(body, dict) else body
             )
         reader = CompletionReader()
-        # LiteLLM's streams are of another class, and close themselves.
+        # LiteLLM's streams have a different class and close themselves.
         async with chunks if isinstance(chunks, AsyncStream) else nullcontext():
             async for chunk in chunks:
                 stream(reader.add(chunk))
@@ -95,18 +95,18 @@ class OpenAIModel(ChatCompletionsModel):
         await self._client.close()
 
     async def _create(self, form: Row) -> Any:
-        if not self._model:  # the first one that the endpoint lists
+        if not self._model:  # the first model that the endpoint lists
             listed = await self._client.models.list()
             if not listed.data:
                 raise UsageError(
-                    f"{self.endpoint.base_url} lists no model", hint="Name it: --model."
+                    f"{self.endpoint.base_url} lists no models", hint="Name one with --model."
                 )
             self._model = listed.data[0].id
         return await self._client.chat.completions.create(model=self._model, **form)
 
 
 def read_completion(completion: Any) -> Completion:
-    """Read a reply that was not streamed; raises `ErrorInReply` if it is an error, or none."""
+    """Read a reply that was not streamed; raises `ErrorInReply` if it is not a valid reply."""
     if not getattr(completion, "choices", None):
         body = completion.to_dict() if hasattr(completion, "to_dict") else completion
         told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
@@ -121,7 +121,7 @@ def read_completion(completion: Any) -> Completion:
 
 @dataclass(slots=True)
 class CompletionReader:
-    """Reads a reply in chunks: text and arguments in pieces, the usage at the end."""
+    """Reads a reply in chunks: text and arguments in pieces, usage at the end."""
 
     ended: str = ""
     _text: list[str] = field(default_factory=list)
@@ -147,13 +147,13 @@ class CompletionReader:
         part = getattr(choice, "delta", None) or getattr(choice, "message", None)
         if part is None:
             return ""
-        if isinstance(part, dict):  # a message where a stream has its delta
+        if isinstance(part, dict):  # a message in place of a stream's delta
             part = ChatCompletionMessage.construct(**part)
         for call in getattr(part, "tool_calls", None) or []:
             self._add_call(call if not isinstance(call, dict) else _Loose(call))
         if legacy := getattr(part, "function_call", None):
             self._add_call(_Loose({"function": legacy, "index": 0}))
-        # Some endpoints return thoughts in a field of their own, under one of two names.
+        # Some endpoints return thoughts in a separate field, under one of two names.
         thought = getattr(part, "reasoning_content", None) or getattr(part, "reasoning", None)
         self._reasoning.append(thought if isinstance(thought, str) else "")
         self._refusal.append(getattr(part, "refusal", None) or "")
@@ -162,7 +162,7 @@ class CompletionReader:
         return text
 
     def _text_of(self, content: Any) -> str:
-        """Join the parts of a content that is a list; thoughts among them are kept apart."""
+        """Join the parts of a content that is a list; thoughts are kept separate."""
         if not isinstance(content, list):
             return content or ""
         texts = []
@@ -173,13 +173,13 @@ class CompletionReader:
         return "".join(texts)
 
     def result(self) -> Completion:
-        """Return the whole reply; raises `ValueError` if the stream ended too early."""
+        """Return the complete reply; raises `ValueError` if the stream ended too early."""
         text = "".join(self._text)
         whole = [loose_json(arguments) is not None for _, arguments in self._calls.values()]
-        # Some endpoints do not mark the end: then a text or a call must look complete.
+        # Some endpoints do not mark the end; then a text or call must look complete.
         looks_whole = all(whole) if whole else text.rstrip()[-1:] in _ENDS
         if not (self.ended or self._usage or ((text or whole) and looks_whole)):
-            raise ValueError("the stream broke off")
+            raise ValueError("the stream was cut off")
         refusal = "".join(self._refusal)
         return Completion(
             text or refusal,
@@ -193,7 +193,7 @@ class CompletionReader:
 
     def _add_call(self, call: Any) -> None:
         function = getattr(call, "function", None)
-        if function is None:  # a type of call that none of our tools has
+        if function is None:  # a type of call that no tool of ours uses
             return
         function = _Loose(function) if isinstance(function, dict) else function
         index, name, named = getattr(call, "index", None), function.name or "", bool(function.name)
@@ -201,14 +201,14 @@ class CompletionReader:
         if key and key in self._ids:
             index = self._ids[key]
         elif index is None:
-            # Whole replies have no index, nor have streams of some endpoints: a name begins a call.
+            # Complete replies have no index, nor do some endpoints' streams: a name begins a call.
             index = len(self._calls) if named or not self._calls else max(self._calls)
         elif key and index in self._calls and self._ids:  # another call under the same number
             index = max(self._calls) + 1
         if key:
             self._ids[key] = index
         entry = self._calls.setdefault(index, ["", ""])
-        if name != entry[0]:  # in pieces, or repeated with each of its own
+        if name != entry[0]:  # in pieces, or repeated with each piece of arguments
             entry[0] += name
         arguments = function.arguments or ""
         if not isinstance(arguments, str):  # some endpoints return an object instead of its JSON
@@ -217,7 +217,7 @@ class CompletionReader:
 
 
 class _Loose:
-    """Attributes of a dictionary; those that it lacks are None."""
+    """A dictionary's entries as attributes; missing ones are None."""
 
     def __init__(self, row: Row) -> None:
         self._row = row
@@ -228,7 +228,7 @@ class _Loose:
 
 def _read_usage(usage: Any) -> Usage:
     details = getattr(usage, "prompt_tokens_details", None)
-    # DeepSeek has the cached tokens in another field.
+    # DeepSeek reports the cached tokens in another field.
     cached = getattr(details, "cached_tokens", 0) or getattr(usage, "prompt_cache_hit_tokens", 0)
     return Usage(usage.prompt_tokens or 0, cached or 0, usage.completion_tokens or 0)
 
@@ -241,9 +241,9 @@ def _messages(request: ModelRequest, takes: Abilities, *, sees: bool) -> list[Ro
 
 
 def _without_system(rows: list[Row]) -> list[Row]:
-    """Put the system text before the first message of the user; neighbours of one role are joined.
+    """Put the system text before the user's first message; join adjacent messages of one role.
 
-    Templates without a system role also want the roles to alternate.
+    Templates without a system role also require alternating roles.
     """
     joined: list[Row] = []
     for asked in rows:
@@ -273,7 +273,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
-    # Each result is a message. Such messages cannot hold images, so these follow in another one.
+    # Each result is a message. These cannot hold images, so images follow in another message.
     rows: list[Row] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]
@@ -281,7 +281,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
 
 
 def _message(role: str, text: str, images: Sequence[Image]) -> Row:
-    """Write a message; images come before the text, as data URLs."""
+    """Format a message; images come before the text, as data URLs."""
     if not images:
         return {"role": role, "content": text}
     content: list[Row] = []

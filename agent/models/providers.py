@@ -1,4 +1,4 @@
-"""Providers: resolving the name of a model to its endpoint, its client and its price."""
+"""Providers: resolves a model's name to its endpoint, client and price."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 
 
 API = Literal["openai", "anthropic", "litellm", "local"]
-"""The protocol of an endpoint; `litellm` is whatever its library speaks, `local` a model file."""
+"""An endpoint's protocol; `litellm` is whatever its library speaks, `local` a model file."""
 PATIENCE = 120.0
-"""Seconds without a byte before a call fails; the reference engine's bound. Slow models need
-less."""
+"""Seconds without a byte before a call fails, as in the reference engine. Slow models need less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """A provider, by the prefix of its models' names.
 
-    `key` is the environment variable of its key; `default` the model that is used if only that is
-    set; `prices` its name in genai-prices; `native` says that its models have function calling.
+    `key` is the environment variable for its key; `default` the model used if only that key is set;
+    `prices` its name in genai-prices; `native` means that its models have function calling.
     """
 
     prefix: str
@@ -65,18 +64,18 @@ PROVIDERS = (
     Provider("ollama", "http://127.0.0.1:11434/v1", None, native=False),
     Provider("litellm", "", None, native=False, api="litellm"),
 )  # fmt: skip
-"""In the order in which a key in the environment chooses the default model."""
+"""In order of precedence for choosing the default model by the keys in the environment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address and the protocol of a model.
+    """The address and protocol of a model.
 
-    `name` is our name of the model, `model` the provider's, empty for the first that it lists.
-    `sees` says that it is sent images (a refusal is learned), `native` that it is offered tools as
-    functions, `needs_key`
-    that it refuses requests without a key. `patience` are the seconds without a byte before a call
-    fails; `learned` is the file of what endpoints turned out to take.
+    `name` is our name for the model, `model` the provider's, or empty for the first that it lists.
+    `sees` means that it is sent images (a refusal is learned), `native` that it is offered tools as
+    functions, `needs_key` that it refuses requests without a key. `patience` is the number of
+    seconds without a byte before a call fails; `learned` is the file that stores what endpoints
+    turned out to accept.
     """
 
     name: str
@@ -98,12 +97,12 @@ SCRIPTED = "scripted:"
 LOCAL = "local:"
 """Prefix of a model file: `local:/path/to/model.gguf`."""
 _PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google", "xai": "x-ai"}
-"""LiteLLM's names of providers that have another name in genai-prices."""
+"""LiteLLM's names for providers that have another name in genai-prices."""
 _CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}
-"""The model class for a protocol; each is in the module of that name, loaded when needed."""
+"""The model class for each protocol; each is in the module with that name, loaded when needed."""
 SMALL = 4.0
-"""Billions of parameters up to which a model runs in guided mode. A model of 1.5 that was tried did
-not search by itself in any of four questions; the exact limit below 7 was not measured."""
+"""A model with up to this many billion parameters runs in guided mode. A 1.5 billion model did not
+search by itself for any of four questions; the exact limit below 7 was not measured."""
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
 
 
@@ -116,7 +115,7 @@ def default_model(environ: Mapping[str, str]) -> str | None:
 
 
 def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
-    """Return the endpoint of a remote model; raises `UsageError` for an unknown provider.
+    """Return a remote model's endpoint; raises `UsageError` for an unknown provider.
 
     With a `base_url`, a provider's prefix still chooses the protocol; a name without a
     known prefix uses OpenAI's.
@@ -150,13 +149,13 @@ def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) ->
         prices,
         provider.api,
         native=provider.native,
-        # A server at another address may need no key.
+        # A server at another address may not need a key.
         needs_key=provider.key is not None and not other_address,
     )
 
 
 def _meant(name: str, by_prefix: Mapping[str, Provider]) -> str:
-    """Return the full name of a known model without its provider, or with a misspelled one."""
+    """Return the full name of a known model given without its provider or with a misspelled one."""
     prefix, slash, model = name.partition("/")
     if close := get_close_matches(prefix, by_prefix, 1) if slash else []:
         return f"{close[0]}/{model}"
@@ -174,13 +173,11 @@ def find_endpoint(
     environ: Mapping[str, str],
     options: Options | None = None,
 ) -> Endpoint | None:
-    """Return the endpoint of a model; None for the extractive, scripted and plug-in models.
+    """Return a model's endpoint; None for the extractive, scripted and plug-in models.
 
-    Without a name it is the first model at `base_url`, otherwise the default of a provider whose
-    key is set, otherwise the extractive one. `options` override the abilities that the name
-    suggests.
-    Raises
-    `UsageError` for an unknown name.
+    Without a name it is the first model at `base_url`, otherwise the default model of a provider
+    whose key is set, otherwise the extractive model. `options` override the abilities that the name
+    suggests. Raises `UsageError` for an unknown name.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
     if name == EXTRACTIVE or name.startswith(SCRIPTED):
@@ -212,10 +209,10 @@ def is_small(model: str) -> bool:
 
 
 def import_in_background(module: str) -> None:
-    """Import slow modules (a client takes half a second, prices a fifth) before they are needed."""
+    """Import slow modules (a client takes half a second, prices a fifth) ahead of time."""
 
     def load() -> None:
-        with suppress(UsageError):  # reported when the model is made
+        with suppress(UsageError):  # reported when the model is created
             import_module(module)
 
     if module not in sys.modules:
@@ -223,7 +220,7 @@ def import_in_background(module: str) -> None:
 
 
 def remote_model(endpoint: Endpoint, proxy: str | None) -> Model:
-    """Make the model at an endpoint, which is reached through the egress proxy `proxy`.
+    """Create the model at an endpoint, which is reached through the egress proxy `proxy`.
 
     Raises `UsageError` if the client library is not installed.
     """
@@ -237,9 +234,9 @@ def with_price(
 ) -> Usage:
     """Add the price of a call to its usage; 0 if the price is not known.
 
-    `model` is the name of the model that answered, `asked` that of the one asked, which is tried
-    second. `provider` is a name in genai-prices, None for free models. `cache_writes` are input
-    tokens that were written to the provider's cache, for which some charge more.
+    `model` is the name of the model that answered; `asked` is that of the model asked, which is
+    tried second. `provider` is a name in genai-prices, None for free models. `cache_writes` counts
+    input tokens written to the provider's cache, for which some charge more.
     """
     if provider is None:
         return usage

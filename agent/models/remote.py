@@ -1,4 +1,4 @@
-"""The base class of models at an API: retries, adaptation, streaming, native tools, prices.
+"""The base class of models behind an API: retries, adaptation, streaming, native tools, prices.
 
 A subclass names its client library and implements `_call`, which makes one request.
 """
@@ -46,24 +46,25 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 CONNECT_SECONDS = 10.0
-"""Seconds for connecting to a provider; a slower one is down."""
+"""Seconds allowed for connecting to a provider; a slower one counts as down."""
 PICTURE_LEFT_OUT = "[A picture belongs here; this model takes none.]"
 _FREE = (ModelUnauthorized, ModelQuota, UsageError)
-"""Errors of calls that are certainly not billed."""
-# Raised while reading a reply of the wrong form, since the clients do not validate. Anthropic's
-# library raises the last two for a stream that was cut off.
+"""Errors from calls that are certainly not billed."""
+# Raised while reading a malformed reply, since the clients do not validate. Anthropic's library
+# raises the last two for a stream that was cut off.
 _INVALID_REPLY = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RuntimeError)
 _FILTERED = frozenset({"content_filter", "safety", "recitation", "prohibited_content", "refusal"})
 _CUT = frozenset({"length", "max_tokens"})
-"""Names of the reasons why a reply ended, in lower case."""
+"""Names of the reasons for the end of a reply, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """The result of one request: text, calls (name, raw arguments), usage, the model's full name.
 
-    `cache_writes` are input tokens that the provider wrote to its cache; `ended` is the provider's
-    word for why the reply ended; `refused` that the model declined; `reasoning` are its thoughts.
+    `cache_writes` counts input tokens that the provider wrote to its cache; `ended` is the
+    provider's word for why the reply ended; `refused` means that the model declined; `reasoning`
+    holds its thoughts.
     """
 
     text: str
@@ -77,7 +78,7 @@ class Completion:
 
 
 class RemoteModel(ABC):
-    """A model at an endpoint, asked with retries."""
+    """A model at an endpoint, called with retries."""
 
     library: ClassVar[Any]
     """The client library, for its exceptions."""
@@ -89,7 +90,7 @@ class RemoteModel(ABC):
         self.native = endpoint.native
         self.abilities = recall(endpoint)
         self.calls_left: int | None = None
-        """Requests that may still be made; None for any number."""
+        """Number of requests that may still be made; None for no limit."""
 
     @property
     def sees(self) -> bool:
@@ -98,13 +99,13 @@ class RemoteModel(ABC):
 
     @property
     def context(self) -> int | None:
-        """The context window in tokens, where the endpoint has named it."""
+        """The context window in tokens, if the endpoint has reported it."""
         return self.abilities.context
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer, with streaming if `on_text` is given; raises `ModelError` or `UsageError`."""
+        """Reply, with streaming if `on_text` is given; raises `ModelError` or `UsageError`."""
         tools = system.tools if isinstance(system, SystemPrompt) else ()
         stream = TextStream(on_text) if on_text else None
         request = ModelRequest(system, messages, tools, streamed=stream is not None)
@@ -113,7 +114,7 @@ class RemoteModel(ABC):
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Answer with an instance of a JSON Schema, where the endpoint supports that."""
+        """Reply with an instance of a JSON Schema, if the endpoint supports that."""
         return await self._answer(ModelRequest(system, messages, schema=schema, max_tokens=longest))
 
     @abstractmethod
@@ -122,18 +123,18 @@ class RemoteModel(ABC):
 
     @abstractmethod
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
-        """Make one request; raises exceptions of the library or of `_INVALID_REPLY`."""
+        """Make one request; raises exceptions from the library or in `_INVALID_REPLY`."""
 
     def _failure(self, error: Exception) -> Failure:
         return read_failure(error)
 
     async def _answer(self, request: ModelRequest, stream: TextStream | None = None) -> ModelReply:
-        """Make attempts until one succeeds; raises the error of the last one."""
+        """Make attempts until one succeeds; raises the last attempt's error."""
         endpoint = self.endpoint
-        if endpoint.needs_key and not endpoint.key:  # it lets nobody in: it need not be asked
+        if endpoint.needs_key and not endpoint.key:  # it would refuse the request
             raise KeyMissing(
                 f"{self.name} needs a key, and {endpoint.key_name} is not set",
-                hint=f"Keep it with `research keys set {endpoint.key_name}`, set it in the "
+                hint=f"Store it with `research keys set {endpoint.key_name}`, set it in the "
                 "environment, or use --model extractive, which needs none.",
             )
         if endpoint.prices is not None:
@@ -141,7 +142,7 @@ class RemoteModel(ABC):
         return await repeat(MODEL, lambda: self._try(request, stream))
 
     async def _try(self, request: ModelRequest, stream: TextStream | None) -> ModelReply:
-        """Make one attempt within the budget of the call."""
+        """Make one attempt within the call's budget."""
         budget = CALL_BUDGET.get()
         bounds = [request.max_tokens, budget.begin() if budget is not None else None]
         longest = min((bound for bound in bounds if bound is not None), default=None)
@@ -157,7 +158,7 @@ class RemoteModel(ABC):
             raise
 
     async def _complete(self, request: ModelRequest, stream: TextStream | None) -> Completion:
-        """Make one request, adapted to what the endpoint takes.
+        """Make one request, adapted to what the endpoint accepts.
 
         Raises `Transient` if a retry may succeed, otherwise a `ResearchError`.
         """
@@ -170,15 +171,15 @@ class RemoteModel(ABC):
             try:
                 return await self._call(self._adapted(request), stream)
             except (self.library.APITimeoutError, httpx2.TimeoutException) as error:
-                # Not retried: the wait was long, and the next attempt would be silent too.
+                # Not retried: the wait was long, and the next attempt would also time out.
                 raise ModelUnavailable(
-                    f"{self.name} was silent for {self.endpoint.patience:g} s",
+                    f"{self.name} sent nothing for {self.endpoint.patience:g} s",
                     hint="Give a slow model more time with --model-timeout SECONDS.",
                 ) from error
             except (self.library.APIError, httpx2.HTTPError, ErrorInReply) as error:
                 failure, cause = self._failure(error), error
             except _INVALID_REPLY as error:
-                failure, cause = Failure(UNREACHED, f"no reply in its answer: {error}"), error
+                failure, cause = Failure(UNREACHED, f"no reply in the response: {error}"), error
             if not adapt(self.abilities, failure, self._adapted(request), tried):
                 final = failure.error(self.endpoint)
                 if tokens := getattr(final, "tokens", None):
@@ -188,7 +189,7 @@ class RemoteModel(ABC):
             remember(self.endpoint, self.abilities)
 
     def _adapted(self, request: ModelRequest) -> ModelRequest:
-        """Leave out of a request what the endpoint does not take; tools become text."""
+        """Leave out of a request what the endpoint does not accept; tools become text."""
         takes = self.abilities
         if request.tools and not takes.tools:
             system = getattr(request.system, "in_text", "") or request.system
@@ -206,7 +207,7 @@ class RemoteModel(ABC):
         )
 
     def _read(self, completion: Completion) -> ModelReply:
-        """Convert a completion to one text: thoughts, text, then calls as tool tags."""
+        """Convert a completion into one text: thoughts, text, then calls as tool tags."""
         ended = completion.ended.lower()
         empty = not completion.text.strip() and not completion.calls
         if empty and ended in _FILTERED - {"refusal"}:
@@ -217,15 +218,15 @@ class RemoteModel(ABC):
                 hint="Rephrase the question.",
             )
         if empty and ended in _CUT:
-            raise ModelCut(f"the reply of {self.name} was cut at its length limit before an answer")
+            raise ModelCut(f"{self.name}'s reply reached its length limit before an answer")
         text, thought = unwrapped(completion.text), inert(completion.reasoning.strip())
         if empty and thought and ended in ("stop", "end_turn", "tool_calls"):
-            # Some servers file the whole reply as reasoning: its end says that it was all.
+            # Some servers mark the whole reply as reasoning; its end shows that it was complete.
             text, thought = completion.reasoning, ""
         text = f"<<THINK>>{thought}<</THINK>>\n{text}" if thought else text
         text = with_calls(text, completion.calls)
         if not text.strip():
-            raise Transient(ModelUnavailable(f"{self.name} answered with nothing"), billed=True)
+            raise Transient(ModelUnavailable(f"{self.name} returned an empty reply"), billed=True)
         model = completion.model or self.endpoint.model
         usage = with_price(
             completion.usage,
@@ -238,14 +239,14 @@ class RemoteModel(ABC):
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """Return arguments for a client of OpenAI's or Anthropic's library, which take the same.
+    """Return arguments for a client from OpenAI's or Anthropic's library; both take the same.
 
     `proxy` is the egress proxy, None for a direct connection. The library's own retries are off,
-    and proxies and certificates of the environment are ignored.
+    and proxies and certificates from the environment are ignored.
     """
     secure = not endpoint.base_url.startswith("http:")
     return {
-        # The clients need some key, also for a server that needs none.
+        # The clients require some key, even for a server that needs none.
         "api_key": endpoint.key or "none",
         "max_retries": 0,
         "timeout": library.Timeout(endpoint.patience, connect=CONNECT_SECONDS),
@@ -259,7 +260,7 @@ def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict
 
 
 async def is_whole_reply(stream: Any) -> bool:
-    """Whether an endpoint that should stream returned the whole reply instead.
+    """Whether an endpoint that should stream returned a complete reply instead.
 
     Raises `ErrorInReply` for a web page.
     """

@@ -29,10 +29,10 @@ COOLDOWN_SECONDS = 30.0
 
 
 class Router:
-    """Asks the first model that is available; each one does its own retries.
+    """Asks the first available model; each one does its own retries.
 
     A model may be given as its endpoint, which `open_endpoint` opens on the first request. `note`
-    is called with a text for each model that failed.
+    is called with a message for each model that failed.
     """
 
     streams = True
@@ -50,51 +50,51 @@ class Router:
         self._opening = asyncio.Lock()
         self._note = note
         self._clock = clock
-        self._rests_until = [0.0] * len(models)
+        self._cooldown_until = [0.0] * len(models)
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
         """Return the first reply that succeeds; raises the last error if there is none."""
         stream = TextStream(on_text) if on_text else None
-        failure: ResearchError = ModelUnavailable("every model rests after an outage")
+        failure: ResearchError = ModelUnavailable("every model is in cooldown after an outage")
         for n, model in enumerate(self._models):
-            if self._rests(n):
+            if self._in_cooldown(n):
                 continue
             if stream:  # discards what a failed model streamed
                 stream.restart()
             try:
                 return await ask_model(await self._opened(n), system, messages, stream)
-            except ModelContext:  # the conversation is cut, and sent again
+            except ModelContext:  # the conversation is cut and sent again
                 raise
             except (ModelError, UsageError) as error:
-                # An outage may be over soon; a refused key or an empty account stays so; a filtered
-                # or cut reply says nothing about the next.
+                # An outage may end soon; a refused key or empty account will not change; a filtered
+                # or cut reply says nothing about the next one.
                 if isinstance(error, ModelUnavailable):
-                    self._rests_until[n] = self._clock() + COOLDOWN_SECONDS
+                    self._cooldown_until[n] = self._clock() + COOLDOWN_SECONDS
                 elif not isinstance(error, ModelFiltered | ModelCut):
-                    self._rests_until[n] = float("inf")
+                    self._cooldown_until[n] = float("inf")
                 self._note(f"{model.name} failed: {error}")
                 failure = error
         raise failure
 
     async def _opened(self, n: int) -> Model:
-        """Return a model, opened; raises `UsageError` if its client library is not installed."""
+        """Return an opened model; raises `UsageError` if its client library is not installed."""
         model = self._models[n]
         if not isinstance(model, Endpoint):
             return model
-        async with self._opening:  # subtasks ask concurrently: it is opened once
+        async with self._opening:  # subtasks ask concurrently, but it is opened once
             now = self._models[n]
             if isinstance(now, Endpoint):
                 now = self._models[n] = await self._open_endpoint(now)
             return now
 
-    def _rests(self, n: int) -> bool:
-        return self._clock() < self._rests_until[n]
+    def _in_cooldown(self, n: int) -> bool:
+        return self._clock() < self._cooldown_until[n]
 
     def _next_model(self) -> Model | Endpoint | None:
         for n, model in enumerate(self._models):
-            if not self._rests(n):
+            if not self._in_cooldown(n):
                 return model
         return None
 
@@ -105,7 +105,7 @@ class Router:
 
     @property
     def sees(self) -> bool:
-        """Whether the model that would be asked now accepts images; others leave them out."""
+        """Whether the model that would be asked now accepts images; other models leave them out."""
         model = self._next_model()
         return model is not None and sees(model)
 
@@ -115,7 +115,7 @@ class Router:
         return all(map(uses_native_tools, self._models))
 
     async def aclose(self) -> None:
-        """Close all models that were opened."""
+        """Close all opened models."""
         for model in self._models:
             if not isinstance(model, Endpoint):
                 await model.aclose()

@@ -1,15 +1,15 @@
-"""A model with its replies in a file: for tests, CI and demonstrations.
+"""A model that reads its replies from a file, for tests, CI and demonstrations.
 
 The file is JSON Lines: each line is a reply, a JSON string or `{"reply": "…"}`. With an optional
 `"expect": "regex"` the script fails if the last message does not match. A plain text file with
 replies separated by lines of `---` works too.
 
-Placeholders keep a script independent of numbering: `{{1}}` is the first passage id of the last
+Placeholders keep a script independent of numbering: `{{1}}` is the first passage id in the last
 message, `{{passage:WORDS}}` the id in a line with these words, `{{ref:NAME}}` the ref of the first
-element of a snapshot with this name, `{{ref:NAME@ROW}}` that in a line with ROW.
+element with this name in a snapshot, `{{ref:NAME@ROW}}` the ref in a line with ROW.
 
 A line with `"for": "plan"` (or `review`, `judge`, `after`) answers that task. A script without such
-lines is only asked for the question.
+lines only answers the question.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
-"""Removed before elements are looked for: a guide has examples of them."""
+"""Removed before searching for elements, since a guide contains examples of them."""
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
 _FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
@@ -46,7 +46,7 @@ class ScriptedReply:
 
 
 class ScriptedModel:
-    """Replies from a script, one line for each request; it accepts images, and ignores them."""
+    """Replies from a script, one line per request; it accepts images but ignores them."""
 
     sees = True
 
@@ -66,7 +66,7 @@ class ScriptedModel:
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""
-        # A resumed run has made some rounds before: it continues at the line of its last one.
+        # A resumed run has already made some rounds: it continues from the line of the last one.
         self._next = max(self._next, _count_rounds(messages))
         if self._next >= len(self._replies):
             raise ModelUnavailable(
@@ -78,7 +78,7 @@ class ScriptedModel:
         if line.expect and not re.search(line.expect, last):
             raise ModelUnavailable(
                 f"reply {self._next} expects /{line.expect}/, but the message is: {last[:200]}",
-                hint="The run went another way than the script.",
+                hint="The run took a different path from the script.",
             )
         sent = len(system) + sum(len(message.content) for message in messages)
         text = _fill(line.reply, _GUIDE.sub("", last))
@@ -98,7 +98,7 @@ class ScriptedModel:
 
 
 def _count_rounds(messages: Sequence[Message]) -> int:
-    """Count the replies that called tools."""
+    """Count the replies that call tools."""
     return sum(
         message.role == "assistant" and after.content.startswith("[Tool result for ")
         for message, after in itertools.pairwise(messages)
@@ -127,7 +127,7 @@ def _line(line: str, number: int, name: str) -> ScriptedReply:
 
 
 def _fill(reply: str, message: str) -> str:
-    """Replace the placeholders of a reply; one that matches nothing is not changed."""
+    """Replace the placeholders in a reply; those that match nothing are left unchanged."""
     passages = list(dict.fromkeys(_PASSAGE.findall(message)))
 
     def replacement(match: re.Match[str]) -> str:

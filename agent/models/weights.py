@@ -1,4 +1,4 @@
-"""Small models to download through the egress guard, pinned by address, size and SHA-256."""
+"""Small models for download through the egress guard, pinned by address, size and SHA-256."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Weights:
 KNOWN: Final = (
     Weights(
         "small",
-        # Apache 2.0. The address names a revision: what is behind it does not change. The hash is
-        # the one that Hugging Face reports for the file (`x-linked-etag`).
+        # Apache 2.0. The address names a revision, so its content does not change. The hash is the
+        # one that Hugging Face reports for the file (`x-linked-etag`).
         "https://huggingface.co/Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/"
         "91cad51170dc346986eccefdc2dd33a9da36ead9/qwen2.5-1.5b-instruct-q4_k_m.gguf",
         1_117_320_736,
@@ -60,7 +60,7 @@ KNOWN: Final = (
 
 
 def models_folder(data: Path) -> Path:
-    """Return the folder of the downloaded models below a data folder."""
+    """Return the folder for downloaded models in a data folder."""
     return data / "models"
 
 
@@ -75,11 +75,11 @@ async def pull(
     policy: EgressPolicy,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Path:
-    """Download a model file unless it is there, and return its path.
+    """Download a model file unless it exists, and return its path.
 
-    What an interrupted download left is continued. `progress` gets the bytes so far and in all.
-    Raises `WebOutOfReach` if the server cannot be reached or breaks off, `UsageError` if the file
-    cannot be written or has another hash, in which case it is deleted.
+    An interrupted download is resumed. `progress` gets the bytes so far and the total. Raises
+    `WebOutOfReach` if the server cannot be reached or the connection breaks, `UsageError` if the
+    file cannot be written or has the wrong hash; in the latter case it is deleted.
     """
     target = models_folder(data) / weights.file
     if target.is_file():
@@ -94,8 +94,8 @@ async def pull(
         if found != weights.sha256:
             part.unlink()
             raise UsageError(
-                f"{weights.url} has the SHA-256 {found}, not {weights.sha256}: it was deleted",
-                hint="Do not use this file. Try again later, or name another address.",
+                f"{weights.url} has the SHA-256 {found}, not {weights.sha256}; it was deleted",
+                hint="Do not use this file. Try again later, or use another address.",
             )
         part.replace(target)
     except OSError as error:
@@ -104,7 +104,7 @@ async def pull(
 
 
 def _read_part(part: Path) -> tuple[int, _Hash]:
-    """The size and the hash of the part that was downloaded before."""
+    """Return the size and hash of the part that was already downloaded."""
     done, digest = 0, sha256()
     with suppress(FileNotFoundError), part.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -121,7 +121,7 @@ async def _download(
     digest: _Hash,
     progress: Callable[[int, int], None],
 ) -> _Hash:
-    """Append the rest to `part`, after its `done` bytes; return the hash of the whole file."""
+    """Append the rest to `part` after its `done` bytes; return the hash of the whole file."""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
         async with (
@@ -134,13 +134,15 @@ async def _download(
         ):
             with typed_errors(weights.url):
                 async with client.stream("GET", weights.url, headers=headers) as response:
-                    if response.status_code == httpx2.codes.OK and done:  # it sends all of it again
+                    if (
+                        response.status_code == httpx2.codes.OK and done
+                    ):  # the server sends the whole file again
                         done, digest = 0, sha256()
                     elif response.status_code not in (
                         httpx2.codes.OK,
                         httpx2.codes.PARTIAL_CONTENT,
                     ):
-                        raise WebOutOfReach(f"{weights.url} answers {response.status_code}")
+                        raise WebOutOfReach(f"{weights.url} returned {response.status_code}")
                     total = done + int(response.headers.get("Content-Length") or 0)
                     with part.open("ab" if done else "wb") as file:
                         async for chunk in response.aiter_raw():
@@ -152,10 +154,10 @@ async def _download(
                         os.fsync(file.fileno())
     except Refused as error:
         raise WebOutOfReach(
-            str(error), hint="--allow-private HOST allows a private one."
+            str(error), hint="--allow-private HOST allows a private address."
         ) from error
     except BrowserError as error:
         raise WebOutOfReach(
-            f"the download stopped: {error}", hint="Run it again: it continues where it stopped."
+            f"the download stopped: {error}", hint="Run the command again to resume it."
         ) from error
     return digest

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
 
 RESULT_CAP = 3_000
-"""UTF-16 units above which the JSON of a result is cut, unless the tool has its own bound."""
+"""UTF-16 units above which a result's JSON is cut, unless the tool has its own limit."""
 RESULT_CUT = 2_500
-"""UTF-16 units to which the texts of such a result are cut at first."""
+"""UTF-16 units to which the texts in such a result are first cut."""
 _MAX_INT_BITS = 1024
 """Larger integers are infinite in JavaScript."""
 _CUT_MARK = "…[truncated]"
@@ -32,18 +32,18 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Caller(Protocol):
-    """Makes the tool calls: the policy, or a record of earlier results."""
+    """Makes tool calls: the policy, or a record of earlier results."""
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Make a call; returns a function that finishes it, to be called in tag order."""
 
 
 def format_results(results: Sequence[Observation]) -> str:
-    """Format the results of one step as one user message, in tag order."""
+    """Format one step's results as one user message, in tag order."""
     lines = []
     for result in results:
         body = capped_json(result.data) if result.capped else to_json(result.data)
-        # Data and web text may have words of a page, which could imitate tags and headers.
+        # Data and web text may contain words from a page, which could imitate tags and headers.
         lines.append(f"[Tool result for {result.tool}]: {inert(body)}\n")
         if result.web:
             lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
@@ -59,7 +59,7 @@ def capped_json(data: Any) -> str:
     text = to_json(data)
     if js.length(text) <= RESULT_CAP:
         return text
-    # Many medium texts may be too long together, so the limit is halved until all fits.
+    # Many medium-length texts may be too long together, so the limit is halved until all fit.
     limit = RESULT_CUT
     while limit > 0:
         shorter = to_json(cut_texts(data, limit))
@@ -70,7 +70,7 @@ def capped_json(data: Any) -> str:
 
 
 def cut_texts(data: Any, limit: int) -> Any:
-    """Cut the texts in JSON data to `limit` UTF-16 units, and its lists to fiftieths of that."""
+    """Cut texts in JSON data to `limit` UTF-16 units, and lists to a fiftieth as many items."""
     if isinstance(data, str) and js.length(data) > limit:
         return js.cut(data, limit) + _CUT_MARK
     if isinstance(data, Mapping):

@@ -1,6 +1,6 @@
-"""How other systems write calls: one table. A new form is one row, and one example in the tests.
+"""The forms in which other systems write calls. A new form needs a row and a test example.
 
-Where a form is read and where it only is a quotation is decided in `agent.protocol.replies`.
+`agent.protocol.replies` decides where a form is read and where it is only a quotation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 MAX_CODE: Final = 8_000
-"""Characters of a call in Python that are parsed: a call has a few hundred."""
+"""Maximum characters of a call in Python to parse; a call has a few hundred."""
 _NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
 FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 CALL_TOOL: Final = "CALL_TOOL"
@@ -29,7 +29,7 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         "parameters": {
             "properties": {
                 "name": {"type": "string"},
-                # Some providers refuse an object whose fields are not described.
+                # Some providers refuse objects whose fields are not described.
                 "arguments": {"type": "string", "description": "JSON object"},
             },
             "required": ["name"],
@@ -37,13 +37,13 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         },
     },
 }
-"""The function through which a model calls tools that are not functions of their own."""
+"""The function through which a model calls tools that are not functions themselves."""
 
 
 class Form(NamedTuple):
-    """A form of calls: its name, its beginning and end as patterns, how its arguments are written.
+    """A form of calls: its name, patterns for its beginning and end, and its argument format.
 
-    A row whose form is inside another one comes first. Text with such a form is not an answer.
+    A form that can appear inside another one comes first. Text with such a form is not an answer.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Form(NamedTuple):
 
 
 def read_json(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Read calls in JSON: an object, a list, or objects separated by `;` or lines."""
+    """Read calls in JSON: an object, a list, or objects separated by `;` or newlines."""
     value = loose_json(text)
     if value is None and text.count("{") > 1:
         value = [loose_json(part) for part in re.split(r";\s*|(?<=\})\s*\n\s*(?=\{)", text)]
@@ -67,7 +67,7 @@ def read_json(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _read_call(row: Any) -> tuple[str, str] | None:
-    """Read a call in JSON with its arguments in a field; returns name and arguments."""
+    """Read a call in JSON with its arguments in one field; returns name and arguments."""
     if isinstance(row, dict) and isinstance(row.get("function"), dict):
         row = row["function"]
     if not isinstance(row, dict):
@@ -84,7 +84,7 @@ def _read_call(row: Any) -> tuple[str, str] | None:
 def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
     """Read a call with its arguments beside its name: `{"tool": "READ", "url": "…"}`.
 
-    In the field `name` the case must match, since other data may have the name `read`.
+    In the field `name`, case must match, since other data may have the name `read`.
     """
     if not isinstance(row, dict):
         return None
@@ -121,7 +121,7 @@ _TOKENS = re.compile(r"<\|[^|>]*\|>|\[(?:ARGS|TOOL_CALLS)\]|\[CALL_ID\]\w*")
 
 
 def tool_name(text: str, names: Mapping[str, str] | None = None) -> str:
-    """Return the name of a tool without what servers leave around it: `functions.READ:0`."""
+    """Return a tool's name without what servers add around it: `functions.READ:0`."""
     words = re.findall(r"[\w-]+", _TOKENS.sub(" ", text))
     found = next((word for word in words if word.casefold() not in _NOISE), text)
     return (names or {}).get(found.casefold(), found)
@@ -143,7 +143,7 @@ def read_named(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def read_python(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Read calls of offered tools as Python; nothing is run."""
+    """Read calls to offered tools written as Python; nothing is executed."""
     calls = []
     try:
         with warnings.catch_warnings():

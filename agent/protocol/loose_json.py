@@ -1,4 +1,4 @@
-"""JSON as models write it: in a fence, with words around it, or with wrong quotes and commas."""
+"""Parses JSON as models write it: in a fence, inside text, or with wrong quotes and commas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FENCE = re.compile(r"```(?:json)?\s*")
 
 
 def loose_json(text: str) -> Any | None:
-    """Parse a text as JSON, or the object from its first to its last brace; None if neither."""
+    """Parse a text as JSON, or the object from its first to its last brace; None if both fail."""
     plain = js.trim(_FENCE.sub("", text))
     start, end = plain.find("{"), plain.rfind("}")
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
@@ -24,13 +24,13 @@ def loose_json(text: str) -> Any | None:
 
 
 def loose_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object in a text after its thoughts; empty if there is none."""
+    """Parse the JSON object that follows the thoughts in a text; empty if there is none."""
     value = loose_json(text.rpartition("<</THINK>>")[2])
     return value if isinstance(value, dict) else {}
 
 
 def repair_object(text: str) -> dict[str, Any] | None:
-    """Parse an object in JSON with wrong quotes, commas or brackets; None if that fails."""
+    """Parse a JSON object with wrong quotes, commas or brackets; None if that fails."""
     import json_repair  # noqa: PLC0415 - hardly ever needed
 
     try:
@@ -43,5 +43,5 @@ def repair_object(text: str) -> dict[str, Any] | None:
 
 
 def _refuse_constant(name: str) -> Any:
-    """Refuse `NaN` and `Infinity`, which Python's parser accepts by default."""
+    """Reject `NaN` and `Infinity`, which Python's parser accepts by default."""
     raise ValueError(f"{name} is not valid JSON")

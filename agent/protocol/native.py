@@ -1,8 +1,8 @@
 """Native function calls: converts a model's calls to tool tags, and the conversation back.
 
 Whatever the transport, a reply is one text, so that all replies are recorded, replayed and parsed
-the same way. A model with native function calling gets the conversation in its own form, which is
-made from that text.
+in the same way. A model with native function calling gets the conversation in its own form, which
+is generated from that text.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _RESULT = "\n[Tool result for "
 _ABOVE = "(given with the first result)"
 _BARE = "input"
-"""The field for a parameter that is not a JSON object, if the tool is not known."""
+"""The field for a parameter that is not a JSON object, if the tool is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
-    """A call in native form; its id is made from its place in the conversation."""
+    """A call in native form; its id is derived from its position in the conversation."""
 
     # Nine letters and digits: Mistral's API accepts no other length.
     id: str
@@ -38,7 +38,7 @@ class NativeCall:
 
 @dataclass(frozen=True, slots=True)
 class NativeTurn:
-    """A message in native form: a text with calls, or the results of calls (id, text)."""
+    """A message in native form: a text with calls, or call results (id, text)."""
 
     role: str
     text: str
@@ -48,7 +48,7 @@ class NativeTurn:
 
 
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
-    """Append calls (name, raw arguments) to the text of a reply, as tool tags."""
+    """Append calls (name, raw arguments) to a reply's text as tool tags."""
     lines = [text] if text else []
     for name, arguments in calls:
         called, raw = _called(tool_name(name), arguments)
@@ -57,7 +57,7 @@ def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
 
 
 def _called(name: str, arguments: str) -> tuple[str, str]:
-    """Return name and raw arguments of the tool that is called, if need be through CALL_TOOL."""
+    """Return the called tool's name and raw arguments, unwrapping CALL_TOOL if necessary."""
     if name != CALL_TOOL:
         return name, arguments
     fields = loose_object(arguments)
@@ -70,11 +70,11 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
     """Convert a conversation to native form; without `tools` the texts stay as they are.
 
     The results of a turn's calls are in the message after it; calls without results stay text.
-    Tools that are no functions are called through CALL_TOOL.
+    Tools that are not functions are called through CALL_TOOL.
     """
     fields = _first_fields(tools)
     turns: list[NativeTurn] = []
-    waiting: tuple[NativeCall, ...] = ()  # calls whose results come in the next message
+    waiting: tuple[NativeCall, ...] = ()  # calls whose results are in the next message
     for index, message in enumerate(messages):
         if not tools:
             turns.append(NativeTurn(message.role, message.content, message.images))
@@ -90,7 +90,7 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
 
 
 def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the first field of each tool, which a parameter that is not a JSON object fills."""
+    """Return each tool's first field, which takes a parameter that is not a JSON object."""
     functions = [tool["function"] for tool in tools]
     return {f["name"]: next(iter(f["parameters"].get("properties", {})), _BARE) for f in functions}
 
@@ -109,9 +109,9 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
 
 
 def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
-    """Split a message into the results of calls.
+    """Split a message into call results.
 
-    Of a message that was cut to fit the window, the first call gets the whole text.
+    If the message was cut to fit the window, the first call gets the whole text.
     """
     if not calls:
         return NativeTurn("user", message.content, message.images)

@@ -1,13 +1,13 @@
-"""Reads a model's reply: removes what is around it and finds its calls; the remainder is text.
+"""Reads a model's reply: removes its wrapping and finds its calls; the remainder is text.
 
 `<<TOOL:NAME:param>>` calls a tool, `<<THINK>>…<</THINK>>` is a thought; the rest is text. The reply
 is read once from left to right: tags inside a thought are not run, and an unclosed thought extends
 to the end. A parameter ends at the first `>>` outside quotes and JSON.
 
 Models are trained on other forms, and servers pass on what their templates add. Before parsing,
-`unwrapped` turns thoughts and channels into our thoughts and drops invented turns of the
-conversation; calls in one of the `FORMS` of `agent.protocol.forms` are rewritten into our tags; of
-a reply without a call, special tokens and a fence, tag or JSON field around all of it are removed.
+`unwrapped` turns thoughts and channels into our thoughts and drops invented conversation turns;
+calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags; in a reply without
+a call, special tokens and a fence, tag or JSON field around all of it are removed.
 
 Security: a form counts only where it is the reply's own, not where it is quoted (`…`, “…”, > …);
 text from the web never has one, since `inert` breaks the beginning of each.
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from agent.protocol.forms import Form
 
 NOT_FOUND: Final = "NOT_FOUND"
-"""An answer that begins with this word says that the evidence does not have the answer."""
+"""An answer that begins with this word says that the evidence does not contain the answer."""
 MARKUP: Final = "*_`# \n"
-"""Markdown that may come before that word."""
+"""Markdown that may precede that word."""
 MAX_CALLS: Final = 40
-"""Calls of a reply that are parsed with quotes and brackets; the others, which a reply that repeats
-itself has by the thousand, end at the next `>>`."""
+"""Maximum calls in a reply that are parsed with quotes and brackets; further ones, of which a
+repetitive reply has thousands, end at the next `>>`."""
 
 _THINK_OPEN, _THINK_CLOSE = "<<THINK>>", "<</THINK>>"
 _TOKEN = re.compile(r"<<THINK>>|<<TOOL:([A-Za-z0-9_]+)(>>|:)")
@@ -67,7 +67,7 @@ _ROLE_TURN = re.compile(
 )
 _LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“", "`": "ˋ", "{": "｛"}
 _STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
-# Atomic groups, not `*+`: Python before 3.11.5 matches that wrongly around a lookahead.
+# Atomic groups instead of `*+`, which Python before 3.11.5 matches wrongly around a lookahead.
 _QUOTED = re.compile(r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 # In a parameter that is not JSON (`5" screen`), a quote must close on its line, before the next
 # tag.
@@ -114,15 +114,15 @@ _FOREIGN_MARKS = re.compile(
     r"|<grok:render\b.{0,600}?</grok:render>",
     re.DOTALL,
 )
-"""Citation marks of other systems, which name nothing that was read here."""
+"""Citation marks from other systems, which refer to nothing that was read here."""
 _OUR_MARK = re.compile(r"【(S\d{1,5})[†:\s]{0,3}(¶\d{1,5})[^】¶\n]{0,20}】")
-"""A citation of ours in another system's brackets."""
+"""One of our citations in another system's brackets."""
 _UNKNOWN_FORM = re.compile(
     r"<\|[^\n]{1,60}?\|>|</?(?:\w+[:_])?(?:invoke|tool|function|parameter|arg)(?:_\w+)?[\s=>]"
     r"|\[\[?(?:/?TOOL|CALL)[^\]\n]*\]|<<TOOL:",
     re.IGNORECASE,
 )
-"""Signs of a call that cannot be read."""
+"""Signs of an unreadable call."""
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _PATTERNS = [
     (re.compile(f"(?:{form.begin})(.*?)(?:{form.end}|\\Z)", re.DOTALL | re.MULTILINE), form)
@@ -136,7 +136,7 @@ _FENCED_TAGS = re.compile(
     rf"```[\w-]*\s*((?:{_TOOL_OPEN}(?:(?!```|{_TOOL_OPEN}).)*>>\s*)+)```", re.DOTALL
 )
 _OPENERS = re.compile(r"(?:<[^<>]*>|\s)+\Z")
-"""The wrappers of a form, which may be between a quotation mark and the call."""
+"""A form's wrappers, which may stand between a quotation mark and the call."""
 
 
 def gives_up(answer: str) -> bool:
@@ -145,14 +145,15 @@ def gives_up(answer: str) -> bool:
 
 
 def inert(text: str) -> str:
-    """Make tags, headers and role turns in a web text harmless, but still legible."""
-    # Each character is replaced by one other, so that positions in a saved text stay valid.
+    """Make tags, headers and role turns in a web text harmless but still legible."""
+    # Each character is replaced with exactly one other, so that positions in a saved text stay
+    # valid.
     replaced = _MARKERS.sub(lambda m: _LOOKALIKES[m[0]], text)
     return _ROLE_TURN.sub(r"\1\2：", replaced)
 
 
 def format_call(name: str, arguments: str) -> str:
-    """Format a call as a tag; JSON is written in one form, other arguments stay as they are."""
+    """Format a call as a tag; JSON is normalised, other arguments are left unchanged."""
     value = loose_json(arguments) if arguments.strip() else None
     if isinstance(value, str) and isinstance(twice := loose_json(value), dict):
         value = twice  # encoded twice
@@ -166,10 +167,10 @@ def format_call(name: str, arguments: str) -> str:
 def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     """Split a reply into thoughts, tool calls in tag order, and the text without the thoughts.
 
-    The text keeps its tool tags: it becomes the assistant's turn of the conversation. `tools` are
+    The text keeps its tool tags: it becomes the assistant's turn of the conversation. `tools` holds
     the names of the tools that can be called.
     """
-    # Other forms become ours first, so that there is only one grammar to keep safe.
+    # Other forms are converted to ours first, so that only one grammar must be kept safe.
     reply = _in_our_form(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []
@@ -196,7 +197,7 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     kept.append(reply[at:])
     text = trim("".join(kept))
     if tools and calls and all(call.name == _PLACEHOLDER for call in calls):
-        calls.clear()  # the model copied the example of the prompt
+        calls.clear()  # the model copied the prompt's example
     nested = (
         bool(tools)
         and bool(calls)
@@ -236,9 +237,9 @@ def _call_end(reply: str, start: int, before: int) -> int | None:
 
 
 def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
-    """Rewrite the forms of other protocols; a reply in our form is returned as it is.
+    """Rewrite other protocols' forms; a reply in our form is returned unchanged.
 
-    `names` maps the tools' names in lower case to the names.
+    `names` maps lower-case tool names to the actual names.
     """
     reply = unwrapped(reply)
     before = reply
@@ -260,13 +261,13 @@ def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
 
 
 def unwrapped(reply: str) -> str:
-    """Write thoughts in our form, and drop the turns that a model invents for the user."""
+    """Rewrite thoughts in our form, and drop turns that a model invents for the user."""
     if "｜" in reply:
         reply = re.sub(r"<(/?)｜DSML｜", r"<\1", reply)
         reply = re.sub(r"<｜([^<>｜\n]{1,40})｜>", lambda m: f"<|{m[1].replace('▁', '_')}|>", reply)
     reply = _PREFIXES.sub(r"<\1", reply)
     for opens, closes in _THOUGHTS:
-        # Some chat templates write the opening tag themselves, so that the reply lacks it.
+        # Some chat templates write the opening tag themselves, so the reply lacks it.
         if closes in reply and opens not in reply and opens != "<|channel>thought":
             reply = f"{opens}{reply}"
         reply = reply.replace(opens, _THINK_OPEN)
@@ -278,7 +279,7 @@ def unwrapped(reply: str) -> str:
 
 
 def _without_wrapping(text: str) -> str:
-    """Remove special tokens, and a fence, a tag, a role or a JSON field around all of an answer."""
+    """Remove special tokens, and a fence, tag, role or JSON field around the whole answer."""
     text = _OUR_MARK.sub(r"[\1\2]", text)
     text = trim(_ROLE.sub("", _SPECIAL.sub("", _FOREIGN_MARKS.sub("", text))))
     if (end := _ANSWER_TAG.search(text)) and (opening := f"<{end[1]}>") in text:
@@ -296,7 +297,7 @@ def _without_wrapping(text: str) -> str:
 
 
 def _rewritten(found: re.Match[str], form: Form, names: Mapping[str, str]) -> str:
-    """Rewrite the calls of a match as tags; what is quoted or no call stays as it is."""
+    """Rewrite the calls in a match as tags; quotations and non-calls are left unchanged."""
     if _is_quoted(found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]):
         return found[0]
     inside = found[1].strip()
@@ -307,7 +308,7 @@ def _rewritten(found: re.Match[str], form: Form, names: Mapping[str, str]) -> st
 
 
 def _is_quoted(line: str) -> bool:
-    """Whether what follows the beginning of a line is in a quotation or in code within a line."""
+    """Whether the text after this beginning of a line is in a quotation or inline code."""
     in_code = line.replace("```", "").count("`") % 2 == 1
     in_quotes = any(line.count(opens) > line.count(closes) for opens, closes in ("“”", "«»", "„“"))
     before = _OPENERS.sub("", line)
@@ -315,7 +316,7 @@ def _is_quoted(line: str) -> bool:
 
 
 def _tags(text: str, readers: tuple[Any, ...], names: Mapping[str, str]) -> str:
-    """Convert the calls in a text to tags; empty if it is anything else."""
+    """Convert the calls in a text to tags; empty if it contains anything else."""
     for read in readers:
         if calls := read(text, names):
             return "\n".join(format_call(tool_name(name, names), args) for name, args in calls)
@@ -325,7 +326,7 @@ def _tags(text: str, readers: tuple[Any, ...], names: Mapping[str, str]) -> str:
 def _rewrite_actions(reply: str, names: Mapping[str, str]) -> str:
     """Rewrite the first `Action: NAME` with its input, or take the text after `Final Answer:`.
 
-    What follows the action is dropped: the model invented its observation.
+    What follows the action is dropped, since the model invented its observation.
     """
     before, action, rest = _partition_line(reply, "Action:")
     name, _, rest = rest.partition("\n")
@@ -346,7 +347,7 @@ def _partition_line(text: str, prefix: str) -> tuple[str, str, str]:
 
 
 def _in_known_names(reply: str, names: Mapping[str, str]) -> str:
-    """Correct the case of names, rewrite `<NAME>…</NAME>`, and close an unclosed last tag."""
+    """Correct the case of names, rewrite `<NAME>…</NAME>`, and close the last tag if unclosed."""
     for name in names.values():
         reply = _rewrite_element(reply, name)
     pieces = _ANY_CASE.split(reply)

@@ -1,1 +1,1 @@
-"""Plug-ins of Urchin in a package of their own: what few people miss. See docs/plugins.md."""
+"""Plug-ins for Urchin in a separate package: features that few people need. See docs/plugins.md."""

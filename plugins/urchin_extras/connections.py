@@ -1,4 +1,4 @@
-"""Connections of channels beside their REST calls: WebSockets, and files, through the guard."""
+"""Channels' connections other than REST calls: WebSockets and downloads, through the guard."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from agent.channels.channel import ChannelLink
 
 _MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-"""Bytes of one message; a full list of a large Discord server stays below it."""
+"""Maximum bytes of one message; a full member list of a large Discord server is smaller."""
 _OPEN_S = 30.0  # seconds to connect
 
 
 class SocketLink:
-    """A connection that carries JSON both ways. `close_code` is how the other side ended it."""
+    """A two-way JSON connection. `close_code` tells how the other side closed it."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
 
     @property
     def close_code(self) -> int | None:
-        """The code of the end; None while the connection is open."""
+        """The close code; None while the connection is open."""
         return self._connection.close_code
 
     async def receive(self) -> dict[str, Any]:
-        """The next message. Raises ConnectFailed at the end."""
-        from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - of channels alone
+        """Return the next message. Raises ConnectFailed when the connection has ended."""
+        from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - used only by channels
 
         try:
             body = json.loads(await self._connection.recv())
@@ -46,7 +46,7 @@ class SocketLink:
         return body if isinstance(body, dict) else {}
 
     async def send(self, body: dict[str, Any]) -> None:
-        """Send a message. Raises ConnectFailed where the connection is over."""
+        """Send a message. Raises ConnectFailed if the connection has ended."""
         from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - as above
 
         try:
@@ -55,14 +55,14 @@ class SocketLink:
             raise ConnectFailed(f"the connection was closed: {error}") from error
 
     async def close(self, code: int) -> None:
-        """End the connection; codes other than 1000 and 1001 let it be taken up again."""
+        """Close the connection; with codes other than 1000 and 1001 it can be resumed."""
         await self._connection.close(code)
 
 
 @asynccontextmanager
 async def connected(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
     """Connect to a `ws:` or `wss:` address. Raises ConnectFailed."""
-    from websockets.asyncio.client import connect  # noqa: PLC0415 - of channels alone
+    from websockets.asyncio.client import connect  # noqa: PLC0415 - used only by channels
     from websockets.exceptions import WebSocketException  # noqa: PLC0415 - as above
 
     secure = url.startswith("wss:")
@@ -75,16 +75,16 @@ async def connected(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
             max_size=_MAX_MESSAGE_BYTES,
         )
     except (WebSocketException, OSError) as error:
-        where = url.partition("?")[0]  # behind it stands a ticket
+        where = url.partition("?")[0]  # the rest of the address contains a ticket
         raise ConnectFailed(f"{where}: {error or type(error).__name__}") from error
     async with connection:
         yield SocketLink(connection)
 
 
 async def download(link: ChannelLink, service: str, url: str, token: str = "") -> bytes:
-    """The file at an address, which may want a bearer token. Raises NotSent."""
+    """Download the file at an address, which may require a bearer token. Raises NotSent."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     answer = await link.http.call("GET", url, repeatable=True, headers=headers)
     if not answer.is_success:
-        raise NotSent(f"{service} gave no file: {answer.status_code}")
+        raise NotSent(f"{service} did not return the file: {answer.status_code}")
     return bytes(answer.content)

@@ -1,4 +1,4 @@
-"""Discord, by its gateway and its REST interface, version 10 (https://docs.discord.com)."""
+"""Discord, through its gateway and REST API, version 10 (https://docs.discord.com)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Op(IntEnum):
-    """What an event of the gateway is."""
+    """The type of a gateway event."""
 
     DISPATCH = 0
     HEARTBEAT = 1
@@ -34,16 +34,16 @@ class _Op(IntEnum):
 
 
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
-"""Messages of servers, direct messages, and what is in them."""
+"""Server messages, direct messages, and their content."""
 _FINAL: Final = {
     4004: "the token is wrong",
-    4010: "the shard is wrong",
-    4011: "it is in too many servers for one connection",
-    4012: "the version of the gateway is gone",
-    4013: "the intents are wrong",
-    4014: "the bot may not read messages: switch on the Message Content Intent",
+    4010: "the shard is invalid",
+    4011: "the bot is in too many servers for one connection",
+    4012: "the gateway version is no longer supported",
+    4013: "the intents are invalid",
+    4014: "the bot may not read messages: enable the Message Content Intent",
 }
-"""Close codes after which another try is of no use."""
+"""Close codes after which reconnecting is useless."""
 _NEW_SESSION = frozenset({4007, 4009})
 _KEPT_OPEN = 4000  # any code but 1000 and 1001 keeps the session
 _NO_PREVIEWS = 1 << 2  # Discord's message flag SUPPRESS_EMBEDS
@@ -52,7 +52,7 @@ _UNDERSTOOD = {"type": 6}
 
 
 class Discord(Channel):
-    """A bot of an application. A sender is a user's number, a thread a channel's."""
+    """An application's bot. A sender is a user's id, a thread a channel's."""
 
     url = "https://discord.com/api/v10"
     hosts: ClassVar[tuple[str, ...]] = (
@@ -73,7 +73,7 @@ class Discord(Channel):
         self._me = ""
 
     async def listen(self, take: MessageHandler) -> None:
-        """Follow the gateway for the length of a connection; the next one takes up the session."""
+        """Follow the gateway for one connection; the next connection resumes the session."""
         where = self._resume_at or (await self._call("GET", "/gateway/bot", repeatable=True))["url"]
         async with connected(
             f"{where.rstrip('/')}/?v=10&encoding=json", self.link.proxy_url
@@ -99,11 +99,13 @@ class Discord(Channel):
     async def _follow(
         self, event: dict[str, Any], socket: SocketLink, take: MessageHandler
     ) -> bool:
-        """Do what an event asks for; False where it asks for another connection."""
+        """Do what an event asks for; False if it asks for a new connection."""
         match event.get("op"):
             case _Op.DISPATCH:
                 await self._dispatched(event, take)
-                self._last = event.get("s") or self._last  # it is on disk: not asked for again
+                self._last = (
+                    event.get("s") or self._last
+                )  # it is on disk, so it is not requested again
             case _Op.HEARTBEAT:
                 await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
             case _Op.HEARTBEAT_ACK:
@@ -127,8 +129,8 @@ class Discord(Channel):
         return {"op": _Op.IDENTIFY, "d": {"token": token, "intents": _INTENTS, "properties": names}}
 
     async def _beat(self, socket: SocketLink, every: float) -> None:
-        """Say that we are there; a connection on which nobody answers that is dead, and closed."""
-        with suppress(ConnectFailed):  # `listen` hears of it too
+        """Send heartbeats; close a connection on which they are not acknowledged."""
+        with suppress(ConnectFailed):  # `listen` also gets the error
             await asyncio.sleep(every * random.random())
             while self._acknowledged:
                 self._acknowledged = False
@@ -139,7 +141,7 @@ class Discord(Channel):
     def _ended(self, code: int | None) -> None:
         if code in _FINAL:
             raise UsageError(
-                f"Discord refuses the bot: {_FINAL[code]}", hint="See docs/channels.md."
+                f"Discord rejects the bot: {_FINAL[code]}", hint="See docs/channels.md."
             )
         if code in _NEW_SESSION:
             self._forget()
@@ -164,11 +166,13 @@ class Discord(Channel):
                     if pressed is not None:
                         await take(pressed)
                     where = f"/interactions/{data['id']}/{data['token']}/callback"
-                    with suppress(NotSent, ConnectFailed):  # after three seconds it is too late
+                    with suppress(
+                        NotSent, ConnectFailed
+                    ):  # Discord requires this within three seconds
                         await self._call("POST", where, json=_UNDERSTOOD)
 
     def _is_for_us(self, message: dict[str, Any]) -> bool:
-        """In a server only what names us, or answers us; in direct messages everything."""
+        """In a server, only messages that mention or answer the bot; in direct messages, all."""
         named = {str(user["id"]) for user in message.get("mentions", ())}
         author = (message.get("referenced_message") or {}).get("author", {})
         return not message.get("guild_id") or self._me in named or str(author.get("id")) == self._me
@@ -180,7 +184,7 @@ class Discord(Channel):
         shot = [one.get("message", {}) for one in message.get("message_snapshots", ())]
         before = message.get("referenced_message") or {}
         if str(before.get("author", {}).get("id")) == self._me:
-            before = {}  # our own words are in the conversation
+            before = {}  # the bot's own words are already in the conversation
         others = [str(one.get("content", "")) for one in (before, *shot)]
         files = [f for one in (message, *shot) for f in one.get("attachments", ())]
         return Inbound(
@@ -194,9 +198,9 @@ class Discord(Channel):
         )
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
-        """Send a text, buttons and files as one message that mentions nobody.
+        """Send text, buttons and files as one message that mentions nobody.
 
-        The nonce lets Discord tell a message that is tried again.
+        The nonce lets Discord recognise a retried message.
         """
         asked: dict[str, Any] = {
             "content": message.text,
@@ -223,16 +227,16 @@ class Discord(Channel):
         await self._call("POST", where, repeatable=bool(message.id), **request)
 
     async def check(self) -> str:
-        """Name the bot."""
+        """Return the bot's name."""
         me = await self._call("GET", "/users/@me", repeatable=True)
         return str(me.get("username", ""))
 
     async def busy(self, thread: str) -> None:
-        """Show that something is being typed, for ten seconds."""
+        """Show the typing indicator for ten seconds."""
         await self._call("POST", f"/channels/{thread}/typing")
 
     async def fetch(self, file: str) -> Attachment:
-        """Bring a file by its address, which is signed and needs no token."""
+        """Download a file by its address, which is signed and needs no token."""
         where, _, name = file.partition(" ")
         return Attachment.from_bytes(name or "file", await download(self.link, "Discord", where))
 
@@ -246,8 +250,8 @@ class Discord(Channel):
         answer = await self.link.http.call(
             method, f"{self.base}{path}", repeatable=repeatable, headers=headers, **request
         )
-        if answer.status_code == 403:  # this channel or user; others may be open
-            raise NotSent(f"Discord, {path.split('/')[1]}: the bot may not do that there")
+        if answer.status_code == 403:  # only this channel or user; others may be accessible
+            raise NotSent(f"Discord, {path.split('/')[1]}: the bot is not allowed to do that there")
         return response_json(answer, f"Discord, {path.split('/')[1]}")
 
 

@@ -1,7 +1,7 @@
-"""E-mail: questions by IMAP, answers by SMTP, a thread a conversation.
+"""E-mail: questions by IMAP, answers by SMTP; each thread is a conversation.
 
-Anybody can write any sender into a mail. Only messages are answered that our own server found to be
-from where they say (RFC 8601: `Authentication-Results`, dmarc=pass): see `mail_reading`.
+Anyone can forge a mail's sender. Only messages whose sender our own server has verified are
+answered (RFC 8601: `Authentication-Results`, dmarc=pass); see `mail_reading`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _STRANGER = "<stranger>"
 class EmailSettings(ChannelSettings):
     """`imap` and `smtp` are addresses such as `imaps://you%40example.org@mail.example.org`.
 
-    `authserv` is the name that our server writes into `Authentication-Results`; `any_sender` says
-    that nobody else can put messages into this mailbox, so that senders need no proof.
+    `authserv` is the name that our server writes in `Authentication-Results`; `any_sender` means
+    that nobody else can put messages into this mailbox, so senders need no proof.
     """
 
     imap: str
@@ -68,7 +68,7 @@ class EmailSettings(ChannelSettings):
 
 
 class Email(Channel):
-    """A mailbox of its own. A sender is an address, a thread the Message-ID that began it."""
+    """A dedicated mailbox. A sender is an address, a thread the Message-ID that began it."""
 
     Settings: ClassVar[type[ChannelSettings]] = EmailSettings
     keys: ClassVar[dict[str, str]] = {"imap": "IMAP_PASSWORD", "smtp": "SMTP_PASSWORD"}
@@ -77,19 +77,19 @@ class Email(Channel):
 
     @classmethod
     def places(cls, settings: Any) -> tuple[str, ...]:
-        """Name both servers, with their ports."""
+        """Return the addresses of both servers, with their ports."""
         found = []
         for url, ports in ((settings.imap, _PORTS), (settings.smtp, {"smtp": 587, "smtps": 465})):
             parts = urlsplit(url)
             if parts.scheme not in ports or not parts.hostname:
                 raise UsageError(
-                    f"{url!r} is not the address of a mail server", hint="See docs/channels.md."
+                    f"{url!r} is not a mail server address", hint="See docs/channels.md."
                 )
             found.append(f"http://{parts.hostname}:{parts.port or ports[parts.scheme]}")
         return tuple(found)
 
     async def listen(self, take: MessageHandler) -> None:
-        """Poll for new messages; those from before the first poll are ignored."""
+        """Poll for new messages, ignoring those from before the first poll."""
         if not (self.settings.authserv or self.settings.any_sender):
             hint = "Set `authserv` to the server name in your mail's Authentication-Results header."
             raise UsageError("forged senders cannot be detected", hint=hint)
@@ -106,10 +106,10 @@ class Email(Channel):
             await asyncio.sleep(self.settings.every)
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
-        """Answer in the thread: `thread` is the first Message-ID and the address."""
+        """Reply in a thread: `thread` consists of the first Message-ID and the address."""
         root, _, to = thread.rpartition(" ")
         if root == _STRANGER:
-            return  # who it really was nobody knows: no word goes to a forged address
+            return  # the real sender is unknown, and nothing is sent to a forged address
         server = self._server()
         mail = EmailMessage()
         mail["From"], mail["To"] = server.sender, parse_address(to)
@@ -124,24 +124,26 @@ class Email(Channel):
             mail["References"] = " ".join(dict.fromkeys([*chain, last]))
             self.link.notes.keep(f"chain {root}", " ".join([*chain, last][-20:]))
         words = "\n".join(
-            f"  {label}: answer “{name.partition(':')[2]}”" for name, label in message.buttons
+            f"  {label}: reply “{name.partition(':')[2]}”" for name, label in message.buttons
         )
-        mail.set_content("\n\n".join(filter(None, (message.text, words))) or "(see the file)")
+        mail.set_content(
+            "\n\n".join(filter(None, (message.text, words))) or "(see the attached file)"
+        )
         for file in message.files:
             attach(mail, file)
         await send_mail(mail, server, self.link.proxy_url)
 
     async def check(self) -> str:
-        """Log in to the mailbox, and count what is in it."""
+        """Log in to the mailbox and count its messages."""
         count = await asyncio.to_thread(self._count)
         return f"{self._server().sender}, {count} messages in {self.settings.folder}"
 
     async def fetch(self, file: str) -> Attachment:
-        """Bring a file of a mail, by the number of the mail and its own."""
+        """Return a mail's attachment, by the mail's number and its own."""
         number, _, part = file.partition(" ")
         body = await asyncio.to_thread(self._mail, number)
         if body is None:
-            raise NotSent("the mail is not there any more")
+            raise NotSent("the mail no longer exists")
         one: Any = list(parse_mail(body).iter_attachments())[int(part)]
         if one.get_content_type() == "message/rfc822":
             return Attachment("forwarded.eml", one.get_content().as_bytes(), "message/rfc822")
@@ -154,14 +156,14 @@ class Email(Channel):
         return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
-        """Read a message; None for automatic ones, and those whose sender may be forged."""
+        """Read a message; None for automatic ones and those whose sender may be forged."""
         mail = parse_mail(body)
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
             return None
         sender = sender_address(mail)
         if not sender:
-            self.link.say("a mail does not have exactly one valid sender: ignored")
+            self.link.say("ignored a mail that does not have exactly one valid sender")
             return None
         if sender not in self.settings.allow:
             return Inbound(number, sender, f"{_STRANGER} {sender}")
@@ -189,18 +191,18 @@ class Email(Channel):
         return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
 
     def _new_mails(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
-        """What is new since `last`, each with `UIDVALIDITY.UID`, and where that began."""
+        """Return the starting point, and newer mails, each with its `UIDVALIDITY.UID`."""
         with self._mailbox() as box:
             seen_in, _, seen = last.partition(".")
             if seen_in != box.validity:
                 return f"{box.validity}.{max(map(int, box.uids('ALL')), default=0)}", []
             found = box.uids(f"UID {int(seen) + 1}:*")
-            # `N:*` means the last mail, too, where N is beyond it.
+            # `N:*` also matches the last mail if N is beyond it.
             new = sorted((uid for uid in found if int(uid) > int(seen)), key=int)
             return last, [(f"{box.validity}.{uid}", box.mail(uid)) for uid in new]
 
     def _mail(self, number: str) -> bytes | None:
-        """The mail of this `UIDVALIDITY.UID`; None where the mailbox was made again since."""
+        """Return the mail with this `UIDVALIDITY.UID`; None if the mailbox was recreated since."""
         validity, _, uid = number.partition(".")
         with self._mailbox() as box:
             return box.mail(uid) if box.validity == validity else None
@@ -212,7 +214,7 @@ class Email(Channel):
     def _mailbox(self) -> _Mailbox:
         parts = urlsplit(self.settings.imap)
         port = parts.port or _PORTS[parts.scheme]
-        assert parts.hostname, "`places` has looked at it"
+        assert parts.hostname, "`places` has checked this"
         connection = tunnel(self.link.proxy_url, parts.hostname, port, timeout=_TIMEOUT_S)
         try:
             with _connection_errors(parts.hostname):
@@ -230,7 +232,7 @@ class Email(Channel):
 
 @contextmanager
 def _connection_errors(where: str) -> Iterator[None]:
-    """Raise what breaks a connection as ConnectFailed."""
+    """Raise connection errors as ConnectFailed."""
     try:
         yield
     except (imaplib.IMAP4.error, OSError) as error:
@@ -238,7 +240,7 @@ def _connection_errors(where: str) -> Iterator[None]:
 
 
 class _Mailbox(imaplib.IMAP4):
-    """A folder on a server, read-only, over a socket that is open already.
+    """A read-only folder on a server, accessed over an already open socket.
 
     Mails keep their numbers as long as the folder keeps its `validity`.
     """
@@ -251,14 +253,14 @@ class _Mailbox(imaplib.IMAP4):
             self.starttls(certificates())
 
     def open(self, *_: Any, **__: Any) -> None:
-        """Take the socket that is there, in place of making one."""
+        """Use the existing socket instead of opening one."""
         self.sock = self._connection
         if self._secure:
             self.sock = certificates().wrap_socket(self.sock, server_hostname=self._name)
         self.file = self.sock.makefile("rb")
 
     def enter(self, user: str, password: str, folder: str) -> None:
-        """Log in and open a folder. Raises `UsageError` for a wrong name or password."""
+        """Log in and open a folder. Raises `UsageError` for a wrong user name or password."""
         local = self._name.startswith(("127.", "localhost"))
         if not (isinstance(self.sock, ssl.SSLSocket) or local):
             raise UsageError(
@@ -270,24 +272,24 @@ class _Mailbox(imaplib.IMAP4):
         except (self.abort, OSError) as error:
             raise ConnectFailed(f"{self._name}: {error}") from error
         except self.error as error:
-            hint = "`research keys set IMAP_PASSWORD` keeps the password."
+            hint = "`research keys set IMAP_PASSWORD` stores the password."
             raise UsageError(
                 f"{self._name} refused the login of {user}: {error}", hint=hint
             ) from error
         if done != "OK":
             raise UsageError(f"{self._name} has no folder {folder}: {reply!r}")
-        validity: Any = self.response("UIDVALIDITY")[1]  # told once
+        validity: Any = self.response("UIDVALIDITY")[1]  # reported once
         self.validity = validity[0].decode() if validity and validity[0] else "0"
 
     def __exit__(self, *error: object) -> None:
-        """Leave; a connection that is gone already is not a matter."""
+        """Log out; it does not matter if the connection is already gone."""
         try:
             self.logout()
         except (OSError, imaplib.IMAP4.error):
             self.shutdown()
 
     def uids(self, which: str) -> list[str]:
-        """Return the numbers of messages found. Raises ConnectFailed and NotSent."""
+        """Return the numbers of the messages found. Raises ConnectFailed and NotSent."""
         with _connection_errors("the mailbox"):
             done, found = self.uid("SEARCH", which)
         if done != "OK":
@@ -295,7 +297,7 @@ class _Mailbox(imaplib.IMAP4):
         return [one.decode() for part in found if isinstance(part, bytes) for one in part.split()]
 
     def mail(self, uid: str) -> bytes:
-        """A mail as it came; of one that is too large, the beginning."""
+        """Return a mail as received, or only the beginning if it is too large."""
         with _connection_errors("the mailbox"):
             _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_MAX_MESSAGE_BYTES}>)")
         return next((part[1] for part in found if isinstance(part, tuple)), b"")

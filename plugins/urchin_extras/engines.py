@@ -1,4 +1,4 @@
-"""Engines for one kind of source, asked where they are named; no saved answer was available."""
+"""Engines for one kind of source, used if named; untested against real saved responses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-# Posts and questions are long; their beginning tells what they are about.
+# Posts and questions are long; their beginning shows what they are about.
 _SNIPPET = 400
 
 
 class GitHubSearch(JsonProvider):
-    """Repositories: https://docs.github.com/rest/search; a key allows thirty searches a minute."""
+    """Repositories: https://docs.github.com/rest/search; a key allows 30 searches per minute."""
 
     name = "github"
     url = "https://api.github.com/search/repositories"
@@ -34,21 +34,21 @@ class GitHubSearch(JsonProvider):
     fields = Fields("html_url", "full_name", "description", "pushed_at")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for repositories by best match."""
+        """Request repositories by best match."""
         since = since_day(query.since)
         words = [*keywords(query.text), *([f"pushed:>={since.isoformat()}"] if since else [])]
         return {"q": " ".join(words), "per_page": query.limit, "page": query.page}
 
 
 class HackerNewsSearch(JsonProvider):
-    """Stories: https://hn.algolia.com/api; one without an address is its own discussion."""
+    """Stories: https://hn.algolia.com/api; a story without an address is its own discussion."""
 
     name = "hackernews"
     url = "https://hn.algolia.com/api/v1/search"
     rows = "hits"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for stories by relevance."""
+        """Request stories by relevance."""
         since = _seconds(query.since)
         return {
             "query": query.text,
@@ -59,7 +59,7 @@ class HackerNewsSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take what the story links to; its points and comments are the snippet without a text."""
+        """Return what the story links to; without a text, points and comments form the snippet."""
         del url
         discussion = f"https://news.ycombinator.com/item?id={text_at(row, 'objectID')}"
         points, comments = text_at(row, "points") or 0, text_at(row, "num_comments") or 0
@@ -73,7 +73,7 @@ class HackerNewsSearch(JsonProvider):
 
 
 class StackExchangeSearch(JsonProvider):
-    """Questions of one of 180 sites, chosen by `site`: https://api.stackexchange.com/docs."""
+    """Questions on one of 180 sites, chosen by `site`: https://api.stackexchange.com/docs."""
 
     name = "stackexchange"
     url = "https://api.stackexchange.com/2.3/search/advanced"
@@ -83,7 +83,7 @@ class StackExchangeSearch(JsonProvider):
     rows = "items"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask one site, Stack Overflow by default, for questions by relevance."""
+        """Request questions from one site (default: Stack Overflow) by relevance."""
         site = (query.site or "stackoverflow.com").removesuffix(".com")
         return {
             "q": query.text,
@@ -97,7 +97,7 @@ class StackExchangeSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take a question; `body` is HTML."""
+        """Return a question; `body` is HTML."""
         del url
         return SearchResult(
             url=text_at(row, "link"),
@@ -108,7 +108,7 @@ class StackExchangeSearch(JsonProvider):
 
 
 class RedditSearch(JsonProvider):
-    """Posts, turned away (403) from many data centres; no paging without a cursor."""
+    """Posts; refuses (403) requests from many data centres; no paging without a cursor."""
 
     name = "reddit"
     url = "https://www.reddit.com/search.json"
@@ -116,7 +116,7 @@ class RedditSearch(JsonProvider):
     rows = "data.children"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Ask for posts by relevance."""
+        """Request posts by relevance."""
         return {
             "q": query.text,
             "limit": query.limit,
@@ -126,7 +126,7 @@ class RedditSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Take the discussion, not its link."""
+        """Return the discussion, not its link."""
         del url
         where = text_at(row, "data.subreddit_name_prefixed")
         title = strip_markup(text_at(row, "data.title"))
@@ -139,13 +139,13 @@ class RedditSearch(JsonProvider):
 
 
 def _seconds(since: str | None) -> int | None:
-    """The beginning of a day in seconds since the epoch."""
+    """Return the start of a day in seconds since the epoch."""
     day = since_day(since)
     return int(datetime.combine(day, time(), UTC).timestamp()) if day else None
 
 
 def _moment(seconds: object) -> str | None:
-    """A time in seconds since the epoch as ISO 8601."""
+    """Format seconds since the epoch as ISO 8601."""
     if not isinstance(seconds, int | float):
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat()

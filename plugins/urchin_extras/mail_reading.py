@@ -1,8 +1,8 @@
-"""Who sent a mail, and which of its words are the sender's own.
+"""Determines who sent a mail, and which of its words are the sender's own.
 
-Anybody can write any sender into a mail, and a forwarded mail is somebody else's text. Both are
-decided by structure: the one address of `From`, the result of our own server for its domain, and
-the marks that mail programs put above what they quote.
+Anyone can forge a mail's sender, and a forwarded mail is someone else's text. Both are decided by
+structure: the single address in `From`, our own server's result for its domain, and the marks that
+mail programs put above quotations.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _ASIDE = re.compile(r'\([^()"]*\)|"[^"]*"')
 MAX_LINES = 400
-"""Lines of a mail that are read; questions are shorter."""
+"""Maximum lines of a mail to read; questions are shorter."""
 _TITLE = re.compile(r"[\s>*]*([-_=]{3,})[^\w-]*\w.*?[^\s-][\s:]*[-_=]{3,}")
-"""`---------- Forwarded message ---------`, in any language."""
+"""Matches `---------- Forwarded message ---------`, in any language."""
 _FIELD = re.compile(r"[\s>*_]*[^\W\d_][\w \u00a0./'’-]{0,30}?[\s*_]*[:：][\s*_]*(.*)")
-"""`From: …`, also `*From:* …`, `De : …` and `发件人：…`."""
+"""Matches `From: …`, as well as `*From:* …`, `De : …` and `发件人：…`."""
 _ADDRESS = re.compile(r"[<\[(](?:mailto:)?[^\s<>@]+@[^\s<>@]+[>\])]", re.IGNORECASE)
 _TIME = re.compile(r"\d{1,2}[:.h]\d{2}")
 _DATE = re.compile(r"(?:19|20)\d{2}|\d{1,2}[./-]\d{1,2}[./-]\d{2}")
@@ -32,37 +32,37 @@ _RULE = re.compile(r"[\W_]*")
 
 
 def parse_mail(body: bytes) -> EmailMessage:
-    """Parse a mail as it came."""
+    """Parse a mail as received."""
     mail: Any = email.message_from_bytes(body, policy=policy.default)
-    return mail  # type: ignore[no-any-return] # what the default policy makes
+    return mail  # type: ignore[no-any-return] # what the default policy creates
 
 
 def sender_address(mail: EmailMessage) -> str:
-    """Return the address of the one sender, in lower case; "" where that is not clear.
+    """Return the single sender's address in lower case; "" if it is ambiguous.
 
-    Programs read `ann@example.org <eve@evil.example>` differently, and servers authenticate what
-    they read; so there must be one `From` of one address, which is valid.
+    Programs read `ann@example.org <eve@evil.example>` differently, and servers authenticate the
+    address that they read. So there must be exactly one `From` with one valid address.
     """
     headers: list[Any] = mail.get_all("From", [])
     if len(headers) != 1 or len(headers[0].addresses) != 1:
         return ""
     address: str = headers[0].addresses[0].addr_spec
     raw = next(str(value) for name, value in mail.raw_items() if name.lower() == "from")
-    # Obsolete forms such as `Ann M. Holm <…>` are clear anyway.
+    # Obsolete forms such as `Ann M. Holm <…>` are unambiguous.
     valid = all(isinstance(defect, ObsoleteHeaderDefect) for defect in headers[0].defects)
     return address.lower() if valid and address in raw else ""
 
 
 def is_authentic(mail: EmailMessage, authserv: str, sender: str) -> bool:
-    """Whether our own server found a mail to be from the domain of its sender.
+    """Whether our own server verified that a mail is from its sender's domain.
 
-    Only the topmost `Authentication-Results` of that name counts: a server takes out those that
-    bear its own name and came from outside (RFC 8601, 5), and writes its own above all others.
-    It must hold one result of DMARC, `pass`, for the sender's domain (`header.from`).
+    Only the topmost `Authentication-Results` with that name counts: a server removes those that
+    carry its own name but came from outside (RFC 8601, 5), and writes its own above all others. It
+    must contain exactly one DMARC result, `pass`, for the sender's domain (`header.from`).
     """
     for value in mail.get_all("Authentication-Results", []):
         header = str(value)
-        # Comments, which may hold comments, and quoted words could hold a result of their own.
+        # Comments (which may be nested) and quoted strings could contain a fake result.
         while (shorter := _ASIDE.sub(" ", header, count=1)) != header:
             header = shorter
         name, _, results = header.lower().partition(";")
@@ -77,7 +77,7 @@ def is_authentic(mail: EmailMessage, authserv: str, sender: str) -> bool:
 
 
 def _ascii(domain: str) -> str:
-    """The form of an international domain name in which servers write it."""
+    """Return an international domain name in the form that servers write."""
     try:
         return domain.encode("idna").decode()
     except UnicodeError:
@@ -85,15 +85,15 @@ def _ascii(domain: str) -> str:
 
 
 def is_forward(mail: EmailMessage) -> bool:
-    """Whether a mail carries another mail as an attachment."""
+    """Whether a mail has another mail attached."""
     return any(one.get_content_type() == "message/rfc822" for one in mail.iter_attachments())
 
 
 def split_quotes(mail: EmailMessage) -> tuple[str, str]:
     """Return the sender's own words, and what they quote or forward.
 
-    From the first mark of a forwarded mail on, all is quoted. Above it, and where there is none,
-    lines with `>` are, and the line above them that ends in a colon.
+    Everything from the first mark of a forwarded mail on is quoted. Above it, or if there is none,
+    lines with `>` are quoted, as is the line above them that ends in a colon.
     """
     lines = _text(mail).splitlines()[:MAX_LINES]
     mark = next((n for n in range(len(lines)) if _begins_forward(lines, n)), len(lines))
@@ -113,10 +113,10 @@ def split_quotes(mail: EmailMessage) -> tuple[str, str]:
 
 
 def _drop_heading(own: list[str]) -> None:
-    """Drop rules and blank lines above a quotation, and the words that say whose it is."""
+    """Drop rules and blank lines above a quotation, and the words that attribute it."""
     while own and _RULE.fullmatch(own[-1]):
         own.pop()
-    for ends in ((":", "："), "<"):  # a long line is wrapped within its address
+    for ends in ((":", "："), "<"):  # long lines may be wrapped within the address
         if own and own[-1].rstrip().endswith(ends):
             own.pop()
 
@@ -124,8 +124,8 @@ def _drop_heading(own: list[str]) -> None:
 def _begins_forward(lines: list[str], n: int) -> bool:
     """Whether a forwarded mail begins at a line.
 
-    Marks are a title between dashes; fields as at the head of a mail, among them an address or a
-    time; and a line with an address that ends in a colon, with no quoted lines below it.
+    Marks are a title between dashes; fields as in a mail header, including an address or a time;
+    and a line with an address that ends in a colon, with no quoted lines below it.
     """
     if _TITLE.match(lines[n]):
         return True
@@ -142,7 +142,7 @@ def _begins_forward(lines: list[str], n: int) -> bool:
 
 
 def _fields(lines: Iterable[str]) -> list[str]:
-    """The values of the `Name: value` lines that these lines begin with, over blank ones."""
+    """Return the values of the leading `Name: value` lines, skipping blank ones."""
     values = []
     for line in lines:
         found = _FIELD.match(line)
@@ -154,13 +154,13 @@ def _fields(lines: Iterable[str]) -> list[str]:
 
 
 def _text(mail: EmailMessage) -> str:
-    """The text of a mail; of one in HTML alone, with `>` before what is quoted."""
+    """Return a mail's text; for an HTML-only mail, with `>` before quotations."""
     part: Any = mail.get_body(("plain", "html"))
     if part is None:
         return ""
     try:
         text = str(part.get_content())
-    except LookupError:  # a charset that nobody knows
+    except LookupError:  # an unknown charset
         text = (part.get_payload(decode=True) or b"").decode("utf-8", "replace")
     return _html_text(text) if part.get_content_subtype() == "html" else text
 

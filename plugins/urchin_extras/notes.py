@@ -1,4 +1,4 @@
-"""A run as a note for Obsidian: properties, footnotes for citations, quotes as callouts."""
+"""Formats a run as an Obsidian note: properties, citations as footnotes, quotes as callouts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CITATION = re.compile(r"\[(\d+)\]")
 
 
 def render_note(folder: Path) -> bytes:
-    """Write the run as a note that links to nothing but its sources."""
+    """Format the run as a note that links only to its sources."""
     record = FinishedRun.read(folder)
     report = record.report
     parts = [
@@ -44,7 +44,7 @@ def render_note(folder: Path) -> bytes:
 
 
 def _properties(report: Report, asked: str) -> str:
-    """Properties as YAML, whose strings may be written as JSON's are."""
+    """Format properties as YAML, whose strings may be written as in JSON."""
     values = {
         "question": report.question,
         "asked": asked,
@@ -73,5 +73,5 @@ def _callout(source: ReportSource) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line in which nothing is a link, a tag, a property or markup."""
+    """Return a single line without links, tags, properties or markup."""
     return re.sub(r"([\\\[\]<>*_`#|])", r"\\\1", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""OpenDocument files (.odt, .ods, .odp): text, sheets and slides share one markup."""
+"""Reads OpenDocument files (.odt, .ods, .odp); text, sheets and slides share one markup."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _COMMENT = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation"
 _HEADING, _PARAGRAPH = f"{_TEXT}h", f"{_TEXT}p"
 _GRID, _ROW = f"{_TABLE}table", f"{_TABLE}table-row"
-# What is within these belongs to them, or was never shown.
+# The content of these belongs to them, or is never shown.
 _AROUND = (_ROW, f"{_TEXT}note", f"{_TEXT}tracked-changes", _COMMENT, _HEADING, _PARAGRAPH)
 _SIGNS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
-# Empty cells and rows are written once with a count that fills the sheet.
+# Empty cells and rows are written once, with a repeat count that fills the sheet.
 _MAX_REPEATED = 50
 _MAX_ROWS = 20_000
 _KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
@@ -65,7 +65,7 @@ def _read_content(data: bytes, composer: Composer) -> None:
 
 
 def _add_paragraph(element: etree._Element, composer: Composer) -> None:
-    """Add a heading, a paragraph or an item, with its links and notes."""
+    """Add a heading, paragraph or item with its links and notes."""
     text = "".join(_text(element)).strip()
     if element.tag == _HEADING:
         level = element.get(f"{_TEXT}outline-level", "1")
@@ -80,7 +80,7 @@ def _add_paragraph(element: etree._Element, composer: Composer) -> None:
 
 
 def _rows(row: etree._Element) -> list[list[str]]:
-    """The cells of a row, as often as it is repeated."""
+    """Yield a row's cells, as often as the row is repeated."""
     cells: list[str] = []
     for cell in row:
         paragraphs = (
@@ -99,7 +99,7 @@ def _text(element: etree._Element) -> Iterator[str]:
     for child in element:
         if child.tag in _SIGNS:
             yield _SIGNS[child.tag]
-        elif child.tag in {_HEADING, _PARAGRAPH}:  # of a box within the paragraph
+        elif child.tag in {_HEADING, _PARAGRAPH}:  # from a box within the paragraph
             yield "\n"
             yield from _text(child)
             yield "\n"

@@ -1,8 +1,9 @@
-"""Timestamps by OpenTimestamps: calendars gather digests and put them into a Bitcoin block.
+"""Timestamps from OpenTimestamps: calendars collect digests and put them into a Bitcoin block.
 
 A calendar answers immediately with a promise; hours later it can name the block, and `complete`
-adds that to the proof: an `.ots` file, as the tool `ots` takes it. Who has it needs no calendar any
-more, only the header of the block. Calendars see a hash over the digest and a random number.
+adds that to the proof, an `.ots` file in the format of the `ots` tool. A complete proof can be
+checked without calendars, using only the block's header. Calendars see a hash of the digest and a
+random number.
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PUBLIC = "public"
-"""Instead of a URL: the calendars that the OpenTimestamps project names."""
-_NONCE_BYTES = 16  # as the tool `ots` has it
+"""Used instead of a URL: the calendars that the OpenTimestamps project recommends."""
+_NONCE_BYTES = 16  # as in the `ots` tool
 _HEADERS = {
     "Accept": "application/vnd.opentimestamps.v1",
-    "Content-Type": "application/x-www-form-urlencoded",  # as `ots` sends it
+    "Content-Type": "application/x-www-form-urlencoded",  # as sent by `ots`
 }
 
 
 def stamp(
     digest: bytes, calendars: Sequence[str], before: bytes = b"", *, proxy: str | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Have a SHA-256 digest taken down by calendars; gives the proof, and which did not and why.
+    """Have calendars record a SHA-256 digest; returns the proof, and which failed and why.
 
-    `before` is an earlier proof: one of the same digest goes into the new one. Raises
-    `TimestampFailed` where none answers, `UsageError` where the extra is not installed.
+    `before` is an earlier proof, which is merged into the new one if it has the same digest. Raises
+    `TimestampFailed` if no calendar answers, `UsageError` if the extra is not installed.
     """
     ots = _library()
     proof = _read(before) if before else None
     if proof is None or proof.file_digest != digest:
         proof = ots.DetachedTimestampFile(ots.OpSHA256(), ots.Timestamp(digest))
-    # A hash over the digest and a random number tells a calendar nothing.
+    # A hash of the digest and a random number reveals nothing to a calendar.
     blind = proof.timestamp.ops.add(ots.OpAppend(secrets.token_bytes(_NONCE_BYTES)))
     node = blind.ops.add(ots.OpSHA256())
     urls = dict.fromkeys(
@@ -57,10 +58,11 @@ def stamp(
 def complete(
     proof: bytes, calendars: Sequence[str] = (), *, proxy: str | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Ask the calendars of a proof for the blocks that they promised; gives it and what misses.
+    """Ask a proof's calendars for the promised blocks; returns the proof and what is missing.
 
-    A proof may name any address: those of the OpenTimestamps project and those in `calendars` are
-    asked, no others. Raises `TimestampInvalid`, and `UsageError` where the extra is not installed.
+    A proof may name any address, but only those of the OpenTimestamps project and those in
+    `calendars` are asked. Raises `TimestampInvalid`, and `UsageError` if the extra is not
+    installed.
     """
     ots = _library()
     found = _read(proof)
@@ -70,21 +72,21 @@ def complete(
         if calendar.rstrip("/") in own or calendar in ots.DEFAULT_CALENDAR_WHITELIST:
             requests.append((node, calendar))
         else:
-            strange.append(f"{calendar} is not asked: name it with --calendar if you trust it")
+            strange.append(f"{calendar} was not contacted: name it with --calendar if you trust it")
     missing = (*strange, *_ask_all(requests, "GET", proxy))
     return _serialize(found), missing
 
 
 def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
-    """Check that a proof is of this digest and leads to a block, by the known headers.
+    """Check that a proof covers this digest and leads to a block, using the known headers.
 
-    A block's time is its miner's, right within two hours. Raises `TimestampInvalid`.
+    A block's time is set by its miner, accurate to two hours. Raises `TimestampInvalid`.
     """
     ots = _library()
     found = _read(proof)
     if found.file_hash_op != ots.OpSHA256() or found.file_digest != digest:
         told = "the timestamp is not valid: it belongs to other data"
-        raise TimestampInvalid(told, hint="What was stamped has been changed since.")
+        raise TimestampInvalid(told, hint="The timestamped data has been changed since.")
     named = _blocks(found)
     times = []
     for height, root in named:
@@ -95,7 +97,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
                 times.append((int(attestation.verify_against_blockheader(root, block)), height))
             except ots.VerificationError as error:
                 told = f"the timestamp is not valid: it does not lead to Bitcoin block {height}"
-                raise TimestampInvalid(told, hint="Is the header that of the block?") from error
+                raise TimestampInvalid(told, hint="Is this the header of that block?") from error
     if times:
         when, height = min(times)
         return Stamp(datetime.fromtimestamp(when, UTC), f"Bitcoin block {height}")
@@ -103,16 +105,16 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
         height, root = named[0]
         who = f"Bitcoin block {height}"
         told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
-        return Stamp(None, who, f"{told}: not checked without its header (--block)")
+        return Stamp(None, who, f"{told}: not checked, since its header is missing (--block)")
     calendars = sorted({calendar for _, calendar in _promises(found.timestamp)})
     who = " and ".join(calendars) or "nobody known"
-    return Stamp(None, who, f"pending: no Bitcoin block holds it yet, {who} promised one")
+    return Stamp(None, who, f"pending: no Bitcoin block contains it yet, {who} promised one")
 
 
 def _ask_all(requests: Sequence[tuple[Any, str]], method: str, proxy: str | None) -> list[str]:
-    """Ask calendars about nodes, all at once, and add what they reply to the proof.
+    """Ask calendars about nodes concurrently, and add their replies to the proof.
 
-    POST hands a digest in, GET asks for its block. Gives what went wrong.
+    POST submits a digest, GET requests its block. Returns what went wrong.
     """
     missing = []
     with ThreadPoolExecutor(max(1, len(requests))) as threads:
@@ -126,7 +128,7 @@ def _ask_all(requests: Sequence[tuple[Any, str]], method: str, proxy: str | None
 
 
 def _ask_one(node: Any, calendar: str, method: str, proxy: str | None) -> Any:
-    """Give what a calendar knows of a node, as a tree to merge; raises `TimestampFailed`."""
+    """Return what a calendar knows about a node, as a tree to merge; raises `TimestampFailed`."""
     ots, posts = _library(), method == "POST"
     path = "digest" if posts else f"timestamp/{node.msg.hex()}"
     url = f"{calendar.rstrip('/')}/{path}"
@@ -149,7 +151,7 @@ def _read(token: bytes) -> Any:
         return ots.DetachedTimestampFile.deserialize(context)
     except (ots.DeserializationError, ValueError) as error:
         told = f"the timestamp is not valid: {error}"
-        raise TimestampInvalid(told, hint="It was damaged since it was made.") from error
+        raise TimestampInvalid(told, hint="It has been damaged since it was created.") from error
 
 
 def _serialize(proof: Any) -> bytes:
@@ -159,7 +161,7 @@ def _serialize(proof: Any) -> bytes:
 
 
 def _promises(node: Any) -> Iterator[tuple[Any, str]]:
-    """Go through the nodes for which a calendar promised a block, with its URL."""
+    """Yield the nodes for which a calendar promised a block, with its URL."""
     for attestation in node.attestations:
         if isinstance(attestation, _library().PendingAttestation):
             yield node, attestation.uri
@@ -168,7 +170,7 @@ def _promises(node: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _blocks(proof: Any) -> list[tuple[int, bytes]]:
-    """List the Bitcoin blocks that it leads to: height, and the Merkle root there must be."""
+    """List the Bitcoin blocks that it leads to: height and required Merkle root."""
     block = _library().BitcoinBlockHeaderAttestation
     found = proof.timestamp.all_attestations()
     return sorted((one.height, message) for message, one in found if isinstance(one, block))
@@ -176,7 +178,7 @@ def _blocks(proof: Any) -> list[tuple[int, bytes]]:
 
 @cache
 def _library() -> SimpleNamespace:
-    """What is used of the library `opentimestamps` (extra)."""
+    """Return what is used from the `opentimestamps` library (an extra)."""
     try:
         from bitcoin.core import CBlockHeader  # noqa: PLC0415 - an extra
         from opentimestamps import calendar  # noqa: PLC0415 - an extra

@@ -1,6 +1,6 @@
-"""Timestamps of RFC 3161: an authority signs a digest with the time.
+"""RFC 3161 timestamps: an authority signs a digest with the time.
 
-The token is its whole reply, as `openssl ts -verify -digest DIGEST -in TOKEN` takes it.
+The token is its complete reply, as accepted by `openssl ts -verify -digest DIGEST -in TOKEN`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from agent.errors import UsageError
 from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, send_request
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
-_NONCE_BYTES = 8  # of the random number that a reply must repeat
-# A TimeStampReq in DER; the library's builder hashes what it is given, and takes no digest. With a
-# digest and a nonce of fixed size all its lengths are fixed: version 1, the digest with the name of
-# SHA-256 before it, the nonce, "send your certificate".
+_NONCE_BYTES = 8  # size of the random number that a reply must repeat
+# A TimeStampReq in DER; the library's builder hashes its input and does not accept a digest. With a
+# digest and a nonce of fixed size, all lengths are fixed: version 1, the digest preceded by the
+# name of SHA-256, the nonce, "send your certificate".
 _REQUEST = bytes.fromhex("3043 020101 3031 300d0609608648016503040201 0500 0420")
 _THEN_NONCE = bytes.fromhex("0208")
 _WITH_CERTIFICATE = bytes.fromhex("0101ff")
-_REASON = "Verify error: "  # before the one line of OpenSSL's stack that tells
+_REASON = "Verify error: "  # precedes the one informative line of OpenSSL's stack
 
 
 def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
     """Have a SHA-256 digest stamped by the authority at this URL; returns the token.
 
-    Raises `TimestampFailed`, and `UsageError` where its library is not installed.
+    Raises `TimestampFailed`, and `UsageError` if its library is not installed.
     """
     rfc3161 = _library()
     nonce = secrets.randbits(8 * _NONCE_BYTES - 2) | 1 << (8 * _NONCE_BYTES - 2)
@@ -51,17 +51,18 @@ def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
 
 
 def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
-    """Check that a token stamps this SHA-256 digest, signed by whom a root vouches for.
+    """Check that a token timestamps this SHA-256 digest and its signer is trusted by a root.
 
-    `roots` is a file of certificates (PEM); SSL_CERT_FILE, or those that browsers trust, unless
-    told. Certificates need to hold at the stamp's time, not today. Raises `TimestampInvalid`.
+    `roots` is a certificate file (PEM); the default is SSL_CERT_FILE, or the certificates that
+    browsers trust. Certificates must be valid at the timestamp's time, not today. Raises
+    `TimestampInvalid`.
     """
     rfc3161 = _library()
     try:
         reply = rfc3161.decode_timestamp_response(token)
         info = reply.tst_info
         if info.message_imprint.hash_algorithm.dotted_string != _SHA256:
-            raise TimestampInvalid("the token is not about a SHA-256 digest")
+            raise TimestampInvalid("the token does not cover a SHA-256 digest")
         rfc3161.VerifierBuilder(roots=_certificates(roots)).build().verify(reply, digest)
     except (ValueError, rfc3161.VerificationError) as error:
         _, told, reason = str(error).partition(_REASON)
@@ -71,12 +72,12 @@ def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
 
 
 def _certificates(roots: Path | None) -> list[Any]:
-    import certifi  # noqa: PLC0415 - stamping is seldom asked for
+    import certifi  # noqa: PLC0415 - timestamps are rarely used
     from cryptography import x509  # noqa: PLC0415 - an extra
 
     file = roots or Path(os.environ.get("SSL_CERT_FILE") or certifi.where())
     try:
-        with warnings.catch_warnings():  # that an old root's serial number is 0 is not our affair
+        with warnings.catch_warnings():  # an old root's serial number 0 does not matter here
             warnings.simplefilter("ignore")
             return x509.load_pem_x509_certificates(file.read_bytes())
     except (OSError, ValueError) as error:
@@ -84,7 +85,7 @@ def _certificates(roots: Path | None) -> list[Any]:
 
 
 def _signer(signed: Any) -> str:
-    """Name whose certificate signed, by its common name where it has one."""
+    """Return the signer of the timestamp, by common name if the certificate has one."""
     from cryptography import x509  # noqa: PLC0415 - an extra
 
     (signer,) = signed.signer_infos

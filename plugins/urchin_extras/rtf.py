@@ -1,6 +1,6 @@
-"""Rich Text Format: paragraphs with headings, tables, links, footnotes, and what it says of itself.
+"""Reads Rich Text Format: paragraphs with headings, tables, links, footnotes and metadata.
 
-The libraries for it give bare text, with hidden and deleted words in it, and take quadratic time
+Existing libraries return bare text that includes hidden and deleted words, and take quadratic time
 on hostile files.
 """
 
@@ -25,15 +25,15 @@ _TOKEN = re.compile(
     rb"|\\'([0-9A-Fa-f]{2})|\\([^A-Za-z'])|([{}])|[\r\n\x00]+|([^\\{}\r\n\x00]+)|.",
     re.DOTALL,
 )
-# Symbols that are words; an optional hyphen is not seen.
+# Symbols that are control words; an optional hyphen is not shown.
 _SYMBOLS = {b"~": "~", b"_": "_", b"*": "*", b"\n": "par", b"\r": "par", b"-": "-"}
-# Fonts are of a character set; its code page is what their bytes mean.
+# Each font has a character set, whose code page decodes its bytes.
 _CHARSETS = {
     0: "cp1252", 77: "mac-roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gbk",
     136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256",
     186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
 }  # fmt: skip
-# What is in a group that begins with one of these is about the text, not of it.
+# The content of a group that begins with one of these is about the text, not part of it.
 _ASIDE = frozenset(
     """annotation atnauthor atndate atnid atnref atrfend atrfstart background bkmkend bkmkstart
     colortbl datafield datastore falt filetbl footerf footerl footerr footer generator headerf
@@ -47,20 +47,20 @@ _SIGNS = {
     "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " ",
     "~": "\u00a0", "_": "\u2011",
 }  # fmt: skip
-# A book of 800 pages has as many; reading them takes some seconds.
+# A book of 800 pages has this many; reading them takes a few seconds.
 _MAX_TOKENS = 500_000
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*(\d)", re.IGNORECASE)
 _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
 
 def read_rtf(body: bytes, url: str, name: str) -> Document:
-    """Read an RTF file; hidden and deleted text is left out, footnotes are at the end."""
+    """Read an RTF file; hidden and deleted text is left out, footnotes go at the end."""
     reader = _RtfReader()
     tokens = _tokens(body)
     for word, number, data in itertools.islice(tokens, _MAX_TOKENS):
         reader.take(word, number, data)
     if next(tokens, None) is not None:
-        reader.composer.notes.append("only the beginning was read: the document is too long")
+        reader.composer.notes.append("the document is too long: only the beginning was read")
     reader.end()
     facts = Document(
         url,
@@ -74,9 +74,9 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
 
 
 def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
-    """Cut a file into `{`, `}`, control words with their numbers, and text (no word, its bytes).
+    """Split a file into `{`, `}`, control words with numbers, and text (no word, its bytes).
 
-    Binary data is jumped over, what is not a token passed over.
+    Binary data and anything that is not a token are skipped.
     """
     at = 0
     while match := _TOKEN.match(body, at):
@@ -95,7 +95,7 @@ def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
 
 @dataclass(slots=True)
 class _Group:
-    """What a group inherits and may change for itself; `target` is where its text goes."""
+    """State that a group inherits and may change; `target` is where its text goes."""
 
     target: str = "body"
     hidden: bool = False
@@ -106,17 +106,17 @@ class _Group:
 
 
 class _RtfReader:
-    """Takes tokens in their order, and gives what they write to `composer`."""
+    """Takes tokens in order, and passes what they write to `composer`."""
 
     def __init__(self) -> None:
         self.composer = Composer()
         self._group = _Group()
         self._outer: list[_Group] = []
-        # Set after `{` and `{\*`: the next word says what the group is.
+        # Set after `{` and `{\*`: the next word tells what the group is.
         self._begins = False
-        # Characters left to skip that stand in for a Unicode one, for old readers.
+        # Number of fallback characters (for readers without Unicode) still to skip.
         self._stand_ins = 0
-        # A letter may be two bytes: they are decoded when the text is interrupted.
+        # A letter may have two bytes, so they are decoded when the text is interrupted.
         self._bytes = bytearray()
         self._encoding = "cp1252"
         self._font = 0
@@ -159,18 +159,18 @@ class _RtfReader:
             self.composer.paragraph(note)
 
     def line(self, target: str) -> str:
-        """The text written to a target, on one line."""
+        """Return the text written to a target, as one line."""
         return " ".join(self._pop(target).rstrip(";").split())
 
     def day(self, target: str) -> str | None:
-        """A date of the document as ISO 8601."""
+        """Return a document date as ISO 8601."""
         year, month, day = (self._dates[target].get(part, 0) for part in ("yr", "mo", "dy"))
         return iso_date(f"{year:04}-{month:02}-{day:02}")
 
     def _open(self, word: str) -> bool:
-        """Begin what a group is by its first word; False for a word that does not say."""
+        """Start a group according to its first word; False if the word does not define it."""
         if word in _ASIDE or word == "*":
-            self._group.target = ""  # what an unknown starred group holds is nothing to read
+            self._group.target = ""  # the content of an unknown starred group is not text
         elif word in _INFO or word in {"fldinst", "footnote", "stylesheet", "fonttbl"}:
             self._group.target = word
             self._texts[word] = []
@@ -185,7 +185,7 @@ class _RtfReader:
         inner, self._group = self._group, self._outer.pop() if self._outer else _Group()
         self._stand_ins = 0
         if inner.target == self._group.target == "stylesheet":
-            # A style ends in its name, which shows whether it is a heading style.
+            # A style ends with its name, which shows whether it is a heading style.
             name = _HEADING.match(self._pop("stylesheet").strip())
             if inner.style is not None and name:
                 self._levels[inner.style] = int(name[1])
@@ -248,7 +248,7 @@ class _RtfReader:
                 self._cells = []
 
     def _paragraph(self) -> None:
-        if self._in_table:  # several paragraphs of one cell
+        if self._in_table:  # several paragraphs in one cell
             self._write("\n")
             return
         if self._rows:
@@ -271,9 +271,9 @@ class _RtfReader:
             self._texts[self._group.target].append(text)
 
     def _pop(self, target: str) -> str:
-        """The text written to a target, which starts again."""
+        """Return the text written to a target, and clear it."""
         text = "".join(self._texts.pop(target, ()))
-        # Letters beyond the first plane come as two numbers, one for each half.
+        # Characters beyond the basic plane come as two numbers, one per surrogate.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Slack, by Socket Mode and its Web API (https://docs.slack.dev): nothing listens here."""
+"""Slack, through Socket Mode and the Web API (https://docs.slack.dev); no server is needed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _BAD_TOKENS = frozenset(
      "not_allowed_token_type", "missing_scope", "no_permission"}
 )  # fmt: skip
 _PLAIN = frozenset({None, "file_share"})
-"""Kinds of messages that a user wrote; the others tell of edits, joins and bots."""
+"""Kinds of messages written by users; the others report edits, joins and bots."""
 _MARK = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 
 
 class Slack(Channel):
-    """An app with a bot. A sender is a user's id, a thread a conversation, and a thread in it."""
+    """An app with a bot. A sender is a user id, a thread a conversation and a thread within it."""
 
     url = "https://slack.com/api"
     hosts: ClassVar[tuple[str, ...]] = ("*.slack.com",)
@@ -32,7 +32,7 @@ class Slack(Channel):
     longest = 3500
 
     async def listen(self, take: MessageHandler) -> None:
-        """Follow one socket until Slack asks for another, which it does every few hours."""
+        """Follow one socket until Slack asks for a new one, which happens every few hours."""
         where = (await self._call("apps.connections.open", key="app", repeatable=True))["url"]
         async with connected(where, self.link.proxy_url) as socket:
             while True:
@@ -47,7 +47,7 @@ class Slack(Channel):
                     inbound = self.read(_choice, payload)
                 if inbound is not None:
                     await take(inbound)
-                if "envelope_id" in envelope:  # what is not acknowledged comes again
+                if "envelope_id" in envelope:  # what is not acknowledged is sent again
                     await socket.send({"envelope_id": envelope["envelope_id"]})
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:  # noqa: ARG002 - the thread tells
@@ -73,19 +73,19 @@ class Slack(Channel):
         there = await self._call("files.getUploadURLExternal", repeatable=True, data=named)
         put = await self.link.http.call("POST", there["upload_url"], content=file.body)
         if not put.is_success:
-            raise NotSent(f"Slack took no file: {put.status_code}")
+            raise NotSent(f"Slack did not accept the file: {put.status_code}")
         asked: dict[str, Any] = {"files": [{"id": there["file_id"], "title": file.name}]}
         asked |= {"channel_id": channel, **({"thread_ts": root} if root else {})}
         await self._call("files.completeUploadExternal", json=asked)
 
     async def check(self) -> str:
-        """Name the bot and its workspace; asks for a socket too, which the other token is for."""
+        """Return the bot and its workspace; also requests a socket, to check the other token."""
         me = await self._call("auth.test", repeatable=True)
         await self._call("apps.connections.open", key="app", repeatable=True)
         return f"{me.get('user', '')} in {me.get('team', '')}"
 
     async def fetch(self, file: str) -> Attachment:
-        """Bring a file by its address, which wants the bot's token."""
+        """Download a file by its address, which requires the bot's token."""
         where, _, name = file.partition(" ")
         body = await download(self.link, "Slack", where, self.key("bot"))
         return Attachment.from_bytes(name or "file", body)
@@ -102,13 +102,13 @@ class Slack(Channel):
             return body
         error = str(body.get("error", "no reason"))
         if error in _BAD_TOKENS:
-            hint = "Check the tokens and their scopes: docs/channels.md."
+            hint = "Check the tokens and their scopes (see docs/channels.md)."
             raise UsageError(f"Slack, {method}: {error}", hint=hint)
         raise NotSent(f"Slack, {method}: {error}")
 
 
 def _message(event: dict[str, Any]) -> Inbound | None:
-    """Read a direct message, or one that names the bot; None for all else."""
+    """Read a direct message or one that mentions the bot; None for anything else."""
     direct = event.get("type") == "message" and event.get("channel_type") == "im"
     if not direct and event.get("type") != "app_mention":
         return None
@@ -133,7 +133,7 @@ def _message(event: dict[str, Any]) -> Inbound | None:
 
 
 def _readable(line: str) -> str:
-    """Text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
+    """Return text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
 
     def written(mark: re.Match[str]) -> str:
         inner = mark[1]

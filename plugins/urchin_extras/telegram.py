@@ -1,4 +1,4 @@
-"""Telegram, by its Bot API (https://core.telegram.org/bots/api) and long polling."""
+"""Telegram, through its Bot API (https://core.telegram.org/bots/api) with long polling."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _KINDS = ["message", "callback_query"]
 
 
 class TelegramSettings(ChannelSettings):
-    """`poll` is how long (s) a request waits for messages; the client gives up after 30."""
+    """`poll` is how many seconds a request waits for messages; the client gives up after 30."""
 
     poll: int = 25
 
 
 class Telegram(Channel):
-    """A bot that BotFather made. A sender is a user's number, a thread a chat or a topic in it."""
+    """A bot created with BotFather. A sender is a user id, a thread a chat or a topic in it."""
 
     Settings: ClassVar[type[ChannelSettings]] = TelegramSettings
     url = "https://api.telegram.org"
@@ -30,7 +30,7 @@ class Telegram(Channel):
     longest = 4096
 
     async def listen(self, take: MessageHandler) -> None:
-        """Ask for messages, one long request after the other."""
+        """Poll for messages with one long request after another."""
         after = 0
         while True:
             asked = {"offset": after, "timeout": self.settings.poll, "allowed_updates": _KINDS}
@@ -68,17 +68,17 @@ class Telegram(Channel):
             await self._call("sendDocument", data=form, files=body)
 
     async def check(self) -> str:
-        """Name the bot."""
+        """Return the bot's name."""
         me = await self._call("getMe", repeatable=True)
         return f"@{me.get('username', '')}"
 
     async def busy(self, thread: str) -> None:
-        """Show that something is being typed, for five seconds."""
+        """Show the typing indicator for five seconds."""
         chat = thread.partition("/")[0]
         await self._call("sendChatAction", json={"chat_id": chat, "action": "typing"})
 
     async def fetch(self, file: str) -> Attachment:
-        """Bring a file by its id, of 20 MB at most."""
+        """Download a file by its id, up to 20 MB."""
         number, _, name = file.partition(" ")
         found = await self._call("getFile", repeatable=True, json={"file_id": number})
         path = str(found.get("file_path", ""))
@@ -89,9 +89,9 @@ class Telegram(Channel):
     async def _call(self, method: str, *, repeatable: bool = False, **request: Any) -> Any:
         where = f"{self.base}/bot{self.key('token')}/{method}"
         answer = await self.link.http.call("POST", where, repeatable=repeatable, **request)
-        if answer.status_code == 404:  # so it says that there is no such bot
-            raise UsageError("Telegram has no bot with this token", hint="BotFather has it.")
-        if answer.status_code == 403:  # this user has blocked the bot; others have not
+        if answer.status_code == 404:  # this is how Telegram reports an unknown bot
+            raise UsageError("Telegram has no bot with this token", hint="Get it from BotFather.")
+        if answer.status_code == 403:  # only this user has blocked the bot
             raise NotSent(f"Telegram, {method}: forbidden: was the bot blocked?")
         return response_json(answer, f"Telegram, {method}").get("result")
 
@@ -106,7 +106,7 @@ def _name(user: dict[str, Any]) -> str:
 
 
 def _message(message: dict[str, Any]) -> Inbound | None:
-    if not message or "from" not in message:  # a channel's post, or another kind of update
+    if not message or "from" not in message:  # a channel post, or another kind of update
         return None
     text, quoted = str(message.get("text") or message.get("caption") or ""), _quoted(message)
     if "forward_origin" in message:
@@ -123,7 +123,7 @@ def _message(message: dict[str, Any]) -> Inbound | None:
 
 
 def _quoted(message: dict[str, Any]) -> str:
-    """The words of others that a message answers; our own are in the conversation."""
+    """Return others' words that a message replies to; the bot's own are in the conversation."""
     if "quote" in message:
         return str(message["quote"].get("text", ""))
     answered_to = message.get("external_reply") or message.get("reply_to_message") or {}
@@ -137,7 +137,7 @@ def _files(message: dict[str, Any]) -> list[str]:
     if document := message.get("document"):
         found.append(f"{document['file_id']} {document.get('file_name', '')}".strip())
     if photo := message.get("photo"):
-        found.append(f"{photo[-1]['file_id']} photo.jpg")  # the largest is the last one
+        found.append(f"{photo[-1]['file_id']} photo.jpg")  # the largest comes last
     return found
 
 

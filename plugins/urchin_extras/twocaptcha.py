@@ -1,8 +1,8 @@
-"""2Captcha, and whoever else speaks its API: people (and models) that solve captchas for money.
+"""2Captcha and services with the same API: people (and models) that solve captchas for money.
 
-`createTask` takes the challenge, `getTaskResult` is asked until the token is there
-(https://2captcha.com/api-docs). The service's own package reaches its servers past every proxy, so
-the two calls are made here, through the guarded way out.
+`createTask` takes the challenge, and `getTaskResult` is polled until the token is ready
+(https://2captcha.com/api-docs). The service's own package bypasses proxies, so the two calls are
+made here, through the egress proxy.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 API = "https://api.2captcha.com"
 KEYS = ("TWOCAPTCHA_API_KEY", "APIKEY_2CAPTCHA")
-"""Environment variables that hold the key; the second is the one of the service's own examples."""
+"""Environment variables for the key; the second is used in the service's own examples."""
 POLL_SECONDS = 5.0
-"""Between two questions, as the service asks for."""
+"""Interval between two polls, as the service requests."""
 SOLVE_SECONDS = 120.0
-"""After that long the service itself has usually given up."""
+"""After this time the service itself has usually given up."""
 CALL_SECONDS = 20.0  # per call to the service
 _TASKS = {
     "recaptcha": "RecaptchaV2TaskProxyless",
@@ -50,7 +50,7 @@ class TwoCaptcha:
     def __init__(self, settings: Settings, *, poll: float = POLL_SECONDS) -> None:
         key = next((settings.environ[name] for name in KEYS if settings.environ.get(name)), None)
         if key is None:
-            why = f"2captcha needs its key in the environment, as {KEYS[0]}"
+            why = f"2captcha requires its key in the environment variable {KEYS[0]}"
             raise SolverFailed(why, Outcome.UNAUTHORIZED)
         self._key = key
         self._poll = poll
@@ -62,16 +62,16 @@ class TwoCaptcha:
         )
 
     async def solve(self, challenge: Challenge) -> str | None:
-        """Hand the challenge over and wait for its token; raises SolverFailed."""
+        """Submit the challenge and wait for its token; raises SolverFailed."""
         try:
             async with asyncio.timeout(SOLVE_SECONDS):
                 made = await self._call("createTask", task=task_of(challenge))
                 return None if made is None else await self._token(made["taskId"])
         except TimeoutError as error:
-            why = f"2captcha had no answer within {SOLVE_SECONDS:g} s"
+            why = f"2captcha did not answer within {SOLVE_SECONDS:g} s"
             raise SolverFailed(why, Outcome.TIMEOUT) from error
         except KeyError as error:
-            raise SolverFailed(f"2captcha answered without {error}") from error
+            raise SolverFailed(f"2captcha's answer lacks {error}") from error
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -86,7 +86,7 @@ class TwoCaptcha:
         return None
 
     async def _call(self, method: str, **fields: Any) -> dict[str, Any] | None:
-        """Make a call; None where the service says that the captcha cannot be solved."""
+        """Make a call; None if the service says that the captcha cannot be solved."""
         try:
             response = await self._http.post(f"/{method}", json={"clientKey": self._key, **fields})
             answer: dict[str, Any] = response.raise_for_status().json()
@@ -102,7 +102,7 @@ class TwoCaptcha:
 
 
 def task_of(challenge: Challenge) -> dict[str, Any]:
-    """Write a challenge as the service's task."""
+    """Convert a challenge to the service's task format."""
     kind = f"{challenge.kind}-enterprise" if challenge.enterprise else challenge.kind
     task: dict[str, Any] = {
         "type": _TASKS.get(kind, _TASKS[challenge.kind]),

@@ -1,4 +1,4 @@
-"""WhatsApp, by Meta's Cloud API: its webhook comes in here, answers go out over REST.
+"""WhatsApp, through Meta's Cloud API: messages arrive by webhook, answers go out by REST.
 
 https://developers.facebook.com/documentation/business-messaging/whatsapp
 """
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import MessageHandler
 
-_MAX_BODY = 3 * 1024 * 1024  # Meta sends 3 MB at most
-_LABEL = 20  # characters of a button, Meta's limit
+_MAX_BODY = 3 * 1024 * 1024  # Meta sends at most 3 MB
+_LABEL = 20  # characters on a button, Meta's limit
 _BUTTON_TEXT = 1024  # characters above buttons, Meta's limit
 _FILES = ("image", "document", "video")
 
 
 class WhatsAppSettings(ChannelSettings):
-    """`phone` is our number's id; Meta reaches `host`, `port` and `path` by a proxy of yours."""
+    """`phone` is our number's id; Meta reaches `host`, `port` and `path` through your own proxy."""
 
     phone: str
     version: str = "v23.0"
@@ -40,7 +40,7 @@ class WhatsAppSettings(ChannelSettings):
 
 
 class WhatsApp(Channel):
-    """A number of a WhatsApp business account. A sender is a number, and so is a thread."""
+    """A WhatsApp Business account's number. Senders and threads are numbers."""
 
     Settings: ClassVar[type[ChannelSettings]] = WhatsAppSettings
     url = "https://graph.facebook.com"
@@ -53,7 +53,7 @@ class WhatsApp(Channel):
     longest = 4096
 
     async def listen(self, take: MessageHandler) -> None:
-        """Serve the webhook; raises `UsageError` where the port is taken, or Starlette missing."""
+        """Serve the webhook; raises `UsageError` if the port is taken or Starlette is missing."""
         try:
             import uvicorn  # noqa: PLC0415 - an extra
             from starlette.applications import Starlette  # noqa: PLC0415 - as above
@@ -70,7 +70,7 @@ class WhatsApp(Channel):
         config = uvicorn.Config(app, ws="none", log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(config)
         with self._listening() as listening:
-            serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` takes over the signals
+            serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` would take over the signals
             try:
                 await asyncio.shield(serving)
             finally:
@@ -133,7 +133,7 @@ class WhatsApp(Channel):
             text = {"body": message.text, "preview_url": False}
             await self._messages({**base, "type": "text", "text": text})
         for file in message.files:
-            # Of the kinds that are taken as documents, text is the one for Markdown and its like.
+            # Of the accepted document types, plain text is the one for Markdown and similar files.
             known = file.media_type if file.media_type == "application/pdf" else "text/plain"
             kept = await self._call(
                 "POST",
@@ -145,13 +145,13 @@ class WhatsApp(Channel):
             await self._messages({**base, "type": "document", "document": document})
 
     async def check(self) -> str:
-        """Name our number."""
+        """Return our number and its verified name."""
         me = await self._call("GET", self.settings.phone, repeatable=True)
         self.key("secret"), self.key("verify")
         return f"{me.get('display_phone_number', '')} {me.get('verified_name', '')}".strip()
 
     async def fetch(self, file: str) -> Attachment:
-        """Bring a file by its id."""
+        """Download a file by its id."""
         number, _, name = file.partition(" ")
         there = await self._call("GET", number, repeatable=True)
         body = await download(self.link, "WhatsApp", there["url"], self.key("token"))
@@ -181,7 +181,7 @@ def _interactive(message: Outbound) -> dict[str, Any]:
 
 
 def _messages(hook: dict[str, Any], phone: str) -> list[Inbound]:
-    """Read the messages to our number; a webhook also tells what became of ours."""
+    """Read messages to our number; a webhook also reports the status of sent messages."""
     values = [
         change["value"]
         for entry in hook.get("entry", ())

@@ -1,4 +1,4 @@
-"""Helper texts: each comes once, with the first result that it is about, and stays."""
+"""Guides: each is given once, with the first result that it applies to, and stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A port that is told to somebody is listened on."""
+"""A reported port is already being listened on."""
 
 from __future__ import annotations
 

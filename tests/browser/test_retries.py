@@ -1,4 +1,4 @@
-"""Waits and retries: how often, how long, and what the other side asks for."""
+"""Waits and retries: how often, how long, and what the other side requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RULE = RetryRule(3, 0.5, 4.0, patience=10.0)
 
 @pytest.fixture
 def waits(monkeypatch):
-    """The waits that were made, none of which took any time."""
+    """The waits requested, none of which took any time."""
     made = []
 
     async def sleep(seconds):

@@ -1,4 +1,4 @@
-"""Nearness of texts as the reference engine has it: one request a text, kept by its content."""
+"""Text similarity as in the reference engine: one request per text, cached by content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TEXT_UNITS = 2_000
 """Characters of a text that are embedded, as in the reference engine."""
 KEPT = 300
-"""Vectors that are kept; the one used longest ago goes."""
+"""Maximum vectors cached; the least recently used one is dropped."""
 
 
 class Embeddings:
@@ -30,7 +30,7 @@ class Embeddings:
         self.kept: OrderedDict[str, Vector] = OrderedDict()
 
     async def near(self, question: str, texts: Iterable[str]) -> dict[str, float]:
-        """Give the cosine of each text and the question, -1 to 1; texts without a vector miss."""
+        """Return the cosine of each text and the question, -1 to 1, if the text has a vector."""
         asked = await self._of(question)
         if asked is None:
             return {}

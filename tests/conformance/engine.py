@@ -1,4 +1,4 @@
-"""The product, wired for a case: its storage, its tools, its script."""
+"""The product, set up for a case: its storage, its tools, its script."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ REFERENCE_TOOLS = (
     *("WEB_SEARCH", "FETCH_URL", "REMEMBER", "RECALL", "SEARCH_MEMORY"),
     *("SET_GOAL", "UPDATE_GOAL", "GET_GOALS"),
 )
-"""Tools that the reference engine has; the others are unknown to a case."""
+"""Tools that the reference engine has; others are unknown in a case."""
 
 
 class EachItsOwn(Budget):
-    """Every loop has steps of its own, as in the reference engine; here they share them."""
+    """Every loop has its own steps, as in the reference engine; in the product they share them."""
 
     @property
     def steps_left(self) -> int:
@@ -58,7 +58,7 @@ async def _yes(_effect: str) -> bool:
 
 @dataclass(slots=True)
 class Means(ToolContext):
-    """What tools have at hand, nearness measured as the reference engine does."""
+    """The tools' context, with similarity measured as in the reference engine."""
 
     embeddings: Embeddings | None = None
 
@@ -69,7 +69,7 @@ class Means(ToolContext):
 
 
 class CaseBuilder(ContextBuilder):
-    """Takes the turns of a case, and nothing that runs found: the engine has no such layer."""
+    """Stores a case's turns but no findings of runs: the reference engine has no such layer."""
 
     told: tuple[Turn, ...] = ()
 
@@ -79,7 +79,7 @@ class CaseBuilder(ContextBuilder):
 
 
 class Engine:
-    """One storage, one clock and one conversation for all turns of a case."""
+    """One storage, one clock and one conversation for all turns in a case."""
 
     def __init__(self, case: dict[str, Any], memory: Memory) -> None:
         self._memory = memory
@@ -93,11 +93,11 @@ class Engine:
         load_storage(memory, case.get("storage", {}), SESSION)
 
     def storage(self) -> dict[str, Any]:
-        """Give the storage in the reference engine's form."""
+        """Return the storage in the reference engine's form."""
         return export_storage(self._memory, SESSION)
 
     async def turn(self, case: dict[str, Any]) -> dict[str, Any]:
-        """Run one turn to its answer, and the jobs after it."""
+        """Run one turn to its answer, and the post-run tasks."""
         most = case.get("maxSteps", STEPS)
         self._speaker.begin(case["script"], most)
         self._tool_calls = []
@@ -174,7 +174,7 @@ class Engine:
         return run
 
     def _keep(self, question: str, answer: str | None) -> None:
-        """Keep the turn; after a failure the question alone."""
+        """Store the turn; after a failure, only the question."""
         pair = [Turn("user", question)]
         if answer is not None:
             pair.append(Turn("assistant", answer))

@@ -1,13 +1,13 @@
-"""Run one scripted dialogue through the product, and print what it did in the reference's form.
+"""Runs one scripted dialogue through the product, and prints the result in the reference form.
 
     python tests/conformance/run_case.py < case.json
 
 Reads `{"case": …}` (or the case alone) and prints the JSON of its `expected`. The loop, parser,
-layers, tools, planner and jobs are the product's; the model speaks the case's script, the clock
-stands at 1,700,000,000,000 ms plus one for each model call. Left out is what the reference engine
-has no counterpart of: notes on repetition, the review of an answer, what earlier runs left.
-Subtasks run one at a time here, because one script speaks for all of them, and each has its own
-eight steps.
+layers, tools, planner and jobs are the product's; the model follows the case's script, and the
+clock shows 1,700,000,000,000 ms plus one for each model call. Anything without a counterpart in the
+reference engine is left out: notes on repetition, the answer review, earlier runs' findings.
+Subtasks run one at a time here, because one script serves all of them, and each has its own eight
+steps.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ async def run_case(
 
 
 def main() -> None:
-    """Read a case from standard input, print what came of it."""
+    """Read a case from standard input and print the result."""
     given = json.load(sys.stdin)
     result = asyncio.run(run_case(given.get("case", given)))
     text = json.dumps(result, ensure_ascii=False, indent=1)

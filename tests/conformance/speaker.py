@@ -1,4 +1,4 @@
-"""The model of a case: speaks its script, and notes how it was asked."""
+"""A case's model: follows its script, and records how it was asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ START_MS = 1_700_000_000_000
 
 
 class Speaker:
-    """One for all turns of a case: its calls are the clock."""
+    """One for all turns in a case: its calls drive the clock."""
 
     name = "script"
 
@@ -30,23 +30,23 @@ class Speaker:
         self._place = ""
 
     def begin(self, script: Sequence[Any], max_steps: int) -> None:
-        """Take up the script of a turn."""
+        """Load a turn's script."""
         self.script, self.max_steps = list(script), max_steps
         self.asked, self.thinks, self.steps = [], [], []
 
     def now_ms(self) -> int:
-        """Tell the time: a millisecond passes with each call."""
+        """Return the time: a millisecond passes with each call."""
         return START_MS + self.calls
 
     def note(self, kind: str, place: str = "", **data: Any) -> None:
-        """Take up what the loop records: where the next request stands, and thoughts."""
+        """Receive what the loop records: the place of the next request, and thoughts."""
         if kind == "model.request":
             self._place = place
         elif kind == "thought":
             self.thinks.append(data["text"])
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Say the next line; a line that throws fails as a provider does."""
+        """Give the next reply; a line that throws fails like a provider."""
         kind, number = self._kind()
         call: dict[str, Any] = {"kind": kind}
         self.asked.append(call)
@@ -66,7 +66,7 @@ class Speaker:
         return ModelReply(line, model=self.name)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
     def _kind(self) -> tuple[str, int]:
         head, _, step = self._place.partition("/")

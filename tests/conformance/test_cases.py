@@ -1,4 +1,4 @@
-"""Every recorded dialogue comes out as on record, but for the divergences that are wanted."""
+"""Every recorded dialogue ends as recorded, except for intended divergences."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PARSE_ERROR = re.compile(r"Memory save failed: .*?(?=\"}\n)")
 
 
 def comparable(value: Any) -> Any:
-    """The same value without the words of a JSON parser's complaint, which are its own."""
+    """Return a value without the wording of JSON parser errors, which differs between parsers."""
     if isinstance(value, str):
         return _PARSE_ERROR.sub("Memory save failed:", value)
     if isinstance(value, list):
@@ -54,7 +54,7 @@ def comparable(value: Any) -> Any:
 
 
 def differing(expected: dict[str, Any], got: dict[str, Any], prefix: str = "") -> set[str]:
-    """The names, inside the storages too, under which two results are not the same."""
+    """Return the names, including those inside storages, for which two results differ."""
     found = set()
     for name in {**expected, **got}:
         one, other = expected.get(name), got.get(name)

@@ -1,4 +1,4 @@
-"""What is done otherwise than by the reference engine, each under the name it is known by."""
+"""Differences from the reference engine, each under its known name."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def test_clean_synthesis_subtasks_do_not_plan():
 
 
 class SubtaskRunner:
-    """Answers a subtask only when the other one has been asked too."""
+    """Answers a subtask only when the other one has also been asked."""
 
     name = "side-by-side"
 

@@ -1,6 +1,6 @@
-"""What an answer leaves: skills weighed, conversations condensed, a profile kept.
+"""What an answer leaves: weighted skills, condensed conversations, a profile.
 
-What is expected is worked out by hand from the description of the reference engine.
+Expected values are derived manually from the reference engine's description.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What memory adds to a message and keeps, where engines in two languages part ways.
+"""What memory adds to a message and stores, where JavaScript and Python differ.
 
-What is expected is worked out by hand from the description of the reference engine.
+Expected values are derived manually from the reference engine's description.
 """
 
 from __future__ import annotations

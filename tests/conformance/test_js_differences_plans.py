@@ -1,6 +1,6 @@
-"""Questions in several steps: what counts as a plan, and what a failed step leaves.
+"""Multi-step questions: what counts as a plan, and what a failed step leaves.
 
-What is expected is worked out by hand from the description of the reference engine.
+Expected values are derived manually from the reference engine's description.
 """
 
 from __future__ import annotations

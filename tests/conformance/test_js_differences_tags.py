@@ -1,6 +1,6 @@
-"""Tags, thoughts and results, where an engine in JavaScript and one in Python part ways.
+"""Tags, thoughts and results, where JavaScript and Python differ.
 
-What is expected is worked out by hand from the description of the reference engine.
+Expected values are derived manually from the reference engine's description.
 """
 
 from __future__ import annotations

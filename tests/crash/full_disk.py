@@ -1,4 +1,4 @@
-"""A run whose nth write fails: ENOSPC, EIO, or half of it; and what is left and goes on of it."""
+"""Runs whose nth write fails (ENOSPC, EIO, or half a write), and what is left of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 How = Literal["full", "broken", "short"]
 HOWS: tuple[How, ...] = ("full", "broken", "short")
 OURS = ("internal error", "Traceback")
-"""What no failing disk may end in."""
+"""Outcomes that a failing disk must never cause."""
 
 
 def replies(url: str) -> list[str]:
@@ -37,7 +37,7 @@ def replies(url: str) -> list[str]:
 
 @contextmanager
 def failing_commands(folder: Path) -> Iterator[Commands]:
-    """Start commands whose writes can be made to fail; wants a C compiler."""
+    """Start commands whose writes can be made to fail; requires a C compiler."""
     library = folder / "full_disk.so"
     source = Path(__file__).with_name("full_disk.c")
     built = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(source)]
@@ -48,7 +48,7 @@ def failing_commands(folder: Path) -> Iterator[Commands]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that searches, reads, remembers, answers and exports; in many folders."""
+    """A run that searches, reads, remembers, answers and exports, in many folders."""
 
     commands: Commands
     folder: Path
@@ -56,7 +56,7 @@ class Asked:
     flags: tuple[str, ...]
 
     def run(self, data: Path, *words: str, fails: tuple[int, How] | None = None):
-        """Run `research` on a data folder; its nth write fails in a way, if it is said."""
+        """Run `research` on a data folder; if requested, its nth write fails in a given way."""
         env = {"PATH": os.environ["PATH"], "HOME": str(data), "RESEARCH_DATA_DIR": str(data)}
         if fails is not None:
             nth, how = fails
@@ -65,19 +65,19 @@ class Asked:
         return self.commands.run(str(COMMAND), *words, env=env)
 
     def ask(self, data: Path, nth: int, how: How):
-        """Ask the question; gives how the command ended."""
+        """Ask the question; returns how the command ended."""
         exported = ("--export", str(data / "report.md"))
         asked = ("When?", "--events", "-q", "--model", self.model, *self.flags, *exported)
         return self.run(data, *asked, fails=(nth, how))
 
     def writes(self) -> int:
-        """Count the writes of a run that goes well."""
+        """Count the writes in a successful run."""
         done = self.ask(self.folder / "whole", 1 << 30, "full")
         assert done.returncode == 0, done.stderr
         return self._told(self.folder / "whole").stat().st_size
 
     def flaws(self, nth: int, how: How) -> list[str]:
-        """Ask with a write that fails; tell what is wrong with what came of it."""
+        """Ask with a failing write; return what is wrong with the result."""
         data = self.folder / f"{how}-{nth}"
         done = self.ask(data, nth, how)
         found = [f"says {word!r}: {done.stderr[-600:]}" for word in OURS if word in done.stderr]
@@ -93,7 +93,7 @@ class Asked:
         return self.folder / f"{data.name}.writes"
 
     def _unreadable(self, data: Path, told: str) -> Iterator[str]:
-        """What is torn, and which events were told and are not there."""
+        """Return what is torn, and which reported events are missing."""
         held: set[str] = set()
         for folder in Runs(data):
             chain = check_chain(folder.journal)
@@ -112,7 +112,7 @@ class Asked:
             yield from [f"memory: {state}"] if state != "ok" else []
 
     def _not_going_on(self, data: Path, code: int) -> Iterator[str]:
-        """With room again the run comes to its answer, or to its end if it had come there."""
+        """With space available again, the run reaches its answer, or its end if it had answered."""
         begun = [folder for folder in Runs(data) if check_chain(folder.journal).events]
         if not begun:
             yield from ["it ended well without a record"] if code == 0 else []

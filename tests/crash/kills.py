@@ -1,4 +1,4 @@
-"""Killing a run with -9 at a chosen point, going on with it, and looking at what was done twice."""
+"""Kills a run with -9 at a chosen point, resumes it, and checks what was done twice."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TWICE = 0.3  # of the runs are killed again while they are resumed
 
 @dataclass(frozen=True)
 class Whole:
-    """The same run, unbroken: its answer, and how long its record and its time are."""
+    """The same run, uninterrupted: its answer, and the length of its record and its duration."""
 
     answer: str
     verdicts: tuple[str, ...]
@@ -49,21 +49,21 @@ class Whole:
 
 @dataclass(frozen=True)
 class Point:
-    """Where to kill: after so many events were told, at so many bytes of record, or in time."""
+    """Where to kill: after a number of events, at a record size in bytes, or at a time."""
 
     by: Literal["events", "bytes", "seconds"]
     at: float
 
     @classmethod
     def chosen(cls, chance: random.Random, whole: Whole) -> Point:
-        """Choose one anywhere in a run."""
+        """Choose a point anywhere in a run."""
         by = chance.choice(("events", "bytes", "seconds"))
         return cls(by, chance.random() * 1.02 * getattr(whole, by))
 
 
 @dataclass(frozen=True)
 class Known:
-    """What was asked of model and web so far, and what of it is answered on record."""
+    """Requests to model and web so far, and which of them have recorded answers."""
 
     requests: Counter[str]
     pages: Counter[str]
@@ -73,7 +73,7 @@ class Known:
 
 @dataclass
 class Broken:
-    """What came of a run that was killed and resumed; `flaws` is empty where all was right."""
+    """The result of a killed and resumed run; `flaws` is empty if everything was right."""
 
     point: Point
     kills: int = 0
@@ -85,7 +85,7 @@ class Broken:
 
 
 class Victim:
-    """A task that runs in a data folder of its own, and is killed."""
+    """A task that runs in its own data folder and is killed."""
 
     def __init__(self, task: Task, speaker: Speaker, data: Path, commands: Commands) -> None:
         self._commands = commands
@@ -94,7 +94,7 @@ class Victim:
         self.data = data
 
     def command(self, *words: str) -> Command:
-        """Start `research` in a home of its own."""
+        """Start `research` in its own home folder."""
         given = ("PATH", "PYTHONPATH", OVERRIDES[0], "NODE_COMPILE_CACHE")
         env = {name: os.environ[name] for name in given if name in os.environ}
         env |= {"HOME": str(self.data), "RESEARCH_DATA_DIR": str(self.data)}
@@ -126,7 +126,7 @@ class Victim:
         )
 
     def memories(self) -> dict[str, Any]:
-        """What was remembered, and the conversation."""
+        """Return what was remembered, and the conversation."""
         with Memory.open(self.data / "memory.db") as memory:
             turns = [
                 turn.text for turn in memory.conversation(memory.latest_session() or "").turns(50)
@@ -135,11 +135,11 @@ class Victim:
         return {name: json.loads(self._nameless(json.dumps(v))) for name, v in kept.items()}
 
     def _nameless(self, text: str) -> str:
-        """Every run has a book of its own; but for its name, what it says is the same."""
+        """Every run has its own book; apart from its name, the content is the same."""
         return text.replace(self.task.book, "BOOK") if self.task.book else text
 
     def broken(self, point: Point, whole: Whole, chance: random.Random) -> Broken:
-        """Run, kill, resume, until it is through; then look."""
+        """Run, kill and resume until it finishes; then check."""
         done = Broken(point)
         self.kill(self.start(), point, done)
         before = self._known()
@@ -158,7 +158,7 @@ class Victim:
         return done
 
     def kill(self, process: Command, point: Point, done: Broken) -> None:
-        """Kill a run when it has come to a point; what it acknowledged until then is kept."""
+        """Kill a run when it reaches a point; what it acknowledged until then is kept."""
         os.set_blocking(process.stdout.fileno(), False)
         began, told = time.monotonic(), b""
         while process.poll() is None:
@@ -184,7 +184,7 @@ class Victim:
         return list(check_chain(folder.journal).events) if folder else []
 
     def _known(self) -> Known:
-        """What was asked so far, and what of it has a reply or a result on record."""
+        """Return what was asked so far, and which of it has a recorded reply or result."""
         events = self._events()
         replied = {e.place for e in events if e.type == "model.reply"}
         asked = {e.place: e.data["sha256"] for e in events if e.type == "model.request"}
@@ -194,7 +194,7 @@ class Victim:
         return Known(Counter(self.speaker.asked), Counter(self.task.asked()), replies, pages)
 
     def _compare(self, before: Known, done: Broken) -> None:
-        """See what was asked again since, though its reply or result was on record."""
+        """Find what was asked again since, although its reply or result was recorded."""
         requests = self.speaker.asked - before.requests
         pages = self.task.asked() - before.pages
         done.flaws += [f"asked again: {digest[:12]}" for digest in before.replies & requests.keys()]
@@ -234,7 +234,7 @@ class Victim:
             yield f"it does not replay: {error}"
 
     def _forgotten(self, then: Any, now: Any, unknown: int) -> Iterator[str]:
-        """A memory may lack where the outcome of writing it is unknown; nothing else may differ."""
+        """A memory may be missing if its write's outcome is unknown; nothing else may differ."""
         missing = then["saved"].keys() - now["saved"].keys()
         same = all(then["saved"].get(key) == value for key, value in now["saved"].items())
         if not same or len(missing) > unknown or now["turns"] != then["turns"]:

@@ -26,7 +26,7 @@ FORM = (
 
 @dataclass
 class Orders:
-    """A running site; `/NAME/` is a book of its own. `orders[name]` are those that arrived."""
+    """A running site; `/NAME/` is a separate book. `orders[name]` holds those that arrived."""
 
     url: str
     orders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))

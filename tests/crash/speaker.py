@@ -1,4 +1,4 @@
-"""A language model on loopback that decides by what it has read, and counts what it is asked."""
+"""A loopback language model that decides by what it has read, and counts its requests."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ RESULT = "[Tool result for "
 
 @dataclass(frozen=True)
 class Talk:
-    """What a model is asked: the system prompt and the messages after it."""
+    """A request to a model: the system prompt and the messages after it."""
 
     system: str
     messages: tuple[Message, ...]
 
     @property
     def question(self) -> str:
-        """The last thing that was said to it and is no tool result."""
+        """The last message to it that is not a tool result."""
         said = [m.content for m in self.messages if m.role == "user"]
         return next(text for text in reversed(said) if not text.startswith(RESULT))
 
     @property
     def rounds(self) -> list[str]:
-        """The tool results so far, a message each."""
+        """The tool results so far, one per message."""
         return [m.content for m in self.messages if m.content.startswith(RESULT)]
 
     @property
     def passages(self) -> list[str]:
-        """The lines of what was read, each with its id."""
+        """The lines read, each with its id."""
         lines = "\n".join(self.rounds).splitlines()
         return [line for line in lines if re.match(r"S\d+¶", line)]
 
     def source_of(self, words: str) -> str:
-        """The name of the source (`S2`) in whose passages these words stand."""
+        """Return the name of the source (`S2`) whose passages contain these words."""
         return next(line.partition("¶")[0] for line in self.passages if words in line)
 
     def ref_of(self, label: str) -> str:
-        """The ref of an element in the last observation."""
+        """Return an element's ref in the last observation."""
         found = re.findall(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)", self.rounds[-1])
         return next((ref for ref, rest in found if label in rest), "")
 
 
 @dataclass
 class Speaker:
-    """A running model: its address, and how often each request (by its digest) came."""
+    """A running model: its address, and how often each request (by digest) was received."""
 
     url: str
     decide: Decide

@@ -1,4 +1,4 @@
-"""Runs worth killing: each a question, flags, and how its model decides by what it has read."""
+"""Runs to kill: each has a question, flags, and a model that decides by what it has read."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Task:
     """A run to kill.
 
-    `asked()` counts what the web was asked for, by path; `pages` are paths that one call reads, and
-    no other. `book` names the order book that it writes into; `wrong()` says what is wrong there.
+    `asked()` counts requests to the web by path; `pages` are paths that only a single call reads.
+    `book` names the order book that it writes to; `wrong()` says what is wrong there.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Task:
 
 
 def reading(site: Site) -> Task:
-    """Search, pages side by side, two memories, an answer from two sources."""
+    """Search, pages read in parallel, two memories, an answer from two sources."""
 
     def decide(talk: Talk) -> str:
         match len(talk.rounds):
@@ -63,7 +63,7 @@ def reading(site: Site) -> Task:
 
 
 def planned(site: Site) -> Task:
-    """Three subtasks side by side, each with a page and a memory of its own."""
+    """Three parallel subtasks, each with its own page and memory."""
     pages = {
         "Find when Hesk Light was lit.": ("hesk-light", "It was first lit on 1 November 1829."),
         "Find who is curator.": ("museum", "The curator is Saskia Penhale."),

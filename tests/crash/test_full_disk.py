@@ -1,4 +1,4 @@
-"""Scorecard 18: a full disk, at whichever write: a typed error, all before it readable."""
+"""Scorecard 18: a full disk at any write gives a typed error, and everything before is readable."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.crash.full_disk import HOWS, Asked, failing_commands, replies
 
 POINTS = 3
 SMALL = 64 << 10
-"""Bytes that the caches of a search stay below: only the record grows beyond them."""
+"""Upper limit in bytes on a search's caches: only the record grows beyond it."""
 
 
 @pytest.fixture
 def thoughtful(script, site):
-    """A run that thinks a lot before each thing that it does, so that its record is long."""
+    """A run that thinks a lot before each action, so that its record is long."""
     thought = f"<<THINK>>{'Where may it stand? ' * 2_000}<</THINK>>"
     return script(
         f"{thought}<<TOOL:WEB_SEARCH:Hesk Light>>",
@@ -31,7 +31,7 @@ def thoughtful(script, site):
 
 @pytest.fixture
 def start(site, thoughtful, tmp_path, commands):
-    """Run, or resume, in a data folder of its own, with no file longer than a limit."""
+    """Run or resume in its own data folder, with no file longer than a limit."""
 
     def starting(name, *args, limit=None):
         new = ("When?", "--model", thoughtful, "--search", "searxng", "--searxng-url", site.url,

@@ -1,4 +1,4 @@
-"""Scorecard 19: writers that are killed lose nothing that was acknowledged, in either database."""
+"""Scorecard 19: killed writers lose no acknowledged writes, in either database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITES = 60
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
-    """Say where writers may write: a database, and a namespace of the test's own."""
+    """Return where writers may write: a database, and the test's own namespace."""
     if request.param == "sqlite":
         return str(tmp_path / "memory.db"), "default"
     return str(request.getfixturevalue("postgres")), uuid4().hex
@@ -40,7 +40,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
 
 @pytest.fixture
 def start(place: tuple[str, str], commands: Commands) -> Callable[[str], Command]:
-    """Start a writer of this name."""
+    """Start a writer with this name."""
 
     def starting(name: str) -> Command:
         return commands.start("-c", WRITER, *place, name, env={"PATH": os.environ["PATH"]})
@@ -49,7 +49,7 @@ def start(place: tuple[str, str], commands: Commands) -> Callable[[str], Command
 
 
 def _acknowledged_before_kill(writer: Command, writes: int) -> tuple[int, str]:
-    """Read acknowledgements, kill the writer, and read what was still under way."""
+    """Read acknowledgements, kill the writer, and read what was still in transit."""
     for _ in range(writes):
         writer.stdout.readline()
     writer.kill()

@@ -1,4 +1,4 @@
-"""Row 17, behind the answer: a kill between an answer and the jobs after it loses none of them."""
+"""Row 17, after the answer: a kill between an answer and the post-run tasks loses none of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ POINTS = [
 
 @pytest.fixture
 def memory(tmp_path):
-    """A memory in which the next question is the third, and a skill that is given to every run."""
+    """A memory in which the next question is the third, and a skill given to every run."""
     with Memory.open(private_folder(tmp_path / "data") / "memory.db") as opened:
         opened.save("internal", {"_convCount": "2"})
         save_skill(opened, "lighthouse", "Hesk Light: give the day a light was first lit.", 1)
@@ -42,7 +42,7 @@ def memory(tmp_path):
 
 @pytest.fixture
 def speaker(site):
-    """A language model that searches, reads, answers, and sums up: when it is let."""
+    """A language model that searches, reads, answers and summarises when allowed."""
     may_sum_up = threading.Event()
 
     def decide(talk):
@@ -69,7 +69,7 @@ def flags(speaker, site):
 
 @pytest.fixture
 def killed(tmp_path, flags, memory, speaker, commands):
-    """Run the question, and kill it with -9 as soon as an event was told."""
+    """Run the question, and kill it with -9 as soon as an event is reported."""
 
     def kill(kind, place):
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path),
@@ -87,13 +87,13 @@ def killed(tmp_path, flags, memory, speaker, commands):
 
 
 def told(tmp_path):
-    """The record of the first run; names tell seconds, in which two may begin."""
+    """Return the first run's record; names contain only seconds, so two runs may share one."""
     records = [list(read_events(run.journal)) for run in Runs(tmp_path / "data")]
     return min(records, key=lambda events: events[0].at)
 
 
 def left(memory):
-    """What the run and its jobs leave in memory, each of which could be lost or doubled."""
+    """What the run and its tasks leave in memory, each of which could be lost or duplicated."""
     [skill] = memory.skills()
     summaries = [v for key, v in memory.saved().items() if key.startswith("session_")]
     facts = [hit.text for hit in memory.search("first lit November 1829", kinds=["fact"])]
@@ -124,7 +124,7 @@ def test_what_an_unbroken_run_leaves(run, flags, memory, speaker, tmp_path):
 
 
 def check(memory, speaker):
-    """Nothing is lost and nothing is doubled; what was in flight is asked again."""
+    """Nothing is lost or duplicated; what was in flight is asked again."""
     assert left(memory) == WHOLE
     again = [count for count in speaker.asked.values() if count > 1]
     assert len(again) <= 1

@@ -1,4 +1,4 @@
-"""Scorecard 17: killed with -9 anywhere, a run goes on to the same answer and does nothing twice.
+"""Scorecard 17: killed with -9 anywhere, a run resumes to the same answer and repeats nothing.
 
 A seeded sample; `make soak` kills hundreds.
 """
@@ -22,7 +22,7 @@ def orders():
 
 
 def whole_and_broken(make, tmp_path, commands, points):
-    """Run a task to its end, then once for each point, killed there."""
+    """Run a task to its end, then once for each point at which it is killed."""
     with speaking(make("whole").decide) as speaker:
         whole = Victim(make("whole"), speaker, tmp_path / "whole", commands).unbroken()
     chance = random.Random(17)

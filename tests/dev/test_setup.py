@@ -1,4 +1,4 @@
-"""The set-up does nothing twice, and says what is missing where it cannot go on."""
+"""The set-up does nothing twice, and says what is missing if it cannot continue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the scripts are
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """The files that the set-up reads, in a folder of their own."""
+    """The files that the set-up reads, in a separate folder."""
     shutil.copytree(ROOT / "dev", tmp_path / "clone" / "dev")
     (tmp_path / "clone" / "plugins").mkdir()
     for name in ("pyproject.toml", "Makefile", "plugins/pyproject.toml"):
@@ -29,7 +29,7 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bare_path(tmp_path: Path) -> Path:
-    """A PATH folder with standard tools alone."""
+    """A PATH folder with only standard tools."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in TOOLS:
@@ -99,7 +99,7 @@ def test_an_unknown_task_names_those_there_are(clone: Path) -> None:
 
 
 def make_ready(clone: Path) -> None:
-    """Leave the mark that a finished set-up leaves, by its own rule."""
+    """Leave the mark of a finished set-up, by its own rule."""
     script = (clone / "dev" / "setup.sh").read_text(encoding="utf-8")
     rule = next(line for line in script.splitlines() if line.startswith("ready="))
     (clone / ".venv").mkdir()

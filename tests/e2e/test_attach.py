@@ -1,4 +1,4 @@
-"""Attached to a user's Chrome: their page is the context, and all of theirs stays as it was."""
+"""Attached to a user's Chrome: their page is the context, and all their tabs stay unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def chrome(chrome_in_use):
 async def three_tabs(chrome, site):
     """Three tabs: one in front with text selected, one beside it, one with a dialog open.
 
-    They stay as they are from test to test, which is what each says.
+    They stay unchanged between tests, as each test asserts.
     """
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)

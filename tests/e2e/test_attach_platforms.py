@@ -1,4 +1,4 @@
-"""A platform's page in a user's Chrome, behind their login or not, is read as what it is."""
+"""A platform's page in a user's Chrome, behind a login or not, is read by its parser."""
 
 # ruff: noqa: E501 - markup reads best on one line
 
@@ -24,7 +24,7 @@ WATCH = "https://www.youtube.com/watch?v=v1"
 
 @pytest.fixture
 async def front(chrome_in_use):
-    """A user's Chrome; gives its address and the tab in front, whose sites answer from here."""
+    """A user's Chrome; returns its address and front tab, whose sites are served by the test."""
     address = chrome_in_use.cdp_url
     async with async_playwright() as playwright:
         connected = await playwright.chromium.connect_over_cdp(address, no_defaults=True)

@@ -1,4 +1,4 @@
-"""A run that meets a captcha: a solver that was named takes it down; without one it is named."""
+"""A run that meets a captcha: a configured solver solves it; without one it is reported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def service(monkeypatch: pytest.MonkeyPatch, tmp_path) -> Iterator[Service]:
 
 @pytest.fixture
 def walled(ask, script, events, pages):
-    """Run a script against the pages; gives the tool results and the captcha events."""
+    """Run a script against the pages; returns the tool results and the captcha events."""
 
     async def running(*replies: str, **flags: object):
         model = script(*replies, "NOT_FOUND")

@@ -1,4 +1,4 @@
-"""CRAWL as a model calls it: a section is read, its best pages become sources to cite."""
+"""CRAWL as called by a model: a section is read, and its best pages become citable sources."""
 
 from __future__ import annotations
 

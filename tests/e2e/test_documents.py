@@ -1,4 +1,4 @@
-"""Documents as a run meets them: best passages of a long one, what cannot be read, `--file`."""
+"""Documents in a run: best passages of a long one, unreadable ones, `--file`."""
 
 from __future__ import annotations
 

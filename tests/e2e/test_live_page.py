@@ -1,4 +1,4 @@
-"""Driving a real page through the tool tags alone."""
+"""Driving a real page with only tool tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long work that gets on is free: a list of thirty pages, a form of twenty-five fields."""
+"""Long work that makes progress is not limited: a thirty-page list, a form with 25 fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REF = re.compile(r"\[(e\d+) (textbox|button): ([^\]=,]+)")
 
 
 class Working:
-    """Opens a page, does one thing after the other with what it saw there, and gives up."""
+    """Opens a page, performs one action after another with what it saw, and gives up."""
 
     name = "working"
 

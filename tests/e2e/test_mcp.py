@@ -1,4 +1,4 @@
-"""`research mcp`: the tools as a client of the official SDK sees them, over both transports."""
+"""`research mcp`: the tools as seen by an official SDK client, over both transports."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def environ(tmp_path):
 
 @pytest.fixture
 def client(flags, environ, commands):
-    """Make a client of a server of its own, at the other end of the standard streams."""
+    """Create a client with its own server at the other end of the standard streams."""
 
     def made(*more: str, **how) -> Client:
         return Client(serving_mcp(commands, *flags, *more, env=environ), **how)
@@ -54,7 +54,7 @@ def client(flags, environ, commands):
 
 @asynccontextmanager
 async def over_http(commands, flags, environ):
-    """Serve over HTTP for the length of a block; gives the address."""
+    """Serve over HTTP until the block ends; yields the address."""
     server = commands.start(str(COMMAND), "mcp", "serve", "--http", *flags, env=environ)
     try:
         yield (await asyncio.to_thread(server.stdout.readline)).decode().strip()
@@ -290,7 +290,7 @@ async def test_the_settings_of_a_client_start_the_server(run, environ, flags):
 
 @pytest.fixture
 def lacking(tmp_path, environ):
-    """Run the installed command where the SDK cannot be loaded."""
+    """Run the installed command in an environment where the SDK cannot be loaded."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
     env = environ | {"PYTHONPATH": str(tmp_path)}
 

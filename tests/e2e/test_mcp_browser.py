@@ -1,4 +1,4 @@
-"""`research mcp serve --browser`: the tools of playwright-mcp, by their names and arguments."""
+"""`research mcp serve --browser`: playwright-mcp's tools, with its names and arguments."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Asking(Handler):
 
 @asynccontextmanager
 async def browsing(folder, *hosts: str, file=(), asked=None):
-    """A client of a server with our browser: gives what makes a call, by a tool's short name.
+    """A client of a server with our browser; yields a function that calls a tool by short name.
 
-    `asked` takes what the user is asked, who says yes.
+    `asked` records what the user is asked; the user approves.
     """
     asked = [] if asked is None else asked
     own = {"data_dir": folder, "memory": False, "file": file}
@@ -63,7 +63,7 @@ async def browsing(folder, *hosts: str, file=(), asked=None):
 
 
 def ref(shown: str, name: str) -> str:
-    """The ref of an element by what stands behind it."""
+    """Return an element's ref by the text after it."""
     return re.search(rf"\[(e\d+)[^\]\n]*{re.escape(name)}", shown)[1]
 
 

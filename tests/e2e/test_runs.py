@@ -1,4 +1,4 @@
-"""A question goes in, a report comes out: scripted models on the bundled web."""
+"""From question to report: scripted models on the bundled web."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def told(events):
 
 
 async def code_of(run):
-    """The exit code, whether the settings were refused before the run or in it."""
+    """Return the exit code, whether the settings were refused before or during the run."""
     try:
         return exit_code(await run)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""Tasks as people do them on the web, done through the tool tags alone."""
+"""Tasks that people do on the web, performed with only tool tags."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ TASKS: dict[str, tuple[str, ...]] = {
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def titles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each task's page calls itself after its script, all in one run of one browser."""
+    """Return each page's title after its script, all in one run in one browser."""
     folder = tmp_path_factory.mktemp("tasks")
     given = folder / "tides.txt"
     given.write_text("spring tide, neap tide")

@@ -1,4 +1,4 @@
-"""A wall that only a user may take down: they are asked, and the run goes on behind it."""
+"""A block page that only a user can clear: they are asked, and the run continues behind it."""
 
 from __future__ import annotations
 

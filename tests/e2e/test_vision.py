@@ -1,4 +1,4 @@
-"""--vision: what a model that sees is sent of a page, and what stays of it on record."""
+"""--vision: what a vision model is sent of a page, and what is recorded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def provider() -> Iterator[OpenAIProvider]:
 
 @pytest.fixture
 def looked(ask, provider: OpenAIProvider, pages):
-    """Open the page, click, look again, take a picture, and give up; gives what was sent."""
+    """Open the page, click, look again, take a screenshot and give up; returns what was sent."""
 
     async def looking(**flags: Any):
         provider.says(f"<<TOOL:OPEN:{pages.base}/lamp>>")

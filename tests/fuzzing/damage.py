@@ -1,6 +1,6 @@
 """Valid inputs, damaged at random: bits, splices, cuts, repeats, odd characters.
 
-What is made of a name and a number is always the same, so a number is enough to see it again.
+The result for a name and a number is always the same, so a number suffices to reproduce it.
 """
 
 # ruff: noqa: E501 - marks read best side by side
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import random
 
 LARGEST = 100_000
-"""Bytes: a repeat that makes an input longer than this is cut."""
+"""Maximum bytes: a repeat that makes an input longer is cut."""
 _ODD = (
     "\ud800",
     "\x00",
@@ -42,7 +42,7 @@ _MARKS = (
 
 
 def damaged(chance: random.Random, seeds: list[bytes]) -> bytes:
-    """Take one of the inputs and damage it some times; of a zip file often a part within it."""
+    """Damage one of the inputs several times; in a zip file, often a part within it."""
     body = chance.choice(seeds)
     if body.startswith(b"PK") and chance.random() < 0.8:
         return _within(chance, body)

@@ -1,4 +1,4 @@
-"""Fuzz targets: valid inputs of each reader, and what must hold of whatever is made of them."""
+"""Fuzz targets: valid inputs for each reader, and what must hold for any variant."""
 
 # ruff: noqa: E501 - inputs read best on one line
 
@@ -56,9 +56,9 @@ _READ = {"function": {"name": "READ", "parameters": {"properties": {"url": {}}}}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A reader: `seeds` are inputs that it takes, `check` raises where one is not taken as it ought.
+    """A reader: `seeds` are valid inputs; `check` raises if one is not handled correctly.
 
-    `seconds` is the longest that one input may take.
+    `seconds` is the maximum time for one input.
     """
 
     seeds: list[bytes]
@@ -68,7 +68,7 @@ class Target:
 
 
 def protocol(body: bytes) -> None:
-    """A reply is always read; web text made inert spells no tag, and keeps its length."""
+    """A reply is always parsed; inert web text contains no tag and keeps its length."""
     text = body.decode("utf-8", "surrogateescape")
     for tools in ((), _TOOLS):
         reply = parse(text, tools)
@@ -83,7 +83,7 @@ def protocol(body: bytes) -> None:
 
 
 def _is_inner(address: Address) -> bool:
-    """Whether Python's tables, or the IPv4 address that it carries, call it anything but global."""
+    """Whether Python's tables, or an embedded IPv4 address, call it anything but global."""
     if isinstance(address, IPv4Address):
         return not address.is_global or address.is_multicast
     value = int(address)
@@ -103,7 +103,7 @@ _GUARD = Guard(EgressPolicy(deny_hosts=("denied.test",)), _nowhere)
 
 
 def url(body: bytes) -> None:
-    """A URL that leads to a private address in any spelling is refused, and normal forms stay."""
+    """A URL to a private address in any spelling is refused, and normal forms are stable."""
     text = body.decode("utf-8", "surrogateescape")
     with suppress(ValueError):
         HostPattern.parse(text)
@@ -124,7 +124,7 @@ def url(body: bytes) -> None:
 
 
 def _numeric(host: str) -> list[Address]:
-    """The addresses that the C library takes a host for, without asking a name server."""
+    """Return the addresses for which the C library takes a host, without a name server."""
     try:
         rows = socket.getaddrinfo(host, 80, flags=socket.AI_NUMERICHOST)
     except (OSError, ValueError):
@@ -133,7 +133,7 @@ def _numeric(host: str) -> list[Address]:
 
 
 def _some_address(chance: random.Random, seeds: list[bytes]) -> bytes:
-    """Bits of a known address, changed; four bytes or sixteen."""
+    """A known address with changed bits; four or sixteen bytes."""
     base = ip_address(chance.choice(seeds).decode())
     value, bits = int(base), base.max_prefixlen
     for _ in range(chance.choice((0, 1, 2, 4))):
@@ -147,7 +147,7 @@ def _some_address(chance: random.Random, seeds: list[bytes]) -> bytes:
 
 
 def address(body: bytes) -> None:
-    """An address is never called public that Python's tables, looking inside it, do not."""
+    """An address is never called public unless Python's tables, looking inside it, agree."""
     parsed = IPv4Address(body) if len(body) == 4 else IPv6Address(body)
     kind = classify(parsed)
     assert classify(str(parsed)) is kind
@@ -155,7 +155,7 @@ def address(body: bytes) -> None:
 
 
 def journal(body: bytes) -> None:
-    """A changed record is told, or an error of its own kind; a torn one goes on."""
+    """A changed record is reported or raises its own error; a torn one can be continued."""
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
         folder = RunFolder(Path(place) / "run")
         (folder.path / "blobs").mkdir(parents=True)
@@ -193,7 +193,7 @@ _RECORD = _record()
 
 
 def extractor(ending: str) -> Callable[[bytes], None]:
-    """Whatever a body is, it is read or refused; what is read is text, and names its page."""
+    """Any body is read or refused; what is read is text and names its page."""
 
     def check(body: bytes) -> None:
         with suppress(BrowserError):
@@ -322,13 +322,13 @@ TARGETS: Final = {
 
 
 def made(name: str, number: int) -> bytes:
-    """Make the input of this number, always the same."""
+    """Create the input with this number, always the same."""
     target = TARGETS[name]
     return target.make(random.Random(f"{name} {number}"), target.seeds)
 
 
 def finding(target: Target, body: bytes) -> str:
-    """Give a reader one input; empty where it took it as it ought."""
+    """Give a reader one input; returns "" if it handled it correctly."""
     began = time.process_time()
     try:
         target.check(body)

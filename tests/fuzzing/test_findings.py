@@ -1,4 +1,4 @@
-"""Inputs that once broke a reader, as `bench.fuzz` found them: each is taken as it ought."""
+"""Inputs found by `bench.fuzz` that once broke a reader are handled correctly."""
 
 from __future__ import annotations
 

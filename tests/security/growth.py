@@ -1,7 +1,7 @@
-"""What one process that reads on keeps: memory a hundred pages, handles, processes, refused bodies.
+"""Measures what a long-reading process keeps: memory per 100 pages, handles, processes.
 
 The pages come over loopback, through the egress, the reader and its cache; the server runs in this
-process too and sends prepared bytes. What counts is what is still resident after a collection.
+process too and sends prepared bytes. Only memory still resident after a collection counts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 def resident() -> float:
-    """Megabytes that this process has in memory, after a collection."""
+    """Return this process's resident megabytes after a collection."""
     gc.collect()
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) / 1024
@@ -61,7 +61,7 @@ def open_things() -> tuple[int, int]:
 
 
 async def read(reader: Reader, urls: list[str], *, refused: bool = False) -> float:
-    """Read one after the other; gives the megabytes that are resident then."""
+    """Read URLs one after another; returns the megabytes then resident."""
     for url in urls:
         page = await reader.read(url, mode="http", deadline=60)
         assert (page.outcome is Outcome.ERROR) is refused, f"{url}: {page.outcome}, {page.reason}"
@@ -70,7 +70,7 @@ async def read(reader: Reader, urls: list[str], *, refused: bool = False) -> flo
 
 @dataclass(frozen=True)
 class Grown:
-    """What was more in the end than after the first hundred pages, MB; and what was open, twice."""
+    """MB at the end beyond those after the first hundred pages; and what was open both times."""
 
     a_hundred: float
     of_refused: float
@@ -79,9 +79,9 @@ class Grown:
 
 
 async def grown(count: int, first: int = 100, refused: int = 20) -> Grown:
-    """Read so many pages over loopback, then bodies that are refused.
+    """Read this many pages over loopback, then bodies that are refused.
 
-    It counts from the page on at which the `first` are read.
+    Counting starts after the `first` pages.
     """
     server = await asyncio.start_server(_answer, "127.0.0.1", 0)
     base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

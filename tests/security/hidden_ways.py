@@ -1,4 +1,4 @@
-"""Ways in which a page holds a text that nobody sees on it. `{}` stands for the text."""
+"""Ways in which a page can contain invisible text. `{}` stands for the text."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

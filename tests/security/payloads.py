@@ -1,6 +1,6 @@
-"""What a hostile page, title, address or model may say to have a script run in a report.
+"""What a hostile page, title, address or model may contain to run a script in a report.
 
-Each calls `alert`, or asks for something from `evil.test`, if it is ever taken for markup.
+Each calls `alert`, or requests something from `evil.test`, if ever interpreted as markup.
 """
 
 from __future__ import annotations

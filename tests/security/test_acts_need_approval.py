@@ -42,7 +42,7 @@ ACTS = (
 
 
 OWN_TESTS = {"UPLOAD", "DOWNLOAD", "CHECK"}
-"""Acts that are tested with their own pages."""
+"""Actions that are tested with their own pages."""
 
 
 def test_each_tool_that_acts_on_a_page_is_tried():

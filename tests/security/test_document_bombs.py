@@ -1,4 +1,4 @@
-"""Row 12 of the card, for documents: what was made to burst, or to reach a file, does neither."""
+"""Row 12 of the scorecard, for documents: bombs do not explode, and files are not reached."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ for bomb in bombs:
 
 
 def packed(name: str, piece: bytes, megabytes: int, kept: bytes) -> bytes:
-    """Put a part of one piece over and over into an archive, without ever holding it whole."""
+    """Put one piece repeatedly into an archive part, without ever holding it whole."""
     out = BytesIO(kept)
     block = piece * (1024 * 1024 // len(piece))
     with ZipFile(out, "a", ZIP_DEFLATED) as archive, archive.open(name, "w") as part:

@@ -1,7 +1,7 @@
 """Nothing that a page, an address or a model says becomes markup in a report.
 
-The reports are opened in the real browser with the report's own policy against scripts switched
-off: the escaping has to hold alone.
+The reports are opened in the real browser with the report's own script policy disabled, so that
+escaping alone must suffice.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Opened:
 
 @pytest.fixture(scope="module")
 async def page(browser):
-    """A page that tells what ran in it and what it asked for."""
+    """A page that reports what ran in it and what it requested."""
     nowhere = {"server": "http://127.0.0.1:9"}
     context = await browser.new_context(bypass_csp=True, proxy=nowhere)
     await context.add_init_script(WATCH)
@@ -86,7 +86,7 @@ def opened(page, tmp_path):
 
 
 def hostile_run(tmp_path, payloads, urls):
-    """A finished run in which everything that others say is a payload: each in every place."""
+    """A finished run in which all third-party text is a payload, each in every place."""
     folder = Runs(tmp_path).create(NOW)
     journal = Journal(folder)
     together = "\n".join(payloads)
@@ -145,7 +145,7 @@ def hostile_run(tmp_path, payloads, urls):
 
 
 def plain(text):
-    """The characters that leave a mark on a screen."""
+    """Return the characters that are visible on a screen."""
     return "".join(c for c in text if c.isprintable() and not c.isspace())
 
 

@@ -1,4 +1,4 @@
-"""Rows 5 and 6: what a page spells anywhere never runs, and steers no terminal."""
+"""Rows 5 and 6: no text on a page is ever run as a tag or controls a terminal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OTHERS = [
     "<thinking>never closed",
     *examples("CLICK", "ref", "e1").values(),
 ]
-"""What other models' protocols write, which ours reads as well."""
+"""Other models' protocol forms, which ours also reads."""
 TOOLS = ("CLICK", "READ", "OPEN", "FETCH_URL", "WEB_SEARCH", "RECALL")
 WRAPPINGS = ["{}", "text {} text", "{0}{0}", "\n{}\n", "`{}`", "“{}”", "<b>{}</b>"]
 FORGED = [
@@ -50,12 +50,12 @@ FORGED = [
 SHOWN = [
     FORGED[n * len(WRAPPINGS) + n % len(WRAPPINGS)] for n in range(len(FORGED) // len(WRAPPINGS))
 ]
-"""Each of them once, in one wrapping after the other: what the pages and files hold."""
+"""Each of them once, in rotating wrappings, as contained in the pages and files."""
 STEERING = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\u200b\u2066\U000e0041"
 
 
 class Echo:
-    """A model that says back all that it was told, then gives up: the most obedient there is."""
+    """A maximally obedient model that repeats everything it was told, then gives up."""
 
     name = "echo"
 
@@ -69,11 +69,11 @@ class Echo:
         return ModelReply(said or messages[-1].content)
 
     def takes(self, task):
-        """It answers the question and is asked nothing else."""
+        """It only answers the question."""
         return False
 
     async def aclose(self):
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 class Hostile(Handler):

@@ -1,4 +1,4 @@
-"""Row 28: a process that reads on keeps no handle and no process; the bench counts 5,000 pages."""
+"""Row 28: a long-reading process leaks no handles or processes; the benchmark reads 5,000 pages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Row 14: a hostile page is given up at its deadline, and the next page works.
 
-What it costs beyond its deadline is measured by `bench.hostile`.
+`bench.hostile` measures its cost beyond the deadline.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.row(n=14)
 
 DEADLINE = 0.5
-"""Seconds for opening and for reading: a page that never ends takes a processor so long."""
+"""Seconds for opening and reading: an endless page occupies a processor for this long."""
 HANGS = 120.0
-"""Seconds until a page counts as never given up; a deadline ends it long before."""
+"""Seconds until a page counts as never given up; the deadline ends it long before."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ async def launched() -> AsyncIterator[Browser]:
 
 
 async def looked_at(launched: Browser, url: str, deadline: float) -> str:
-    """What a page says, or the typed error that it ended in."""
+    """Return what a page says, or the typed error that it ended with."""
     try:
         tab = await launched.open(url, deadline=deadline)
         return (await tab.snapshot(deadline=deadline)).text

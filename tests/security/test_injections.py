@@ -1,4 +1,4 @@
-"""Rows 1, 2 and 7: a model that obeys whatever it reads; all of it by bench.injections."""
+"""Rows 1, 2 and 7: a model that obeys whatever it reads; bench.injections runs the full set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.row(n=1)
 
 LEAK, ACT, BELIEF = ORDERS["leak"][0], ORDERS["act"][3], ORDERS["belief"][1]
 UNSEEN = {"description", "title attribute", "option", "hidden text", "comment", "aria-label"}
-"""Carriers of which nothing need reach the model; of a long `aria-label` the end is cut off."""
+"""Carriers that need not reach the model; the end of a long `aria-label` is cut off."""
 
 
 # Where nobody is logged in nothing is there to be changed.

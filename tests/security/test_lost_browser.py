@@ -36,7 +36,7 @@ def pages() -> Iterator[Pages]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process, as /proc tells of it; `started` counts from the machine's start."""
+    """A process, as reported by /proc; `started` counts from the machine's start."""
 
     pid: int
     parent: int
@@ -55,7 +55,7 @@ def processes() -> dict[int, Process]:
 
 
 def newest_browser() -> int:
-    """The browser that this process started last: of the run under test."""
+    """The browser that this process started last, which belongs to the run under test."""
     every = processes()
 
     def is_ours(process: Process | None) -> bool:
@@ -87,7 +87,7 @@ def renderers(browser: int) -> list[int]:
 
 @pytest.fixture(autouse=True)
 async def browser_of_the_run() -> None:
-    """No browser that other tests kept is used: the run's own is the newest."""
+    """No browser kept by other tests is used: the run's own is the newest."""
     await launch.processes().close_idle()
 
 
@@ -124,7 +124,7 @@ async def test_a_run_goes_on_with_a_new_browser(ask, script, events, pages, lose
 
 @pytest.fixture
 async def wire(chrome_in_use: StartedChrome) -> AsyncIterator[Wire]:
-    """A user's Chrome behind a wire that can be cut."""
+    """A user's Chrome behind a connection that can be cut."""
     async with wire_to(int(chrome_in_use.cdp_url.rpartition(":")[2])) as wire:
         yield wire
 

@@ -1,4 +1,4 @@
-"""Rows 2 and 2a: private text does not leave, however it is spelt; row 3: ordinary texts pass."""
+"""Rows 2 and 2a: private text does not leak in any spelling; row 3: ordinary texts pass."""
 
 from __future__ import annotations
 

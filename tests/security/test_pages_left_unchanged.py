@@ -91,7 +91,7 @@ LISTENED = ("window", "document")
 
 
 async def listeners(page: Page) -> list[Any]:
-    """The listeners of the window, and of the document with all that is in it."""
+    """Return the listeners on the window, and on the document and everything in it."""
     session = await page.context.new_cdp_session(page)
     found = []
     for owner in LISTENED:
@@ -170,7 +170,7 @@ async def attached(chrome_in_use) -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def users(chrome_in_use) -> AsyncIterator[Page]:
-    """The user's own tab, as another program would drive it."""
+    """The user's own tab, as driven by another program."""
     async with async_playwright() as playwright:
         connected = await playwright.chromium.connect_over_cdp(
             chrome_in_use.cdp_url, no_defaults=True
@@ -247,7 +247,7 @@ async def test_acts_change_what_they_do_and_nothing_else(own, pages, tmp_path):
 
 
 async def test_a_page_sees_no_names_of_ours(users, attached, pages):
-    """The page of a tab of ours has the names that the same page has in a tab of the user."""
+    """A page in our tab has the same global names as in the user's tab."""
     async with shown(attached, pages, "<p>Words</p>") as tab:
         await users.goto(tab.url)
         untouched = await users.evaluate(NAMES)
@@ -278,7 +278,7 @@ OFF = {
 
 
 async def test_what_a_page_has_switched_off_is_not_pressed(own, pages):
-    """Not after the page was read either, and not by a key."""
+    """Nor after the page was read, nor by a key press."""
     off = "".join(f"<section style='position:relative'>{one}</section>" for one in OFF.values())
     body = f"<script>let times = 0; const fired = () => {{ times += 1 }}</script>{off}"
     async with shown(own, pages, body) as tab:
@@ -301,7 +301,7 @@ async def test_a_switched_off_link_is_shown_as_disabled(own, pages):
     "<button style='pointer-events:none'><span style='pointer-events:auto' >Tick</span></button>",
 ])  # fmt: skip
 async def test_what_a_user_can_press_is_pressed(own, pages, body):
-    """By its label, or by content of its own that takes presses."""
+    """By its label, or by its own pressable content."""
     async with shown(
         own, pages, f"{body}<script>onclick = () => document.title = 'pressed'</script>"
     ) as tab:

@@ -1,4 +1,4 @@
-"""Row 20: secrets of the environment are in no prompt, log, transcript, export or stream."""
+"""Row 20: secrets from the environment are in no prompt, log, transcript, export or stream."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORMS = {
 
 
 def core(form: str, secret: str) -> str:
-    """What of a spelling would give the secret away: base64 without what stands beside it."""
+    """Return the revealing part of a spelling: base64 without what surrounds it."""
     found = [s for s in spellings(secret) if s in form]
     return max(found, key=len)
 
@@ -168,7 +168,7 @@ CANARY = "sk-live-4f9A2bQ77xTz41bLw"
 
 
 async def test_a_run_that_is_shown_a_secret_keeps_it_nowhere(ask, tmp_path, monkeypatch):
-    """The page of the user's own notes holds a key, and the model repeats it."""
+    """The page with the user's own notes contains a key, and the model repeats it."""
     monkeypatch.setenv("SHOP_API_KEY", CANARY)
     notes = tmp_path / "notes.md"
     notes.write_text(f"# Notes\n\nThe key of the shop is {CANARY}, the door code is blue.\n")

@@ -1,4 +1,4 @@
-"""Row 26: what robots.txt forbids is opened or read only if the user named its address."""
+"""Row 26: what robots.txt disallows is opened or read only if the user named its address."""
 
 from __future__ import annotations
 

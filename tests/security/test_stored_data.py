@@ -1,4 +1,4 @@
-"""Row 27: stored data is data: no key, filter, or pickle in a database is ever carried out."""
+"""Row 27: stored data is only data: no key, filter or pickle in a database is ever executed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_filter_is_never_a_statement(memory, said, tmp_path):
 
 
 class Bomb:
-    """Makes a file where it is unpickled."""
+    """Creates a file if it is unpickled."""
 
     def __init__(self, made: Path) -> None:
         self.made = made
@@ -75,7 +75,7 @@ class Bomb:
 
 
 def poison(database: Path, bomb: bytes) -> int:
-    """Put a pickle in place of every text and blob of a database; gives how many."""
+    """Replace every text and blob in a database with a pickle; returns how many."""
     placed = 0
     with closing(sqlite3.connect(database, isolation_level=None)) as db:
         names = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()

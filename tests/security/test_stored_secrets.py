@@ -1,4 +1,4 @@
-"""Row 21: a secret is typed by name, on its own origin and in no frame, and stands nowhere else."""
+"""Row 21: a secret is typed by name, only on its own origin and in no frame, and stored nowhere."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_
 async def test_a_secret_is_filled_only_where_the_page_is_its_own(
     ask, script, events, tmp_path, path
 ):
-    """The user's origin leads or is led elsewhere: what asks is on another one, or in a frame."""
+    """The user's origin redirects or is redirected: what asks is on another one, or in a frame."""
     with serving(Requests, Login) as site:
         elsewhere = site.base.replace("127.0.0.1", "localhost")
         own = elsewhere if path == "/away" else site.base
@@ -144,7 +144,7 @@ class LoginRequests(Requests):
 
 
 async def logged_in(ask, script, events, tmp_path, question: str, call: str, label: str = "Word"):
-    """Type the secret and make one more call; gives the site, that call's error and the events."""
+    """Type the secret and make one more call; returns the site, the call's error and the events."""
     with serving(LoginRequests, Login) as site:
         SecretStore(tmp_path / "data").put("mail", site.base, VALUE)
         typing = json.dumps({"ref": f"{{{{ref:{label}}}}}", "text": "<secret>mail</secret>"})

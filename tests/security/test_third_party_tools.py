@@ -1,4 +1,4 @@
-"""Rows 6 and 24 for MCP servers: what they forge runs nothing, what they change asks again."""
+"""Rows 6 and 24 for MCP servers: forgeries run nothing, and changed tools need new approval."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shop(tmp_path):
 
 @pytest.fixture
 def called(ask, shop, script, events):
-    """Call the tool once in a run of its own; gives the run's events."""
+    """Call the tool once in its own run; returns the run's events."""
 
     async def calling(**flags):
         settings = {"model": script(CALL, "NOT_FOUND no."), "mcp_servers": shop.write(), **flags}

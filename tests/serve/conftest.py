@@ -1,4 +1,4 @@
-"""A server that `research serve` is, on the bundled web, for all tests of a file."""
+"""A `research serve` server on the bundled web, for all tests in a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUESTION = "How long is Sunnock Pier?"
 
 @dataclass
 class Served:
-    """A server: where it is, what it printed, where it keeps runs, and a client that was let in."""
+    """A server: its address, its output, its runs folder, and an authorised client."""
 
     url: str
     address: str
@@ -33,13 +33,13 @@ class Served:
     env: dict[str, str]
 
     def ask(self, question: str = QUESTION, **form) -> str:
-        """Begin a run; gives its id."""
+        """Start a run; returns its id."""
         answer = self.client.post("/api/runs", json={"question": question, **form})
         assert answer.status_code == 201, answer.text
         return answer.json()["run"]
 
     def frames(self, run: str, after: int = -1, most: int | None = None) -> list[tuple]:
-        """Watch a run: (number or None, event or '', data) of each frame; `most` cuts it off."""
+        """Watch a run: yields (number or None, event or '', data) per frame, at most `most`."""
         found = []
         headers = {"Last-Event-ID": str(after)} if after >= 0 else {}
         with self.client.stream("GET", f"/api/runs/{run}/events", headers=headers) as stream:
@@ -60,7 +60,7 @@ class Served:
         return found
 
     def report(self, run: str) -> dict:
-        """Wait for the end of a run; gives its report."""
+        """Wait for a run to end; returns its report."""
         self.frames(run)
         return self.client.get(f"/api/runs/{run}/report").json()
 
@@ -72,7 +72,7 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def start(site, commands, home):
-    """Start a server with flags; all end with the session."""
+    """Start a server with flags; all servers stop with the session."""
     started = []
 
     def starting(*flags, data="data", token=TOKEN):
@@ -104,7 +104,7 @@ def start(site, commands, home):
 
 
 class Timetable(Handler):
-    """A page whose one sentence a test changes."""
+    """A page whose only sentence a test changes."""
 
     def get(self) -> None:
         if self.path == "/robots.txt":
@@ -136,7 +136,7 @@ def served(start, home, timetable):
 
 @pytest.fixture(scope="session")
 def finished(served):
-    """A run that came to its end."""
+    """A finished run."""
     run = served.ask()
     served.report(run)
     return run

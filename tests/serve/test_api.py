@@ -1,4 +1,4 @@
-"""The REST interface: runs are asked for, watched, stopped and read as from the shell."""
+"""The REST API: runs are started, watched, stopped and read as from the shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/v1` before the clients that others wrote: OpenAI's own for Python."""
+"""`/v1` with a third-party client: OpenAI's own for Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page in the real browser: every function, wide and at 390 px, and nothing of a run obeyed."""
+"""The page in the real browser: every function, wide and at 390 px, and no text of a run obeyed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.serve.conftest import QUESTION, TOKEN
 from tests.users_chrome import put_away
 
 PATIENCE = 120_000
-"""Milliseconds until something counts as not coming; nothing here takes long."""
+"""Milliseconds until something counts as missing; nothing here takes long."""
 expect.set_options(timeout=PATIENCE)
 HOSTILE = (
     '<img src=x onerror="window.hit=1"><script>window.hit=1</script>{{7*7}} [x](javascript:hit)'
@@ -27,7 +27,7 @@ HOSTILE = (
 
 @pytest.fixture
 async def entered(new_context):
-    """Open browsers that were let in; errors of their scripts fail the test."""
+    """Open authorised browsers; script errors fail the test."""
     wrong = []
 
     async def entering(served, width=390, scheme="light"):
@@ -56,7 +56,7 @@ async def narrow(served, entered):
 
 @pytest.fixture(scope="module")
 def scripted(start, home):
-    """A server whose model says what the test has it say: `(server, say)`."""
+    """A server whose model's replies are set by the test: `(server, say)`."""
     script = home / "script.jsonl"
     script.write_text("")
 
@@ -191,7 +191,7 @@ async def test_what_a_run_holds_is_shown_and_never_obeyed(page, served, finished
 async def test_who_watches_answers_sees_the_page_acts_in_it_and_gives_a_hint(
     scripted, site, entered
 ):
-    """The run waits for an answer; meanwhile its page is looked at and typed in by hand."""
+    """The run waits for an answer; meanwhile its page is viewed and typed in manually."""
     served, say = scripted
     say(
         f"<<TOOL:OPEN:{site.url}/collection>>",
@@ -227,7 +227,7 @@ async def test_who_watches_answers_sees_the_page_acts_in_it_and_gives_a_hint(
 
 
 class Harbour(Handler):
-    """A page behind a captcha that a click takes down, with a button that sends something."""
+    """A page behind a captcha that a click solves, with a button that sends something."""
 
     def get(self) -> None:
         if self.path == "/robots.txt":
@@ -254,7 +254,7 @@ say.textContent = 'The lamp room opens at nine.'"><p>Please complete the captcha
 
 @pytest.fixture
 async def attached(start, home, chrome_in_use):
-    """A server whose source is the tab in front, with a harbour to go to: `(server, site)`."""
+    """A server whose source is the front tab, with a harbour page to visit: `(server, site)`."""
     script = home / "attached.jsonl"
     with serving(Harbour, HarbourSite) as harbour:
         click = '<<TOOL:CLICK:{"ref":"{{ref:Send the form}}"}>>'
@@ -396,7 +396,7 @@ async def test_a_question_comes_back_is_asked_now_and_taken_away(narrow, served)
 
 
 async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(narrow, served, timetable):
-    """Its looks are made in the test, by what `research worker` calls."""
+    """Its checks are made in the test, with the functions that `research worker` calls."""
     await narrow.goto(f"{served.url}/jobs")
     watched = narrow.get_by_role("region", name="Monitors")
     await watched.get_by_label("Address or question").fill(f"{timetable.url}/ferry")

@@ -1,4 +1,4 @@
-"""Quotes are marked where they stand on a saved page, and nothing of it is changed or lost."""
+"""Quotes are marked in place on a saved page, and nothing on it is changed or lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A channel run on a loopback service, with a folder of files as its web."""
+"""Runs a channel against a loopback service, with a folder of files as its web."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MILL = "# The mill\n\nThe mill of Brack burned down in 1873. Jon Aas rebuilt the
 
 
 async def eventually(true: Callable[[], Any], *shown: object) -> Any:
-    """Wait for what another task does; no time is asserted, only an end to waiting."""
+    """Wait for another task; no time is asserted, only that the waiting ends."""
     try:
         async with asyncio.timeout(120):
             while not (found := true()):  # noqa: ASYNC110 - several tasks, of services too
@@ -51,7 +51,7 @@ async def served(app: Any) -> AsyncIterator[str]:
 
 
 class Cut:
-    """An answer that breaks off: the client cannot know what was done."""
+    """An answer that is cut off: the client cannot know what was done."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         headers = [(b"content-length", b"99"), (b"content-type", b"application/json")]
@@ -59,7 +59,7 @@ class Cut:
 
 
 class Desk:
-    """A running channel: what it said to whoever runs it, and how it is stopped and started."""
+    """A running channel: what it reported to its operator, and how to stop and start it."""
 
     def __init__(self, data: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.said: list[str] = []

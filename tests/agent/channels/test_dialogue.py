@@ -1,4 +1,4 @@
-"""What holds for all channels: cut at sentences, gone on after a kill, asked in words, stopped."""
+"""All channels cut at sentences, continue after a kill, ask in words, and can be stopped."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_markdown_comes_as_plain_text() -> None:
 
 @pytest.fixture
 def home(tmp_path: Path, desk: Any) -> dict[str, str]:
-    """The environment of a command that has a channel set; `desk` made the folder of files."""
+    """The environment of a command with a channel configured; `desk` created the file folder."""
     return {
         "HOME": str(tmp_path),
         "PATH": "/usr/bin:/bin",
@@ -64,7 +64,7 @@ def home(tmp_path: Path, desk: Any) -> dict[str, str]:
 
 
 async def started(env: dict[str, str]) -> asyncio.subprocess.Process:
-    """Start the command that answers what comes in."""
+    """Start the command that answers incoming messages."""
     command = [str(COMMAND), "channels", "run"]
     return await asyncio.create_subprocess_exec(*command, env=env, stderr=asyncio.subprocess.PIPE)
 

@@ -22,7 +22,7 @@ ANN, EVE, BOT = "71", "99", "1000"
 
 
 class Discords:
-    """A gateway with one session that can be taken up again, and what the bot sent."""
+    """A gateway with one resumable session, and what the bot sent."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -97,7 +97,7 @@ class Discords:
             await socket.send_json({"op": 0, "t": "RESUMED", "s": len(self.events), "d": {}})
 
     async def dispatch(self, kind: str, data: dict[str, Any]) -> None:
-        """Tell of an event; one that nobody hears is told when the session is taken up."""
+        """Send an event; one that nobody receives is sent when the session is resumed."""
         self.events.append({"op": 0, "t": kind, "s": len(self.events) + 1, "d": data})
         if self.socket is not None:
             await self.socket.send_json(self.events[-1])

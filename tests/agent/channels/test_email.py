@@ -17,7 +17,7 @@ PROOF = "mx.example.org; spf=pass (sender ok); dmarc=pass (p=reject) header.from
 
 
 def mail(text: str, sender: str = ANN, proof: str = PROOF, **headers: str) -> EmailMessage:
-    """Make a mail as our own server would hand it over."""
+    """Create a mail as our own server would deliver it."""
     made = EmailMessage()
     if proof:
         made["Authentication-Results"] = proof

@@ -20,7 +20,7 @@ ANN, EVE = "U71", "U99"
 
 
 class Workspace:
-    """Sends envelopes until each is acknowledged, and keeps what the bot posted."""
+    """Sends envelopes until each is acknowledged, and records what the bot posted."""
 
     def __init__(self) -> None:
         self.url = ""

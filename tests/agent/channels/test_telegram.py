@@ -23,7 +23,7 @@ ANN, EVE = 71, 99
 
 
 class BotApi:
-    """Holds updates until they are confirmed, and what the bot sent."""
+    """Holds updates until they are confirmed, and records what the bot sent."""
 
     def __init__(self) -> None:
         self.updates: list[dict[str, Any]] = []
@@ -41,7 +41,7 @@ class BotApi:
         )
 
     def write(self, text: str = "", sender: int = ANN, **more: Any) -> None:
-        """Let somebody write to the bot."""
+        """Have somebody write to the bot."""
         self._numbers += 1
         user = {"id": sender, "is_bot": False, "first_name": "Ann", "username": f"u{sender}"}
         message = {
@@ -266,7 +266,7 @@ SWITCH = b"""<!doctype html><title>Pump</title><p id=now>The pump is off.</p>
 
 
 class Pump(Handler):
-    """A page with a button; the site is the list of what was pressed."""
+    """A page with a button; the site is the list of presses."""
 
     def get(self) -> None:
         self.send(200, "text/html", SWITCH)

@@ -26,7 +26,7 @@ ANN, EVE, PHONE = "4712345678", "4799999999", "10555"
 
 
 class Graph:
-    """Keeps what was sent, and calls the webhook."""
+    """Records what was sent, and calls the webhook."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""What the commands do with an archive on a machine that never saw the run."""
+"""Commands work with an archive on a machine that never saw the run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def elsewhere(run, web, answering, tmp_path):
-    """Run, pack the run, and run commands on a machine that has nothing but the archive."""
+    """Make a run, pack it, and run commands on a machine that has only the archive."""
     run("When?", "--model", answering, "--export", str(tmp_path / "a.zip"), *web)
 
     def running(*args):

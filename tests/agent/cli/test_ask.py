@@ -1,4 +1,4 @@
-"""`research "question"` from the shell: what it prints where, and how it ends."""
+"""`research "question"` from the shell: what it prints where, and its exit codes."""
 
 from __future__ import annotations
 

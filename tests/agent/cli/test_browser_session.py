@@ -1,4 +1,4 @@
-"""`research browser`: one session for many commands, as short as the tools' own results."""
+"""`research browser`: one session for many commands, with output as short as the tools' results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = "/search"
 
 @pytest.fixture
 def browser(run):
-    """Run a command of the session; it is closed at the end."""
+    """Run a command in the session, which is closed at the end."""
     # The process of the session is started as a module of this tree.
     tree = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
 
@@ -23,7 +23,7 @@ def browser(run):
 
 
 def ref_of(text: str, what: str) -> str:
-    """The ref of a control in the text of a page."""
+    """Return the ref of a control in a page's text."""
     return text.partition(f" {what}")[0].rpartition("[")[2]
 
 

@@ -1,4 +1,4 @@
-"""A conversation at a terminal, typed as a user types it."""
+"""A conversation in a terminal, typed as by a user."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.conftest import COMMAND
 from tests.loopback import Held, HeldSite, serving
 
 PROMPT = "\x1b[?2004h"
-"""What a terminal is told when a line may be pasted into the prompt."""
+"""What a terminal is sent when a line may be pasted into the prompt."""
 
 
 @pytest.fixture
 def chat(tmp_path, web):
-    """Begin a chat in a terminal; ends it after the test."""
+    """Start a chat in a terminal; it is ended after the test."""
     children = []
 
     def begin(*flags):

@@ -1,4 +1,4 @@
-"""A chat that lives on: it takes a settings file that changed, and outlives one that broke."""
+"""A long chat picks up a changed settings file, and survives a broken one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.conftest import COMMAND
 
 @pytest.fixture
 def config(tmp_path, script):
-    """Write a settings file that names a scripted model; gives the model's name."""
+    """Write a settings file that names a scripted model; returns the model's name."""
 
     def write(answer):
         path = tmp_path / f"{answer}.txt"
@@ -28,7 +28,7 @@ def config(tmp_path, script):
 
 @pytest.fixture
 def chat(tmp_path, web):
-    """A chat that is asked a question at a time; gives what came on stdout."""
+    """A chat that is asked one question at a time; returns what it printed to stdout."""
     own = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),

@@ -1,4 +1,4 @@
-"""`research check`, as a user and their CI meet it."""
+"""`research check`, as used by people and their CI."""
 
 from __future__ import annotations
 

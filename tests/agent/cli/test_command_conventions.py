@@ -1,4 +1,4 @@
-"""What people expect of a command line: kept keys, templates, short names, lists as JSON."""
+"""What people expect from a command line: stored keys, templates, short names, JSON lists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_kept_key_is_found_by_runs_and_read_by_its_owner_alone(run, tmp_path):
 
 @pytest.fixture
 def ring():
-    """A keyring of the test's own, which a file `locked` in the home folder locks."""
+    """A keyring for the test, which is locked by a file `locked` in the home folder."""
     return {"PYTHON_KEYRING_BACKEND": "tests.keyring_of_files.Ring"}
 
 

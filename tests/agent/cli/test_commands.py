@@ -1,4 +1,4 @@
-"""The other commands, each as a user meets it."""
+"""The other commands, each as a user runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUESTION = "When was Hesk Light first lit?"
 
 @pytest.fixture
 def kept(run, web, answering):
-    """A finished run in the data folder; gives its id."""
+    """Make a finished run in the data folder; returns its id."""
     return json.loads(run("--json", QUESTION, "--model", answering, *web).stdout)["run"]
 
 

@@ -1,4 +1,4 @@
-"""`research diff` and `research replay FILE.zip`, as a user meets them."""
+"""`research diff` and `research replay FILE.zip`, as a user runs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ QUESTION = "When was Hesk Light first lit?"
 
 @pytest.fixture
 def ran(run, web, script):
-    """Run a script of replies; gives the run's id."""
+    """Run a script of replies; returns the run's id."""
 
     def running(*replies):
         return json.loads(run("--json", QUESTION, "--model", script(*replies), *web).stdout)["run"]

@@ -1,4 +1,4 @@
-"""`research doctor --fix` where no browser is: system ones hidden, downloads from loopback."""
+"""`research doctor --fix` without a browser: system ones are hidden, downloads use loopback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALONE = ["unshare", "--map-root-user", "--mount", "sh", "-c", HIDE, "sh"]
 
 
 def mounts() -> bool:
-    """Whether this machine lets us have mounts of our own."""
+    """Whether this machine lets us create our own mounts."""
     if not shutil.which("unshare"):
         return False
     probe = ["unshare", "--map-root-user", "--mount", "mount", "--bind", "/dev/null", os.devnull]
@@ -33,7 +33,7 @@ def mounts() -> bool:
 
 
 class Downloads(Handler):
-    """Any archive that Playwright asks for, with an executable in it."""
+    """Any archive that Playwright requests, with an executable in it."""
 
     def get(self) -> None:
         folder = PurePosixPath(self.path).stem

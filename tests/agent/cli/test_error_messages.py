@@ -1,4 +1,4 @@
-"""What used to end without a word, or with the wrong one, says what happened and what to do."""
+"""Failures that were once silent or misleading say what happened and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a newcomer meets first: no network, no browser, a typing error, a question on a pipe."""
+"""A newcomer's first problems: no network, no browser, a typo, a question on a pipe."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_an_open_pipe_that_says_nothing_holds_up_no_run(monkeypatch):
 
 
 class _Closed(Handler):
-    """A site that lets nobody in."""
+    """A site that refuses everybody."""
 
     def get(self) -> None:
         self.send_error(404 if self.path == "/robots.txt" else 403)

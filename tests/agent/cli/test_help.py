@@ -1,4 +1,4 @@
-"""Help that can be read: a screen, each command on its own, a man page, the shell's completion."""
+"""Readable help: one screen, help for each command, a man page, shell completion."""
 
 from __future__ import annotations
 

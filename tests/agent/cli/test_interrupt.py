@@ -1,4 +1,4 @@
-"""Ctrl-C ends a run cleanly: what is known is printed, the record is whole, the code is 130."""
+"""Ctrl-C ends a run cleanly: findings are printed, the record is complete, the code is 130."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_a_site_that_stored_nothing_is_refused(run, tmp_path):
 
 
 class Account:
-    """A site that knows its user by a cookie, and gives a new one at each visit."""
+    """A site that recognises its user by a cookie, and sets a new one on each visit."""
 
     def __init__(self, url: str) -> None:
         self.url = url

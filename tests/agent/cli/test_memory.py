@@ -1,4 +1,4 @@
-"""`research memory` and `research wiki`, as a user meets them."""
+"""`research memory` and `research wiki`, as a user runs them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def left(store):
-    """What a run left."""
+    """What a run left in memory."""
     source = ReportSource(n=1, url=URL, fetched_at="2026-01-02T03:04:05Z", sha256="a", via="http")
     text = "Jan <Novak> built the tower clock in 1792. [1]"
     sentence = Sentence(text=text, citations=[1], verdict=VerdictState.SUPPORTED)

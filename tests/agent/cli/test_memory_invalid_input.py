@@ -1,4 +1,4 @@
-"""What people type into `research memory`, `wiki` and `skills` that is not quite right."""
+"""Slightly wrong input that people type into `research memory`, `wiki` and `skills`."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def data(tmp_path):
 
 @pytest.fixture
 def own(tmp_path, data):
-    """The environment in which the command is run by hand."""
+    """The environment for running the command manually."""
     config = str(tmp_path / "config.toml")
     return {**os.environ, "RESEARCH_DATA_DIR": str(data), "RESEARCH_CONFIG": config}
 
 
 def complained(done, *words):
-    """Check that a command failed in one line with its reason, and nothing else."""
+    """Check that a command failed with a one-line reason and nothing else."""
     assert done.stdout == ""
     assert done.stderr.startswith(("research: ", "Usage: "))
     assert "Traceback" not in done.stderr
@@ -204,7 +204,7 @@ def test_a_memory_of_a_newer_version_is_not_touched(run, data):
 
 
 def test_a_memory_that_cannot_be_written_is_said(own, data):
-    """As root nothing is forbidden: `setpriv` takes that right away."""
+    """Root may do anything, so `setpriv` removes that right."""
     with Memory.open(data / "memory.db") as memory:
         memory.remember("boat", "Kittiwake")
     command = [COMMAND, "memory", "remember", "a", "b"]

@@ -1,4 +1,4 @@
-"""Without the libraries that one format needs: what needs them names the extra, the rest works."""
+"""Without a format's libraries, what needs them names the extra and the rest works."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ XLS = bytes.fromhex("d0cf11e0a1b11ae1") + "Workbook".encode("utf-16-le")
 
 @pytest.fixture
 def lacking(tmp_path):
-    """Give the environment in which these modules are not installed."""
+    """Return an environment in which these modules are not installed."""
 
     def environment(*modules: str) -> dict[str, str]:
         folder = tmp_path / "lacking"
@@ -38,7 +38,7 @@ def lacking(tmp_path):
 
 
 def started(*args: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run the installed command: a fork of a process that has the libraries would have them."""
+    """Run the installed command, since a forked process would have the libraries loaded."""
     return subprocess.run(
         [COMMAND, *args],
         env=env,

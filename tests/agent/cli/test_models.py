@@ -1,4 +1,4 @@
-"""`research models`: what is there, a download that goes on, and the question of the first run."""
+"""`research models`: the list, a resumed download, and the first run's question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIGEST = sha256(WEIGHTS).hexdigest()
 
 
 class _Files(Handler):
-    """Serves one file, with ranges, and breaks the first transfer off in the middle."""
+    """Serves one file with range support, and cuts the first transfer off midway."""
 
     def get(self):
         if self.path.endswith("/models"):
@@ -55,7 +55,7 @@ def test_a_download_is_announced_goes_on_where_it_broke_off_and_is_checked(run, 
     assert (unnamed.returncode, "one of small (1.1 GB)" in unnamed.stderr) == (2, True)
     assert files.starts == []
     broken = run(*pull, DIGEST, "--allow-private", "127.0.0.1")
-    assert (broken.returncode, "it continues where it stopped" in broken.stderr) == (6, True)
+    assert (broken.returncode, "Run the command again to resume" in broken.stderr) == (6, True)
     done = run(*pull, DIGEST, "--allow-private", "127.0.0.1")
     path = tmp_path / "data" / "models" / "tiny-0.1b.gguf"
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""A terminal of forty columns, and one whose owner wants no colours."""
+"""A forty-column terminal, and one whose user wants no colours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUESTION = "When was Hesk Light first lit?"
 
 @pytest.fixture
 def shown(tmp_path):
-    """Run the command in a terminal of forty columns; gives what it showed on standard output."""
+    """Run the command in a forty-column terminal; returns what it printed to standard output."""
 
     def running(*args: str, **env: str) -> list[str]:
         own = {

@@ -1,4 +1,4 @@
-"""The live view, on a terminal: it is drawn beside the answer, and nothing of it stays."""
+"""The live view in a terminal: it is drawn beside the answer, and none of it remains."""
 
 from __future__ import annotations
 

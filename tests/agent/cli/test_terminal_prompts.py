@@ -1,4 +1,4 @@
-"""The user at the terminal is asked what they meant: once, and nowhere else."""
+"""The user at a terminal is asked what they meant: once, and nowhere else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def asking(script, site):
 
 @pytest.fixture
 def at_a_terminal(tmp_path, commands):
-    """Run the command in a terminal of its own, typing a line each time it asks."""
+    """Run the command in its own terminal, typing a line each time it asks."""
 
     def run(*args, typed=(), **env):
         mine, theirs = pty.openpty()
@@ -52,7 +52,7 @@ def at_a_terminal(tmp_path, commands):
 
 
 def _typing(terminal, lines):
-    """Answer each prompt with a line, until the command ends; gives what the terminal showed."""
+    """Answer each prompt with a line until the command ends; returns what the terminal showed."""
     shown = ""
     while select.select([terminal], [], [], 60)[0]:
         try:

@@ -1,4 +1,4 @@
-"""A run under a timestamp: since when it is as it is, by the word of an authority outside."""
+"""Timestamped runs: an external authority confirms since when a run is unchanged."""
 
 from __future__ import annotations
 
@@ -111,7 +111,8 @@ def test_calendars_that_are_down_leave_the_run_and_its_proof_as_they_are(run, an
     assert (done.returncode, done.stdout) == (6, "")
     assert "try again later" in done.stderr
     assert (
-        f"pending: no Bitcoin block holds it yet, {calendars.url}" in run("verify", "last").stdout
+        f"pending: no Bitcoin block contains it yet, {calendars.url}"
+        in run("verify", "last").stdout
     )
 
 

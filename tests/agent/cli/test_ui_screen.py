@@ -1,4 +1,4 @@
-"""`research ui`: what its screen shows and does, over real stores."""
+"""`research ui`: what its screen shows and does, using real stores."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agent.journal.runs import Runs
 from agent.memory import Memory
 
 MAX_LOOKS = 3_000
-"""Times that a test looks at the screen: it follows stores and files of other processes."""
+"""Number of times that a test checks the screen, which follows other processes' files."""
 
 
 def shown(app, selector):
-    """Return the text of a list, of what stands beside it, or of the line below."""
+    """Return the text of a list, of the pane beside it, or of the line below."""
     widget = app.query_one(selector)
     if isinstance(widget, DataTable):
         rows = [widget.get_row_at(n) for n in range(widget.row_count)]
@@ -28,7 +28,7 @@ def shown(app, selector):
 
 
 async def until(pilot, selector, text):
-    """Let the screen work until it shows a text."""
+    """Let the screen run until it shows a text."""
     for _ in range(MAX_LOOKS):
         if text in shown(pilot.app, selector):
             return
@@ -37,7 +37,7 @@ async def until(pilot, selector, text):
 
 
 async def go(pilot, key, name):
-    """Change the list by a key, and wait until it has the focus."""
+    """Switch the list with a key, and wait until it has the focus."""
     await pilot.press(key)
     for _ in range(MAX_LOOKS):
         if getattr(pilot.app.focused, "id", "") == f"{name}-list":

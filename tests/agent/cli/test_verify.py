@@ -1,4 +1,4 @@
-"""`research verify`, as a user meets it."""
+"""`research verify`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def kept(run, web, answering, tmp_path):
-    """A finished run in the data folder; gives its id."""
+    """Make a finished run in the data folder; returns its id."""
     done = run("--json", "When was Hesk Light first lit?", "--model", answering, *web)
     return json.loads(done.stdout)["run"]
 

@@ -1,4 +1,4 @@
-"""What Windows lacks or refuses: commands run all the same."""
+"""Commands run despite what Windows lacks or refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _refuse(*_: object) -> None:
 
 @pytest.fixture
 def windows_loop(monkeypatch):
-    """A loop whose methods raise as those of Windows' loop do."""
+    """A loop whose methods raise like those of the Windows event loop."""
     for name in ("add_signal_handler", "remove_signal_handler", "add_reader", "remove_reader"):
         monkeypatch.setattr(asyncio.SelectorEventLoop, name, _refuse)
 

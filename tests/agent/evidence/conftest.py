@@ -1,4 +1,4 @@
-"""Pages to put into evidence, written for these tests."""
+"""Pages written for these tests, to be added as evidence."""
 
 from __future__ import annotations
 

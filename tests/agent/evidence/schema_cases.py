@@ -1,7 +1,7 @@
-"""Schema answers with planted row swaps, unit slips and inventions, over tables and prose.
+"""Schema answers with planted row swaps, unit errors and inventions, over tables and prose.
 
-Written before the checks that they try. Each case is a page, a schema, the right data with the
-words of the page for each value, and drafts: changes of the right data that a model might make.
+Written before the checks that they test. Each case is a page, a schema, the correct data with the
+page's words for each value, and drafts: changes to the data that a model might make.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Draft(NamedTuple):
-    """Data as a model might fill them in: the right ones, with wrong `changes` by JSON Pointer."""
+    """Data as a model might fill them in: correct except for wrong `changes` by JSON Pointer."""
 
     name: str
     changes: Mapping[str, Any] = MappingProxyType({})

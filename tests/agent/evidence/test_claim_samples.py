@@ -1,7 +1,7 @@
-"""Claims of authors who had seen nothing of the checks: a fixed sample of each set.
+"""Claims by authors who had not seen the checks: a fixed sample of each set.
 
-`make bench` counts all 5,802. Half of each set's pages were looked at while the checks were
-written, the other half never.
+`make bench` counts all 5,802. Half of each set's pages were used while the checks were written, the
+other half never.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures, dates and names as they are read off a text."""
+"""Figures, dates and names as extracted from a text."""
 
 from __future__ import annotations
 

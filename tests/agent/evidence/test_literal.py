@@ -1,4 +1,4 @@
-"""The first layer: what stands in the cited text is supported, and only that."""
+"""The first layer: what is literally in the cited text is supported, and only that."""
 
 from __future__ import annotations
 

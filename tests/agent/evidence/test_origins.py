@@ -19,7 +19,7 @@ def syndicated(text):
 
 
 def cut(text):
-    """Return two thirds of a text, as a paper prints it that has less room."""
+    """Return two thirds of a text, as printed by a paper with less space."""
     return text[: text.rindex(". ", 0, len(text) * 2 // 3) + 1]
 
 
@@ -37,7 +37,7 @@ def quoted(text):
 
 @pytest.fixture
 def origins_of(make_page):
-    """Count the origins of some texts, each on a site of its own."""
+    """Count the origins of some texts, each on its own site."""
 
     def count(*texts, **dates):
         evidence = Evidence()
@@ -72,7 +72,7 @@ def test_pages_of_a_sentence_may_say_the_same(origins_of):
 
 @pytest.fixture
 def weighed(make_page):
-    """Assess an answer whose sentence stands on pages with these texts and dates."""
+    """Assess an answer whose sentence is on pages with these texts and dates."""
     claim = "Twelve members were for it, seven against."
 
     def weigh(*pages, canonical=None):

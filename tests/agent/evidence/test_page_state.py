@@ -1,4 +1,4 @@
-"""A state of a live page as passages: its article, and what only a snapshot shows."""
+"""A live page's state as passages: its article, and what only a snapshot shows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_heading_of_the_article_stands_again_above_what_it_lacks():
 
 
 def test_a_short_line_is_kept_where_it_says_something_else_than_in_the_article():
-    """The balance of a person, beside bills that the same person paid."""
+    """A person's balance, beside bills that the same person paid."""
     article = "2 July\n\nBen\n\nGroceries\n\n3 July\n\nCleo\n\nPizza"
     shown = f"Ben\n\n-178.60\n\nCleo\n\n-122.20\n\n{article}"
     state = with_shown(page(article).document, shown)

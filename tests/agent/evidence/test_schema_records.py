@@ -34,7 +34,7 @@ READ_AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def leaves(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield the JSON Pointer of each value of an instance, with the value."""
+    """Yield the JSON Pointer of each value in an instance, with the value."""
     if isinstance(node, dict | list):
         for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
             yield from leaves(inner, (*path, key))
@@ -43,7 +43,7 @@ def leaves(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, A
 
 
 def checked(case: Case, data: Any, judge: Judge | None, *, exact: bool = False) -> CheckedValues:
-    """Check data that cite the whole page or, if `exact`, the passages that hold each value."""
+    """Check data that cite the whole page or, if `exact`, the passages that contain each value."""
     evidence = Evidence(f"What is known of {case.title}?")
     document = Document(url="https://page.test/", title=case.title, text=case.text)
     evidence.add(Page(document.url, document.url, "http", Outcome.OK, READ_AT, document=document))
@@ -59,7 +59,7 @@ def checked(case: Case, data: Any, judge: Judge | None, *, exact: bool = False) 
 
 
 def careful(case: Case, data: Any) -> Judge:
-    """A judge that knows the right data, and quotes the page where a claim names its record."""
+    """A judge that knows the correct data, and quotes the page if a claim names its record."""
     right = dict(leaves(case.data))
 
     def judge(claim: str, _passages: Any) -> Verdict:
@@ -125,7 +125,7 @@ def test_a_claim_names_its_record_and_its_unit() -> None:
 
 def test_a_value_in_another_unit_is_refused_with_the_converted_one() -> None:
     [refused, *_] = checked(DAM_IN_KM, {"crest_length_km": 412}, None).notes
-    assert "“412 m”, in another unit: that is 0.412 in the unit of the field" in refused
+    assert "“412 m”, in another unit: that is 0.412 in the field's unit" in refused
 
 
 def test_the_words_of_another_record_do_not_support_a_value() -> None:

@@ -1,4 +1,4 @@
-"""Values of a schema: each stands on a page, or is left out and said so."""
+"""Schema values: each is on a page, or is left out with a note."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANSWER = "It was first lit on 1 November 1829. [S1]"
 
 @pytest.fixture
 def filling(script, site):
-    """A model that reads a page, answers, and fills in what it is given."""
+    """A model that reads a page, answers, and fills in the given values."""
 
     def write(*replies):
         return script(
@@ -40,7 +40,7 @@ def filling(script, site):
 
 
 WHOLE = {"": [f"S1¶{n}" for n in range(1, 11)]}
-"""Citations of the whole instance, and so of each value in it."""
+"""Citations for the whole instance, and thus for each value in it."""
 GOOD = {
     "data": {"first_lit": "1829-11-01", "height_m": 34, "engineer": "Gideon Thorsby"},
     "citations": WHOLE,

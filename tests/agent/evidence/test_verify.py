@@ -1,4 +1,4 @@
-"""The second layer and the third: values that are missing are named, a judge decides the rest."""
+"""The second and third layers: missing values are named, a judge decides the rest."""
 
 from __future__ import annotations
 

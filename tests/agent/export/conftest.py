@@ -14,7 +14,7 @@ from agent.journal.runs import RunFolder, Runs
 
 @pytest.fixture(scope="session")
 async def recorded(site, tmp_path_factory):
-    """One run for all tests: it searched, read a page, took a picture of another and answered."""
+    """One run for all tests: it searched, read a page, took a screenshot and answered."""
     folder = tmp_path_factory.mktemp("recorded")
     replies = (
         "<<THINK>>search first<</THINK>><<TOOL:WEB_SEARCH:Hesk Light>>",
@@ -37,7 +37,7 @@ async def recorded(site, tmp_path_factory):
 
 @pytest.fixture
 def finished(recorded, tmp_path):
-    """A copy of that run, for the test to do with as it likes."""
+    """A copy of that run, which the test may change."""
     target = tmp_path / "data" / "runs" / recorded.id
     shutil.copytree(recorded.path, target)
     return RunFolder(target)
@@ -45,7 +45,7 @@ def finished(recorded, tmp_path):
 
 @pytest.fixture
 def written(finished, tmp_path):
-    """Export the run under a name; gives the bytes."""
+    """Export the run under a name; returns the bytes."""
 
     def write(name):
         export(finished.path, tmp_path / name)

@@ -1,4 +1,4 @@
-"""Bibliographies, read by the libraries of others."""
+"""Bibliographies, read by third-party libraries."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_file_has_no_address_in_a_reference():
 
 
 def whatever(text):
-    """A source of which everything that others say is this text, as it is read from a run."""
+    """A source whose third-party fields all contain this text, as read from a run."""
     line = one_line(text)
     named = (Author(line, line), Author(line))
     return Reference("a-1", line or "t", line, line, (), (2026,), (line,), named)

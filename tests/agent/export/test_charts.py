@@ -1,4 +1,4 @@
-"""Charts: which columns of a table become bars, and that each bar leads to its passage."""
+"""Charts: which table columns become bars, and that each bar links to its passage."""
 
 from __future__ import annotations
 

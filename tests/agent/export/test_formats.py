@@ -1,4 +1,4 @@
-"""Which ending means which form, and the forms that tools of others read."""
+"""Which file extension selects which format, and that third-party tools read the formats."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_the_documentation_lists_every_format():
 
 @pytest.fixture(scope="module")
 async def of_own_files(tmp_path_factory):
-    """A run over a folder and a file of the user, all of whose files are below `idas-home`."""
+    """A run over a user's folder and file, all below `idas-home`."""
     home = tmp_path_factory.mktemp("idas-home")
     script = tmp_path_factory.mktemp("elsewhere") / "script.jsonl"
     (home / "papers" / "2024").mkdir(parents=True)
@@ -249,7 +249,7 @@ async def of_own_files(tmp_path_factory):
 
 
 def unpacked(body):
-    """Yield the bytes of an export, and of the files packed in it."""
+    """Yield the bytes of an export and of the files packed in it."""
     yield body
     if body.startswith(b"\x1f\x8b"):
         yield gzip.decompress(body)

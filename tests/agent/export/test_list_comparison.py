@@ -1,4 +1,4 @@
-"""Lists beside each other: nothing lost, nothing moved."""
+"""Compared lists: nothing is lost, nothing is moved."""
 
 from __future__ import annotations
 

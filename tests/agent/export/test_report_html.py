@@ -1,4 +1,4 @@
-"""The HTML report: self-contained, readable by all, each marker leading to its quote."""
+"""The HTML report: self-contained, accessible, each marker linking to its quote."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def html(written):
 
 @pytest.fixture
 async def shown(html, new_context):
-    """The report in the real browser; gives a page of a width and a colour scheme."""
+    """The report in the real browser; returns a page with a given width and colour scheme."""
 
     async def show(width=1280, scheme="light", **options):
         size = {"width": width, "height": 900}

@@ -1,4 +1,4 @@
-"""The published schema is that of the report."""
+"""The published schema matches the report."""
 
 from __future__ import annotations
 

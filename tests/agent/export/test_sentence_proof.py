@@ -1,4 +1,4 @@
-"""The proof of one sentence, on a machine that has nothing but the file."""
+"""The proof of one sentence, on a machine that has only the file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.timestamping import NAME, authority
 
 @pytest.fixture
 def proof(finished, tmp_path):
-    """Export the proof of a supported sentence; gives the file."""
+    """Export the proof of a supported sentence; returns the file."""
     export_proof(finished.path, 1, tmp_path / "proof.zip")
     return tmp_path / "proof.zip"
 
 
 def rewritten(path, change):
-    """Write a proof anew with the files that `change` makes of its files."""
+    """Rewrite a proof with its files as modified by `change`."""
     with zipfile.ZipFile(path) as packed:
         files = {name: packed.read(name) for name in packed.namelist()}
         comment = packed.comment

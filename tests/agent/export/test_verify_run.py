@@ -18,7 +18,7 @@ from agent.journal.events import Event
 
 
 def changed(path, place):
-    """Change one character of a file at a place; another letter, so that lines stay lines."""
+    """Replace one character of a file at an offset with another letter, keeping the lines."""
     body = bytearray(path.read_bytes())
     body[place] = ord("X") if body[place] != ord("X") else ord("Y")
     path.write_bytes(body)
@@ -32,7 +32,7 @@ def packed(finished, tmp_path):
 
 
 def repacked(packed, change):
-    """Write the archive again with some files changed, and sealed anew."""
+    """Rewrite the archive with some files changed, and reseal it."""
     with zipfile.ZipFile(packed) as before:
         files = {entry.filename: before.read(entry) for entry in before.infolist()}
     out = io.BytesIO()
@@ -129,7 +129,7 @@ def test_one_changed_byte_of_an_archive_is_found_wherever_it_is(packed):
 
 
 def test_one_changed_character_is_found_in_every_file_of_an_archive_sealed_anew(packed, finished):
-    """Whoever can change a file can seal the container again; the file is named all the same."""
+    """Anyone who can change a file can reseal the container; the file is still named."""
     places, before = random.Random(6), packed.read_bytes()
     with zipfile.ZipFile(packed) as read:
         names = read.namelist()

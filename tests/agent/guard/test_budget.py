@@ -56,7 +56,7 @@ PER_TOKEN = 0.4e-6, 1.6e-6
 
 
 class Billed:
-    """A model whose provider bills a multiple of what is sent and said."""
+    """A model whose provider bills a multiple of what is sent and returned."""
 
     name = "billed"
 

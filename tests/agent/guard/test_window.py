@@ -1,4 +1,4 @@
-"""The context window: what is taken out, when, and what never is."""
+"""The context window: what is cut, when, and what never is."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Thirty pages that change in twelve ways and have six kinds of noise; written before the monitor.
 
-`page(n, read, changed)` is page `n` (0 to 29) as read number `read` gets it. Its noise differs from
-read to read; with `changed` it also holds its change, of which `told(n)` names words that a user
-must be told, and None where the page has noise alone.
+`page(n, read, changed)` is page `n` (0 to 29) as fetched in read number `read`. Its noise differs
+between reads; with `changed` it also contains its change, for which `told(n)` returns the words
+that must be reported to a user, or None if the page has only noise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CHANGES = (
 
 
 def told(n: int) -> tuple[str, str] | None:
-    """Name the words that went and that came with the change of a page; None where it has none."""
+    """Return the words removed and added by a page's change; None if it has none."""
     if n >= 2 * len(CHANGES):
         return None
     _, old, new = CHANGES[n % len(CHANGES)]
@@ -51,7 +51,7 @@ def _bare(html: str) -> str:
 
 
 def page(n: int, read: int, *, changed: bool) -> str:
-    """Write a page as a certain read gets it."""
+    """Return a page as a certain read fetches it."""
     chance = random.Random(f"{n} {read}")
     html = _body(n)
     if changed and n < 2 * len(CHANGES):

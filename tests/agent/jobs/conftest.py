@@ -1,4 +1,4 @@
-"""Jobs with a worker in the test's own process, on a model that the test decides for."""
+"""Jobs with a worker in the test's own process, using a model that the test controls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """The jobs of a test, a model that searches a folder and answers, when it may."""
+    """A test's jobs, and a model that searches a folder and answers when allowed."""
 
     def __init__(self, jobs: Jobs, corpus: Path) -> None:
         self.jobs = jobs
@@ -31,7 +31,7 @@ class Desk:
         self.decide_with = None
 
     def decide(self, talk) -> str:
-        """Search once, then answer; one that is asked to wait does so until the test opens."""
+        """Search once, then answer; a request to wait lasts until the test releases it."""
         if talk.rounds:
             if self.decide_with is not None:
                 return self.decide_with()
@@ -44,7 +44,7 @@ class Desk:
 
     @property
     def model(self) -> dict[str, str]:
-        """The flags of the model and of its web."""
+        """The flags for the model and its web."""
         web = {"corpus": str(self.corpus), "search": "corpus", "native_tools": False}
         return {"model": "openai/said", "base_url": self.url, **web}
 
@@ -55,12 +55,12 @@ class Desk:
 
     @asynccontextmanager
     async def working(self, **settings):
-        """Have a worker."""
+        """Run a worker."""
         async with Worker(self.jobs, **{"at_once": 1, **settings}) as worker:
             yield worker
 
     async def until(self, job, holds):
-        """Wait until something holds of a job; gives it as it is then."""
+        """Wait until a condition holds for a job; returns the job at that time."""
         while True:
             found = await asyncio.to_thread(self.jobs.show, job.id)
             if holds(found):
@@ -68,7 +68,7 @@ class Desk:
             await asyncio.sleep(0.05)
 
     async def ended(self, *jobs):
-        """Wait for jobs to come to their end; gives them as they are then."""
+        """Wait for jobs to finish; returns them at that time."""
         return [await self.until(job, lambda found: found.state in ENDED) for job in jobs]
 
 

@@ -1,4 +1,4 @@
-"""Files of questions: the forms that people have, and what is wrong with one, by its place."""
+"""Question files: the formats that people use, and errors reported by position."""
 
 from __future__ import annotations
 

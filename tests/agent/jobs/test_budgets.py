@@ -1,4 +1,4 @@
-"""Budgets over all runs: what is left, a run that has none left, and a queue that is paused."""
+"""Budgets across runs: what is left, a run with nothing left, and a paused queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agent.run.settings import EMPTY_BUDGET, remaining_budget, spendable_usd
 
 @pytest.fixture
 def spend(desk):
-    """Put a run on record that cost so much."""
+    """Record a run that cost this much."""
 
     def spending(usd: float) -> None:
         journal = Journal(Runs(desk.jobs.data_dir).create(utc_now()))

@@ -1,4 +1,4 @@
-"""What is watched: thirty pages that change or only fidget, figures, answers, and evidence."""
+"""Monitors: thirty pages with changes or only noise, figures, answers and evidence."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_condition_is_of_the_figure_or_of_how_far_it_moved():
 
 
 class Fidgeting(Handler):
-    """A page that is another one at each read."""
+    """A page that differs on each read."""
 
     def get(self) -> None:
         site = self.server.site

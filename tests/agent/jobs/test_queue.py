@@ -1,4 +1,4 @@
-"""The queue: order, what comes after what, time to live, another try, pause and cancel."""
+"""The queue: order, dependencies, time to live, retries, pause and cancel."""
 
 from __future__ import annotations
 

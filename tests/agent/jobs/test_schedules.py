@@ -1,4 +1,4 @@
-"""Schedules by a clock of the test's own: over summer time, sleep, and several workers."""
+"""Schedules on a test clock: across daylight-saving changes, sleep and several workers."""
 
 from __future__ import annotations
 

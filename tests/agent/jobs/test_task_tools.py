@@ -1,4 +1,4 @@
-"""Tasks, reminders and monitors that a model sets where a user allows it."""
+"""Tasks, reminders and monitors that a model creates if the user allows it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETS = (
 
 @pytest.fixture
 def setting(ask, script, tmp_path, monkeypatch):
-    """Ask a model that says these replies, on a run that may set tasks."""
+    """Ask a model that gives these replies, in a run that may create tasks."""
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
     data = tmp_path / "data"
 

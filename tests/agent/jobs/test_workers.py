@@ -1,4 +1,4 @@
-"""Workers: one that is killed and the one that goes on, over SQLite and Postgres; politeness."""
+"""Workers: one is killed and another continues, with SQLite and Postgres; politeness."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.loopback import Handler, serving
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request):
-    """The URL of jobs: none, or a server of Postgres."""
+    """The URL for jobs: none, or a Postgres server."""
     return request.getfixturevalue("postgres") if request.param == "postgres" else None
 
 
@@ -60,7 +60,7 @@ async def test_a_killed_worker_s_run_goes_on_with_another_and_asks_nothing_twice
 
 
 class Logged(Handler):
-    """Pages, and when each was asked for."""
+    """Pages, and when each was requested."""
 
     def get(self) -> None:
         if self.path == "/robots.txt":

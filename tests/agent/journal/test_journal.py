@@ -1,4 +1,4 @@
-"""The record of a run: written before anything depends on it, readable after a crash."""
+"""A run's record: written before anything depends on it, readable after a crash."""
 
 from __future__ import annotations
 

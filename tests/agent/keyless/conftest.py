@@ -1,4 +1,4 @@
-"""A small web, and a loop around the model that hands its results on as the real one does."""
+"""A small web, and a loop around the model that passes on results like the real one."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Page:
 
 @dataclass
 class SmallWeb:
-    """Pages by name, a search engine over them, and what was asked of both."""
+    """Pages by name, a search engine over them, and the requests to both."""
 
     pages: dict[str, Page]
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     sources: dict[str, int] = field(default_factory=dict)
 
     def add(self, title: str, text: str) -> None:
-        """Put up one more page."""
+        """Add one more page."""
         self.pages[title.casefold().replace(" ", "-")] = Page(title, text)
 
     def run(self, name: str, param: str) -> Observation:
@@ -81,9 +81,9 @@ Ask = Callable[..., Awaitable[str]]
 
 @pytest.fixture
 def ask() -> Ask:
-    """Let the model work on a small web until it answers; gives what it would quote.
+    """Let the model work on a small web until it answers; returns what it would quote.
 
-    At most twelve replies. How sure it must be to answer is the subject of `test_confidence.py`.
+    At most twelve replies. `test_confidence.py` covers how confident it must be to answer.
     """
 
     async def run(
@@ -110,7 +110,7 @@ def ask() -> Ask:
 
 @pytest.fixture
 def isles() -> SmallWeb:
-    """Six pages about islands that there are not."""
+    """Six pages about islands that do not exist."""
     return SmallWeb(
         {
             "hesk-light": Page(

@@ -1,4 +1,4 @@
-"""A live page is opened where it asks for a hand, and worked by what its controls say."""
+"""A live page is opened if it needs interaction, and operated by its controls' labels."""
 
 from __future__ import annotations
 

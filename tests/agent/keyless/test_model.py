@@ -1,4 +1,4 @@
-"""The keyless model at work: what it asks, what it quotes, and when it refuses."""
+"""The extractive model: what it asks, what it quotes, and when it refuses."""
 
 from __future__ import annotations
 
@@ -379,7 +379,7 @@ def test_the_best_passages_are_pieces_of_those_shown_under_their_ids(isles) -> N
 
 
 def ranked(question: str, **files: str) -> Ranking:
-    """Rank the sentences of files by their names, all of which were read."""
+    """Rank the sentences in files (by name), all of which were read."""
     read = [
         Observation(
             ToolCall("READ"),

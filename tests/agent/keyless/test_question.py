@@ -1,4 +1,4 @@
-"""What a question asks for is told from its words."""
+"""What a question asks for is recognised from its words."""
 
 from __future__ import annotations
 

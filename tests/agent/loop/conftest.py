@@ -1,4 +1,4 @@
-"""A model that answers by what it is asked, however many loops ask at once."""
+"""A model that answers by request, however many loops ask at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Answering:
-    """Gives for a request the reply of the first pattern that is found in it."""
+    """Answers a request with the reply for the first pattern found in it."""
 
     name = "answering"
 

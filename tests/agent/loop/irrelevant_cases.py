@@ -1,6 +1,6 @@
-"""Answers that stand on the page word for word and answer another question.
+"""Answers that are on the page word for word but answer another question.
 
-Written before the check that they try.
+Written before the check that they test.
 """
 
 from __future__ import annotations
@@ -107,4 +107,4 @@ IRRELEVANT = (
         "Plover 2.0 was released in 2021.",
     ),
 )
-"""Questions, each with a page and a sentence of it that does not answer the question."""
+"""Questions, each with a page and a sentence from it that does not answer the question."""

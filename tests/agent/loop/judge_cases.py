@@ -1,6 +1,6 @@
-"""Two pages, sentences about them that are wrong in a planted way, and right ones.
+"""Two pages, sentences about them with planted errors, and correct ones.
 
-Written before the checks that they try, on subjects that no other test has.
+Written before the checks that they test, on subjects that no other test uses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SNIPPET = "Grown-ups pay 9 euros at the gate of Ellermere Garden."
 
 
 class Planted(NamedTuple):
-    """A wrong sentence, and what a careful judge says of it."""
+    """A wrong sentence, and what a careful judge says about it."""
 
     fault: str
     sentence: str
@@ -158,4 +158,4 @@ RIGHT = (
         '"the cause was never established"',
     ),
 )
-"""Right sentences in other words, with the words that a careful judge quotes for them."""
+"""Correct paraphrases, with the words that a careful judge quotes for them."""

@@ -1,4 +1,4 @@
-"""What goes back before an answer leaves, what does not, and what stays of the first answer."""
+"""What the answer review sends back, what it does not, and what remains of the first answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contrary of an answer's central claims is searched for where that is asked for."""
+"""Contradictions of an answer's central claims are searched for on request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUESTION = "How high is the tower of Hesk Light?"
 
 
 class _Web(Handler):
-    """Finds `/light` for the question, and for queries of a challenge what the test puts there."""
+    """Finds `/light` for the question, and what the test provides for challenge queries."""
 
     def get(self):
         parts = urlsplit(self.path)
@@ -59,7 +59,7 @@ def web():
 
 @pytest.fixture
 def asked(web, script, tmp_path):
-    """Ask the question; `judged` are further lines of the script."""
+    """Ask the question; `judged` holds further script lines."""
 
     async def ask(*judged, **flags):
         model = script(

@@ -1,4 +1,4 @@
-"""Depths: how far a run goes, what a draft leaves open, and the bounds of its parts."""
+"""Depths: how far a run goes, what a draft leaves open, and the limits of its parts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_each_depth_goes_further_than_the_one_before():
 
 
 class Endless:
-    """Calls a tool in every step, in however many loops; takes no note of how many are left."""
+    """Calls a tool in every step, in any number of loops, ignoring how many steps are left."""
 
     name = "endless"
     plan = json.dumps({"decompose": True, "subtasks": [{"task": f"t{n}"} for n in range(4)]})

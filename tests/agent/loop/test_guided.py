@@ -1,4 +1,4 @@
-"""Guided mode: code searches and reads, a model picks the words, code checks them."""
+"""Guided mode: code searches and reads, a model picks words, code checks them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def named(answer: str) -> str:
 
 @pytest.fixture
 def asked(tmp_path):
-    """Ask a guided model that names what it is told to; its replies used and the report."""
+    """Ask a guided model with given replies; returns the replies used and the report."""
     for name, text in PAGES.items():
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
 

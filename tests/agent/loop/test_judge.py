@@ -1,4 +1,4 @@
-"""What code leaves open is judged from claim and passages alone, in one call."""
+"""What code leaves open is judged only from claim and passages, in one call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANSWER = "The pier took until 1894 to open to trains. [S1] The pier was begun in
 
 
 class Says:
-    """A model that gives one reply and keeps what it was asked."""
+    """A model that gives one reply and records what it was asked."""
 
     name = "says"
 
@@ -36,7 +36,7 @@ class Says:
         return ModelReply(self.text)
 
     async def aclose(self):
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Loops side by side: what is named in them never depends on which was faster."""
+"""Parallel loops: names never depend on which loop was faster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLAN = json.dumps({"decompose": True, "subtasks": [{"task": "one"}, {"task": "tw
 
 
 class Racing:
-    """Reads a page in each of two loops; the slower begins when the other one is done."""
+    """Reads a page in each of two loops; the slower one starts when the other is done."""
 
     name = "racing"
 
@@ -103,7 +103,7 @@ async def test_what_is_put_together_cites_a_page_by_one_id(ask, site, tmp_path, 
 
 
 class TimeFlies:
-    """Takes all the time that there is for the parts."""
+    """Uses all the time available for the parts."""
 
     name = "time-flies"
     now = 0.0

@@ -1,4 +1,4 @@
-"""When a question is taken apart, and how a plan is read."""
+"""When a question is split, and how a plan is parsed."""
 
 from __future__ import annotations
 

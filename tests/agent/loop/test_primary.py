@@ -18,7 +18,7 @@ CLAIM = "The eel ladder at Norra Mill was built in 2009."
 
 
 class _Web(Handler):
-    """A page of a newspaper that cites a report; the report is on another host of loopback."""
+    """A newspaper page that cites a report, which is on another loopback host."""
 
     def get(self):
         path = urlsplit(self.path).path

@@ -1,4 +1,4 @@
-"""Going in circles: a note first, then an end; what brings something new is free."""
+"""Going in circles gets a note first, then an end; steps that yield something new are exempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports: an outline, sections side by side, and what stands around them."""
+"""Reports: an outline, parallel sections, and the text around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question that stays whole is gone about by a plan, where the model makes one."""
+"""A question that is not split follows a step plan if the model makes one."""
 
 from __future__ import annotations
 

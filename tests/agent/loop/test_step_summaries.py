@@ -1,4 +1,4 @@
-"""Old steps are summed up by the model where the window is full, on record and replayed."""
+"""The model summarises old steps when the window is full; this is recorded and replayed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTES = "Read so far: lit on 1 November 1829 (S1¶2). <<TOOL:OPEN:https://a.exam
 
 
 class Reader:
-    """Reads three pages a step, answers after twelve; sums up as it was told to."""
+    """Reads three pages per step, answers after twelve steps, and summarises when asked."""
 
     name = "reader"
 

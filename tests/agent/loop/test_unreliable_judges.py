@@ -1,4 +1,4 @@
-"""No judge talks a wrong sentence into *supported*, and none is needed for an irrelevant answer.
+"""No judge can make a wrong sentence *supported*, and none is needed for an irrelevant answer.
 
 The judges are careful, a rubber stamp, one that invents quotations, and a silent one.
 """
@@ -33,7 +33,7 @@ CLAIM = re.compile(r"^Claim (\d+): (.*)$", re.MULTILINE)
 
 
 class JudgeModel:
-    """A judge that says a line of each claim, by its text, and that the question is answered."""
+    """A judge with a line for each claim, by its text, that says the question is answered."""
 
     name = "judge"
 
@@ -194,7 +194,7 @@ async def test_a_judge_is_not_asked_about_what_only_a_search_result_says(evidenc
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
     assert not any("Claim 1" in asked for asked in model.asked)
     assert sentence.verdict is VerdictState.UNDECIDED
-    assert "only a search result was seen" in sentence.reason
+    assert "the only source seen is a search result" in sentence.reason
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Addresses and references in an answer that nothing read names."""
+"""Addresses and references in an answer that appear in nothing that was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers of the tests' own, as a run is told of them, and runs that call their tools."""
+"""The tests' own servers, as configured for a run, and runs that call their tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shop(tmp_path):
 
 @pytest.fixture
 def results(events):
-    """The results of tool calls in the record of a run."""
+    """Return the tool results in a run's record."""
 
     def read(report):
         return [e.data for e in events(report) if e.type == "tool.result"]

@@ -1,4 +1,4 @@
-"""Where servers are set, in whose form, and what their tools are called."""
+"""Where servers are configured, in which formats, and how their tools are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools of MCP servers in runs: known, called, lost, changed, and what may be told to them."""
+"""MCP server tools in runs: listed, called, lost, changed, and what may be sent to them."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ async def test_tools_are_off_by_source_and_pattern_and_say_so(ask, shop, script,
 
 @contextmanager
 def served(app):
-    """Serve an ASGI application on loopback for the length of a block; gives its address."""
+    """Serve an ASGI application on loopback until the block ends; yields its address."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
     thread = threading.Thread(target=server.run)
     thread.start()

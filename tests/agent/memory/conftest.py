@@ -1,4 +1,4 @@
-"""A memory of its own for each test, in SQLite and in a real Postgres."""
+"""A separate memory for each test, in SQLite and in a real Postgres."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Say where a memory may be opened."""
+    """Return where a memory may be opened."""
     if request.param == "sqlite":
         return str(tmp_path / "memory.db")
     return str(request.getfixturevalue("postgres"))

@@ -1,8 +1,8 @@
-"""Real runs of the keyless model over the same pages again and again, and what memory then holds.
+"""Repeated real runs of the extractive model over the same pages, and what memory then contains.
 
 Each question is asked in three ways, over and over; memory consolidates now and then. Nothing may
-pile up: no fact twice, no question once more for each time it was asked, no words of a prompt, no
-more in front of a model.
+accumulate: no duplicate facts, no extra copy of a question each time it is asked, no prompt text,
+and no more text shown to a model.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ASKED = tuple(form for forms in QUESTIONS for form in (*forms, forms[0].lower().
 
 @dataclass
 class Left:
-    """What memory holds after a round of all questions, and what it would put before a model."""
+    """What memory contains after a round of all questions, and what it would show a model."""
 
     counts: Counter[str]
     injected: int
@@ -51,7 +51,7 @@ class Left:
 
 
 async def rounds(site: Site, folder: Path, runs: int, asked: Sequence[str] = ASKED) -> list[Left]:
-    """Run so many times; gives what was left after each round of questions, and at the end."""
+    """Run this many times; returns what was left after each round of questions, and at the end."""
     found = []
     for number in range(runs):
         await research(
@@ -69,7 +69,7 @@ async def rounds(site: Site, folder: Path, runs: int, asked: Sequence[str] = ASK
 
 
 def left(folder: Path, asked: Sequence[str]) -> Left:
-    """Consolidate, then look."""
+    """Consolidate, then inspect."""
     with Memory.open(folder / "memory.db") as memory:
         consolidate(memory.entries, 30.0)
         held = memory.newest(limit=None)
@@ -88,6 +88,6 @@ def _lines(block: str) -> list[str]:
 
 
 def _repeated(texts: Iterable[str]) -> list[str]:
-    """Find what is said twice in the same words, in whatever order."""
+    """Find texts that consist of the same words, in any order."""
     counts = Counter(" ".join(sorted(set(index_terms(text)))) for text in texts)
     return [words for words, count in counts.items() if count > 1]

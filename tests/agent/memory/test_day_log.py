@@ -1,4 +1,4 @@
-"""Runs write the day's log of a wiki, where a user wants it."""
+"""Runs write a wiki's daily log if the user wants it."""
 
 from __future__ import annotations
 

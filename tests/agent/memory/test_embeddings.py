@@ -25,7 +25,7 @@ TOPICS = (("boat", "ferry", "ship"), ("bread", "oven", "flour"))
 
 
 class TopicEmbedder:
-    """Embeds a text by how many words of each topic it has."""
+    """Embeds a text by its number of words from each topic."""
 
     name = "topics"
 
@@ -127,7 +127,7 @@ def test_cosine_of_unlike_lengths_or_nothing_is_zero() -> None:
 
 
 class _Endpoint(BaseHTTPRequestHandler):
-    """Gives each text its length as a vector, in another order than asked."""
+    """Returns each text's length as a vector, in a different order."""
 
     asked: ClassVar[list[str]] = []
 

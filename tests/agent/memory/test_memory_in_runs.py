@@ -1,4 +1,4 @@
-"""A run and the memory together: what it leaves, what the next one is given."""
+"""A run together with memory: what it leaves, and what the next one is given."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_a_run_leaves_facts_and_steps_and_the_next_is_given_them(
 
 
 class Shelf:
-    """Another engine: it knows one thing, keeps turns and runs in lists, and has no jobs."""
+    """Another engine: it knows one thing, stores turns and runs in lists, and has no jobs."""
 
     def __init__(self) -> None:
         self.said: list[Turn] = []
@@ -86,7 +86,7 @@ class Shelf:
         return self.said
 
     def __getattr__(self, name: str) -> Any:
-        """Leave profile, skills and what a conversation is told of to the usual engine."""
+        """Leave the profile, skills and other conversation layers to the usual engine."""
         usual = self._housekeeping
         return (
             getattr(usual, name) if hasattr(usual, name) else getattr(usual.conversation("s"), name)

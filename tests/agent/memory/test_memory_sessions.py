@@ -1,4 +1,4 @@
-"""Which memories form a session, as it is told where they are written."""
+"""Which memories form a session, as decided when they are written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _sessions(*drafts: MemoryDraft) -> list[int]:
-    """Write drafts one after another, together or each by itself; gives their sessions from 1."""
+    """Write drafts in order, together or one by one; returns their sessions, counted from 1."""
     found = []
     for batches in ([drafts], [[draft] for draft in drafts]):
         with Memory.open(":memory:") as memory:

@@ -1,4 +1,4 @@
-"""Real runs over the same pages, again and again: nothing piles up.
+"""Repeated real runs over the same pages: nothing accumulates.
 
 `python -m bench.junk` does it two hundred times.
 """

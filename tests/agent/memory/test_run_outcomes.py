@@ -52,7 +52,7 @@ def test_a_run_leaves_outcome_fact_source_and_playbook(memory: Memory, clock: Re
 
 
 def _judged(run: str, said: dict[str, VerdictState], status: str = "answered") -> Report:
-    """A report of these sentences, all of which cite the page."""
+    """A report with these sentences, all of which cite the page."""
     report = _report(run, "What is known of the tower clock?", " ".join(said), status)
     report.sentences = [
         Sentence(text=f"{text} [1]", citations=[1], verdict=verdict)

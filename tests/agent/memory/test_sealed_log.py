@@ -36,7 +36,7 @@ def test_a_changed_entry_breaks_the_chain_where_it_stands(
         which = (seals.c.namespace == memory.namespace) & (seals.c.number == 2)
         connection.execute(seals.update().where(which), change)
     check = SealedLog(memory).verify()
-    assert check.reason == "entry 2 is not what was sealed"
+    assert check.reason == "entry 2 differs from what was sealed"
 
 
 def test_a_log_cut_short_does_not_hold_against_a_noted_head(memory: Memory) -> None:
@@ -84,7 +84,7 @@ def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_
         connection.execute(seals.delete().where(seals.c.namespace == memory.namespace))
     SealedLog(memory).append("milestone", "as it should have been")
     check = SealedLog(memory).verify(roots=stamping.roots)
-    assert check.reason == "an entry that was stamped is gone"
+    assert check.reason == "a timestamped entry is missing"
 
 
 def test_an_empty_log_is_not_stamped(memory: Memory) -> None:

@@ -1,4 +1,4 @@
-"""The namespace `shared`: read from everywhere, written by who opens it."""
+"""The namespace `shared`: readable from everywhere, writable only when opened itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of memory by kind, what a dream draws on, and how often a memory was given and used."""
+"""Memory views by kind, what consolidation draws on, and how often a memory was given and used."""
 
 from __future__ import annotations
 

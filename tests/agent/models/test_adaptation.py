@@ -30,7 +30,7 @@ REFUSALS = {
 
 
 def parts(request):
-    """Name the parts of a request that an endpoint may refuse."""
+    """List the parts of a request that an endpoint may refuse."""
     content = request["messages"][-1]["content"]
     return {
         "tools": "tools" in request,

@@ -1,4 +1,4 @@
-"""Claude through Anthropic's own API: its form, its cache, its prices."""
+"""Claude through Anthropic's own API: format, caching, prices."""
 
 from __future__ import annotations
 

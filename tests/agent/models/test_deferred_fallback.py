@@ -1,4 +1,4 @@
-"""A fallback model is opened when it is first asked, and not before."""
+"""A fallback model is opened only when it is first asked."""
 
 from __future__ import annotations
 

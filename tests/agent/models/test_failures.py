@@ -1,4 +1,4 @@
-"""A provider that fails in any of its ways, asked plainly and as a stream, through both clients."""
+"""All kinds of provider failures, with and without streaming, through both clients."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ASKED = [Message("user", "When?")]
 
 @pytest.fixture(params=["openai", "anthropic"])
 def wire(request, provider, claude):
-    """The endpoint of one of the two."""
+    """The endpoint for one of the two clients."""
     return provider if request.param == "openai" else claude
 
 
 @pytest.fixture(params=["whole", "streamed"])
 async def ask(request, wire, provider):
-    """Ask the endpoint plainly, or as a stream."""
+    """Call the endpoint with or without streaming."""
     kind, name = (
         (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
     )
@@ -106,7 +106,7 @@ async def test_an_empty_account_is_one_whatever_the_status_says(ask, wire):
 
 async def test_a_web_page_is_no_endpoint_and_asked_once(ask, wire):
     wire.sends("<!doctype html><title>Hello</title>")
-    with pytest.raises(NotAnEndpoint, match="not as a model") as caught:
+    with pytest.raises(NotAnEndpoint, match="not like a model") as caught:
         await ask()
     assert "/v1" in caught.value.hint
     assert len(wire.requests) == 1
@@ -128,7 +128,7 @@ async def test_a_reply_without_a_word_is_tried_again(ask, wire):
 
 async def test_a_provider_that_is_silent_is_asked_once(ask, wire):
     wire.hangs()
-    with pytest.raises(ModelUnavailable, match="silent"):
+    with pytest.raises(ModelUnavailable, match="sent nothing"):
         await ask(patience=0.05)
     assert len(wire.requests) == 1
 

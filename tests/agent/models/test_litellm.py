@@ -1,4 +1,4 @@
-"""Models through LiteLLM, where it is installed."""
+"""Models through LiteLLM, if it is installed."""
 
 from __future__ import annotations
 

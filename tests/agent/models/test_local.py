@@ -1,4 +1,4 @@
-"""A model file served on loopback: a real one of random weights, through the command line."""
+"""A model file served on loopback: a real one with random weights, through the command line."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_a_file_is_served_with_the_window_that_was_asked_for(gguf_file):
 
 
 def test_a_file_answers_on_the_command_line(run, web, gguf_file):
-    """Random weights name nothing that stands on a page: the run says so, and no more."""
+    """Random weights name nothing that is on a page; the run reports only that."""
     flags = ["--model", f"local:{gguf_file}", "--context-window", str(WINDOW), *web, "--json"]
     done = run("When was Hesk Light first lit?", *flags)
     report = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""Fallback models: at once after a refusal, after the retries of an outage, never more."""
+"""Fallback models are used at once after a refusal, and after the retries in an outage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripted model: what a model does in tests, from a file."""
+"""The scripted model: a model's behaviour in tests, read from a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies that come as a stream: heard piece by piece, whole in the end."""
+"""Streamed replies: received piece by piece, complete in the end."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_a_stream_that_ends_too_early_is_no_reply(hear, wire):
     wire.says(SAID)
     whole = wire.answers.pop()
     wire.sends_events(wire.stream_of(whole.body, {})[:4])
-    with pytest.raises(ModelUnavailable, match="broke off"):
+    with pytest.raises(ModelUnavailable, match="was cut off"):
         await hear()
     assert len(wire.requests) == MODEL.attempts
 

@@ -1,6 +1,6 @@
-"""Endpoints on loopback that speak the wire forms of OpenAI and Anthropic, as a test wants it.
+"""Loopback endpoints that speak OpenAI's and Anthropic's wire formats, as a test requires.
 
-A queued answer is given whole or as a stream, whichever was asked for; the last one over and over.
+A queued answer is given whole or as a stream, as requested; the last one is repeated.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PIECE = 5
-"""Characters of a chunk: words come in pieces, as they do from models."""
+"""Characters per chunk: words arrive in pieces, as they do from models."""
 
 
 @dataclass
 class Answer:
-    """What is sent: a status and a body, or with `events` a stream, broken off where `breaks`."""
+    """What is sent: a status and a body, or with `events` a stream, cut off if `breaks`."""
 
     status: int = 200
     body: Any = None
@@ -34,7 +34,7 @@ class Answer:
 
 @dataclass
 class Provider(ABC):
-    """What the two have in common; `streams` says whether it knows how to."""
+    """What the two have in common; `streams` says whether streaming is supported."""
 
     url: str
     answers: list[Answer] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Provider(ABC):
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
     def in_form(self, answer: Answer, asked: dict[str, Any]) -> Answer:
-        """Give an answer whole, or as the stream that was asked for."""
+        """Send an answer whole, or as a stream if requested."""
         if (
             asked.get("stream")
             and self.streams
@@ -71,7 +71,7 @@ class Provider(ABC):
 
     @abstractmethod
     def stream_of(self, body: dict[str, Any], asked: dict[str, Any]) -> list[str]:
-        """Write a whole answer as the events of a stream."""
+        """Convert a whole answer to stream events."""
 
 
 class OpenAIProvider(Provider):
@@ -162,7 +162,7 @@ def pieces(text: str) -> list[str]:
 
 @contextmanager
 def running(kind: type[Provider], path: str) -> Iterator[Any]:
-    """Serve one of the two; `path` is where its API begins."""
+    """Serve one of the two; `path` is where its API starts."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     provider = kind(f"http://127.0.0.1:{server.server_port}{path}")
     server.RequestHandlerClass = _handler(provider)

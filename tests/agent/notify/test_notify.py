@@ -1,4 +1,4 @@
-"""A notice goes to each target, and what fails at one is told and stops no other."""
+"""A notification goes to each target; a failure at one is reported and stops no other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOTICE = Notice(
 
 
 class Hook(Handler):
-    """Answers with the statuses laid out for it, then 204."""
+    """Answers with the prepared statuses, then 204."""
 
     def post(self, body: bytes) -> None:
         site = self.server.site
@@ -58,7 +58,7 @@ class HookSite:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tries follow each other at once."""
+    """Retries follow each other immediately."""
     monkeypatch.setattr(retries, "sleep", at_once)
 
 
@@ -84,7 +84,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContex
 
 
 async def told(*targets: str, notice: Notice = NOTICE, env: dict[str, str] | None = None, **flags):
-    """Notify; gives (sent, detail) of each target."""
+    """Notify; returns (sent, detail) for each target."""
     environ = {"WEBHOOK_SECRET": KEY} | (env or {})
     done = await notify(targets, notice, Options(**flags), environ=environ)
     assert [delivery.target for delivery in done] == [t.partition("#")[0] for t in targets]

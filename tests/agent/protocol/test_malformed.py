@@ -1,4 +1,4 @@
-"""Replies in no form of ours: each run ends as its contents deserve, none with a raw reply."""
+"""Replies in none of our forms: each run ends as their content warrants, not with a raw reply."""
 
 from __future__ import annotations
 

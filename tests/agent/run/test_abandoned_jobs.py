@@ -1,4 +1,4 @@
-"""What killed runs left behind: whose jobs are done, and whose are let be."""
+"""What killed runs leave behind: whose tasks are completed, and whose are left alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def data(tmp_path):
 
 @pytest.fixture
 def killed(ask, answering, data):
-    """Leave runs as kills right behind their answers do."""
+    """Leave runs as if killed right after their answers."""
 
     async def kill(count=1):
         folders = [

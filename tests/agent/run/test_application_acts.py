@@ -1,4 +1,4 @@
-"""Working in an application: what is shown can be cited, and what was done is said as it was."""
+"""Working in an application: what is shown can be cited, and actions are reported accurately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An audit of a draft: what it cites is looked up, its sentences are held against it."""
+"""Auditing a draft: its citations are looked up, and its sentences checked against them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WORKS = {
 
 
 class _Cited(Handler):
-    """Pages, one that moved, one that is gone and archived, and what knows of DOIs."""
+    """Pages: one that moved, one that is gone but archived, and a DOI service."""
 
     def get(self):
         path = unquote(urlsplit(self.path).path)
@@ -74,7 +74,7 @@ def cited():
 
 @pytest.fixture
 def audited(cited, tmp_path):
-    """Audit a text as a file of this name."""
+    """Audit a text as a file with this name."""
 
     async def run(text, name="draft.md", **given):
         path = tmp_path / name

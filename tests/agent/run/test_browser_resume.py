@@ -1,4 +1,4 @@
-"""The browser of a run that was cut off: taken up as it was left, its secrets in no record."""
+"""An interrupted run's browser: resumed as it was left, with its secrets in no record."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ async def test_local_storage_is_there_again(site, tmp_path):
 
 
 class _Account(Handler):
-    """Knows its user by a cookie, and gives a new one with each page."""
+    """Recognises its user by a cookie, and sets a new one with each page."""
 
     server: Server[list[str]]
 

@@ -1,4 +1,4 @@
-"""The examples on the page about continuous integration are files that work."""
+"""The examples on the continuous integration page are working files."""
 
 from __future__ import annotations
 

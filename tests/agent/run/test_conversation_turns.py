@@ -1,4 +1,4 @@
-"""What a conversation keeps of its answers, and memory of runs that failed."""
+"""What a conversation keeps of its answers, and memory of failed runs."""
 
 from __future__ import annotations
 

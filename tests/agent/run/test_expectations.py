@@ -1,4 +1,4 @@
-"""Expectations of a run, and files of checks."""
+"""A run's expectations, and check files."""
 
 from __future__ import annotations
 

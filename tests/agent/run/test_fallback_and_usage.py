@@ -1,4 +1,4 @@
-"""Fallback models, the ledger over runs, feedback on a run, and looking ahead."""
+"""Fallback models, the usage ledger, feedback on a run, and previews."""
 
 from __future__ import annotations
 

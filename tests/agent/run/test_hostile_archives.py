@@ -1,4 +1,4 @@
-"""What an archive of someone else may not do to the machine that replays it."""
+"""What someone else's archive cannot do to the machine that replays it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A provider that fails, seen from outside: the report, the exit code, how often it is asked."""
+"""A failing provider, seen from outside: the report, the exit code, the number of requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def provider(request):
 
 @pytest.fixture
 def second():
-    """A model of another kind, which is well."""
+    """A different model, which works."""
     with running(OpenAIProvider, "/v1") as provider:
         yield provider
 
@@ -60,7 +60,7 @@ async def test_a_run_whose_model_fails_says_how(asked, provider, status, said, e
 
 
 async def test_a_model_that_is_down_and_one_that_is_a_web_page(ask, provider):
-    """Both at once: one waits between its tries."""
+    """Both at once: one waits between its attempts."""
     provider.sends("<html>It works!</html>")
     name = provider.model
     page, down = await asyncio.gather(
@@ -86,7 +86,7 @@ async def test_a_model_that_is_silent_is_given_up(asked, provider):
 async def test_the_fallback_answers_all_that_is_left_of_the_run(
     asked, provider, script, site, status, calls
 ):
-    """The dead provider is not asked again at each step: it rests."""
+    """The dead provider is not asked again at each step, since it is in cooldown."""
     provider.fails(status, **AT_ONCE)
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     well = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "<<TOOL:FIND:lit>>", read, ANSWER)

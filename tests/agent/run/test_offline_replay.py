@@ -1,4 +1,4 @@
-"""Runs of every kind replay where nothing can be reached, to the very bytes of their reports."""
+"""Runs of every kind replay offline, reproducing their reports byte for byte."""
 
 from __future__ import annotations
 

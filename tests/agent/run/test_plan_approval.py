@@ -25,7 +25,7 @@ def proposal(**fields):
 
 
 def approving(edit=lambda text: text):
-    """Approve plans after an edit; `shown` has them as they were shown."""
+    """Approve plans after an edit; `shown` contains them as displayed."""
 
     async def approve(text):
         approve.shown.append(text)
@@ -109,7 +109,7 @@ async def test_a_refused_plan_searches_nothing_and_without_a_user_there_is_no_ru
 async def test_a_plain_question_is_asked_byte_for_byte_as_without_the_feature(
     ask, script, site, events
 ):
-    """Nothing of the plan is in the requests, so that they cost what they did."""
+    """The requests contain nothing of the plan, so their cost is unchanged."""
     replies = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', ANSWER
     plain = events(await ask(QUESTION, model=script(*replies)))
     planned = await ask(QUESTION, model=script(*replies), plan=True, edit_plan=approving())

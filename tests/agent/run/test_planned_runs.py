@@ -1,4 +1,4 @@
-"""Runs that are planned, reviewed and looked after: on record, and replayed."""
+"""Runs with plans, reviews and post-run tasks: recorded and replayed."""
 
 from __future__ import annotations
 

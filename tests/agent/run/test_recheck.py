@@ -1,4 +1,4 @@
-"""A recheck of an earlier report: its pages change in the ways that pages do."""
+"""Rechecking an earlier report after its pages changed in typical ways."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def flags(pages, tmp_path):
 
 @pytest.fixture
 def reported(pages, flags, tmp_path):
-    """Make a run that reports these sentences of a page; gives its report."""
+    """Make a run that reports these sentences from a page; returns its report."""
 
     async def make(*claims, path="/light", **given):
         draft = tmp_path / "draft.md"
@@ -91,7 +91,7 @@ def reported(pages, flags, tmp_path):
 
 @pytest.fixture
 def again(pages, flags):
-    """Check a report again; gives the new report."""
+    """Recheck a report; returns the new report."""
 
     async def check(name, **given):
         settings = {"model": "extractive", "search": ["searxng"], "searxng_url": pages.base}

@@ -1,4 +1,4 @@
-"""The judge in a run: asked once for what code leaves open, on record, and part of a replay."""
+"""The judge in a run: asked once about what code leaves open, recorded, and replayed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tools bring reaches the model as data too, and stands on record for a run that goes on."""
+"""Tool results also reach the model as data, and are recorded for resumed runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.run.record import RunRecord
 
 
 class Listening:
-    """Says its lines in order, and keeps the messages that it was last asked with."""
+    """Gives its replies in order, and stores the last messages it received."""
 
     name = "listening"
 

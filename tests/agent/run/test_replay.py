@@ -1,4 +1,4 @@
-"""A run replays from its record alone, to the same answer, byte for byte."""
+"""A run replays from its record alone to the same answer, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded browser session, performed again without a model on an application of its own."""
+"""A recorded browser session, repeated without a model on the test's own application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGE = "<!doctype html><meta charset=utf-8><title>Desk</title><main>{}</main>"
 
 
 class _Desk(Handler):
-    """A list of visitors that can be added, checked in and removed."""
+    """A visitor list in which visitors can be added, checked in and removed."""
 
     def get(self):
         self._show()
@@ -76,7 +76,7 @@ def flags(desk, tmp_path):
 
 @pytest.fixture
 def recorded(desk, flags, script):
-    """Have a model perform steps on the page; gives the id of the run."""
+    """Have a model perform steps on the page; returns the run's id."""
 
     async def record(*steps):
         model = script(f"<<TOOL:OPEN:{desk.url}/>>", *steps, "NOT_FOUND")

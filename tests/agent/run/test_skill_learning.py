@@ -1,4 +1,4 @@
-"""Skills that come and improve by themselves, from the user's own words alone."""
+"""Skills that are learned and improved automatically, from the user's own words only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def memory():
 
 @pytest.fixture
 def tend(memory):
-    """Run the jobs after a turn, the model saying what the test has it say."""
+    """Run the post-run tasks after a turn, with the model's replies set by the test."""
     heard = []
 
     async def run(replies, **turn):

@@ -1,4 +1,4 @@
-"""What search results say can be cited: as weaker evidence, and only where no page carries it."""
+"""Search results can be cited as weaker evidence, and only if no page supports the claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder_of(tmp_path):
 
 @pytest.fixture
 def results(events):
-    """The search results of a run, as they stand on record."""
+    """Return a run's search results from its record."""
 
     def rows(report):
         added = (event for event in events(report) if event.type == "results.added")
@@ -44,7 +44,7 @@ def results(events):
 
 @pytest.fixture
 def citing(script, site):
-    """A model that searches, does what else it is told, and cites the result that says it."""
+    """A model that searches, does what it is told, and cites the result that states the claim."""
     return lambda *calls: script(SEARCH, *calls, f"{SAID} [S510]")
 
 
@@ -57,7 +57,7 @@ async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, result
     (sentence,), (source,) = weak.sentences, weak.sources
     assert (weak.status, exit_code(weak), sentence.verdict) == ("answered", 0, "supported")
     assert sentence.weak
-    assert sentence.reason == "only a search result says so, its page was not read"
+    assert sentence.reason == "only a search result says so; its page was not read"
     assert (source.via, source.quotes) == ("snippet", [SAID])
     assert source.sha256 in [row["sha256"] for row in results(weak)]
 
@@ -89,7 +89,7 @@ async def test_a_result_can_be_cited_by_its_address(ask, script, site):
 
 
 class _Gone(Handler):
-    """An engine that finds one page, which is not there any more."""
+    """An engine that finds one page, which no longer exists."""
 
     def get(self):
         found = {"url": f"{self.server.site}/gone", "title": "Tarrith Stack", "content": SAID}

@@ -1,4 +1,4 @@
-"""The standing of an answer and its doubt; what a run without an answer reports."""
+"""An answer's standing and doubt; what a run without an answer reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFLICT = Conflict(text="s0", citations=[1], source=2, quote="It says otherwise
 
 
 def report(*verdicts: VerdictState, status: str = "answered", **fields: Any) -> Report:
-    """Make a report with a sentence for each verdict, judged to answer the question."""
+    """Make a report with a sentence for each verdict, judged as answering the question."""
     parts = fields.pop("parts", {"answers": "fully"})
     sentences = [Sentence(text=f"s{n}", verdict=verdict) for n, verdict in enumerate(verdicts)]
     sentences.append(Sentence(text="I found no other.", about_search=True))

@@ -1,4 +1,4 @@
-"""What a run lets be heard while its model speaks, and what of it stays."""
+"""What a run streams while its model replies, and what of it remains."""
 
 from __future__ import annotations
 

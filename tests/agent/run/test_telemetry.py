@@ -1,4 +1,4 @@
-"""Spans of a run, as a collector on loopback gets them over OTLP/HTTP."""
+"""A run's spans, as received over OTLP/HTTP by a loopback collector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`max_tokens` and `budget` are caps: what the endpoint counts never exceeds them."""
+"""`max_tokens` and `budget` are caps that the endpoint's counts never exceed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def says(provider, text, site=None):
 @pytest.mark.parametrize("text", ["Reading on.", ""])
 @pytest.mark.sample(2)
 async def test_a_model_that_goes_on_never_spends_more_tokens(ask, provider, site, most, text):
-    """An empty reply is billed, and asked for again, as any other."""
+    """An empty reply is billed, and requested again, like any other."""
     says(provider, text, site if text else None)
     report = await ask(model="m", base_url=provider.url, max_tokens=most, max_steps=30)
     chats = [r for r in provider.requests if "messages" in r]
@@ -52,9 +52,9 @@ async def test_functions_are_counted_with_the_prompt_they_are_sent_with(ask, pro
 
 
 class Dear(OpenAIProvider):
-    """Bills each call at its most: three characters a token, and every token that a reply may have.
+    """Bills each call at its maximum: three characters per token, and every allowed reply token.
 
-    Every third call is cut off behind its bill.
+    Every third call is cut off after it is billed.
     """
 
     usd: float
@@ -87,7 +87,7 @@ async def test_a_dear_model_never_costs_more_dollars_than_the_cap(ask, dear, sit
 
 
 async def test_a_fallback_is_paid_from_what_the_first_model_left(ask, dear, monkeypatch):
-    """The first model bills each of its tries and never answers."""
+    """The first model bills each attempt and never answers."""
     monkeypatch.setenv("OPENROUTER_BASE_URL", dear.url)
     dear.says("")
     named = {"model": "openai/gpt-4o-mini", "base_url": dear.url}

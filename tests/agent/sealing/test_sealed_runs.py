@@ -1,4 +1,4 @@
-"""What runs come to is sealed on its own, by category."""
+"""Run results are sealed automatically, by category."""
 
 from __future__ import annotations
 

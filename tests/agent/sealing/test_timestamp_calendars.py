@@ -1,4 +1,4 @@
-"""Timestamps by OpenTimestamps, from a calendar on loopback."""
+"""OpenTimestamps timestamps from a loopback calendar."""
 
 from __future__ import annotations
 

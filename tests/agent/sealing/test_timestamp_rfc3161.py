@@ -1,4 +1,4 @@
-"""Timestamps by RFC 3161, from an authority on loopback."""
+"""RFC 3161 timestamps from a loopback authority."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action shows: each text once."""
+"""An action's result shows each text once."""
 
 from __future__ import annotations
 

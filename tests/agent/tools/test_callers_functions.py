@@ -1,4 +1,4 @@
-"""Functions of a Python program as tools: described by signatures, called with checked values."""
+"""A Python program's functions as tools: described by signatures, called with checked values."""
 
 from __future__ import annotations
 

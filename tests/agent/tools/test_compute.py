@@ -1,4 +1,4 @@
-"""PYTHON: computed in a sandbox from figures that were read, each traced to its passage."""
+"""PYTHON: computes in a sandbox from figures that were read, each traced to its passage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that drives the loop gets the user's files and the web in one search, or one of them."""
+"""A model driving the loop searches the user's files and the web together, or just one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOTE = "# Berths\n\nThe light of Hesk was painted red in 1951, as the harbour ma
 
 @pytest.fixture
 def searched(ask, script, events, site, tmp_path):
-    """Run one search over a folder and the bundled web; gives the result, report and requests."""
+    """Run one search over a folder and the bundled web; returns result, report and requests."""
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "berths.md").write_text(NOTE)

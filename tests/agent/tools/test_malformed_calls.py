@@ -1,4 +1,4 @@
-"""Calls that are not quite what was asked for: read all the same, or asked for once more."""
+"""Slightly malformed calls: accepted anyway, or requested once more."""
 
 from __future__ import annotations
 

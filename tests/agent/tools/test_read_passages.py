@@ -1,4 +1,4 @@
-"""What READ shows of a long page for a query."""
+"""What READ shows from a long page for a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a search finds little, the model is asked for other words and other languages, once."""
+"""If a search finds little, the model is asked once for other words and languages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HESK = {"query": "Hesk Light first lit", "lang": "en"}
 
 
 def other_words(*queries: object) -> dict[str, str]:
-    """A line of a script that gives these queries when it is asked for them."""
+    """A script line that gives these queries when asked for them."""
     expect = "Leuchtfeuer erstmals entzündet"
     return {"for": "rephrase", "reply": json.dumps({"queries": queries}), "expect": expect}
 
@@ -52,7 +52,7 @@ async def test_the_run_replays(ask, script, tmp_path):
 
 
 WILLING = {"for": "rephrase", "reply": "NOT_FOUND"}
-"""Would be used up by a request for other words; where none is made, it is the answer."""
+"""Would be consumed by a request for other words; without one, it is the answer."""
 
 
 async def test_a_search_that_finds_enough_asks_nobody(ask, script):

@@ -1,4 +1,4 @@
-"""Skills in folders: told of by name, read when wanted, whose words they are."""
+"""Skills in folders: listed by name, read on demand, and whose words they are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agent.run.settings import load_skills
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a skill into a folder of skills."""
+    """Write a skill into a skills folder."""
 
     def writing(folder, name, description="Cites laws as courts do.", text="Name the court first."):
         path = tmp_path / folder / name

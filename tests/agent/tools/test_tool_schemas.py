@@ -1,4 +1,4 @@
-"""Tools as functions: each with its fields and types, and nothing that says nothing."""
+"""Tools as functions: each with its fields and types, and no empty descriptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agent.tools.registry import Registry, Tool, tool_specs
 from agent.tools.toolset import available_tools
 
 RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("query", "kinds")}
-"""Tools that read their parameter by themselves, as the reference engine does."""
+"""Tools that parse their own parameter, as in the reference engine."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The wiki's tools, as a run calls them."""
+"""The wiki tools, as called in a run."""
 
 from __future__ import annotations
 

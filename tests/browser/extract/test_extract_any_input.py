@@ -1,4 +1,4 @@
-"""Whatever comes, extraction gives a Document or an ExtractError, and no word that is not there."""
+"""For any input, extraction returns a Document or an ExtractError, and no invented words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = st.text(alphabet="ab é“”…[]()|#*-1\u00a0\u200b", min_size=1, max
 
 @st.composite
 def markup(draw: st.DrawFn) -> str:
-    """Tag soup: elements opened and closed at random, with attributes that matter to us."""
+    """Tag soup: elements opened and closed at random, with relevant attributes."""
     parts = []
     for _ in range(draw(st.integers(0, 25))):
         tag = draw(st.sampled_from(_TAGS))

@@ -1,4 +1,4 @@
-"""Bodies of every kind, told by their bytes, in the encoding that browsers would take."""
+"""Bodies of every kind, recognised by their bytes, in the encoding that browsers would use."""
 
 # ruff: noqa: E501 - markup reads best on one line
 
@@ -15,7 +15,7 @@ from browser.extract.dates import iso_date
 
 
 def pdf(*pages: str) -> bytes:
-    """Write a small PDF: one line of text a page."""
+    """Write a small PDF with one line of text per page."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         "<</Type/Catalog/Pages 2 0 R>>",

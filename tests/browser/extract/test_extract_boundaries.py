@@ -1,4 +1,4 @@
-"""The edges of a body: where it begins and ends, and what stands around it."""
+"""The edges of a body: where it begins and ends, and what surrounds it."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

@@ -1,4 +1,4 @@
-"""What other readers lose without a word: short sections, formulas, odd bytes; and what is said."""
+"""What other readers silently lose: short sections, formulas, odd bytes; and what is noted."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

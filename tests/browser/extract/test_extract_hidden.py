@@ -1,4 +1,4 @@
-"""Text that nobody sees stays out of the saved text; what people see stays in."""
+"""Invisible text is left out of the saved text; visible text is kept."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

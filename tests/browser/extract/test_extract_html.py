@@ -1,4 +1,4 @@
-"""What a reader sees of a page becomes text; what frames it stays apart."""
+"""What a reader sees on a page becomes text; its frame is kept separate."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

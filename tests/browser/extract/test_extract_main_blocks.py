@@ -1,4 +1,4 @@
-"""Which of a page's blocks are its body: pages that declare nothing, teasers, other scripts."""
+"""Which blocks are a page's body: pages that declare nothing, teasers, other scripts."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

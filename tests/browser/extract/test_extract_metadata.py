@@ -1,4 +1,4 @@
-"""What a page says of itself in lines that people read: author, dates, language, licence."""
+"""What a page states about itself in visible lines: author, dates, language, licence."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

@@ -1,4 +1,4 @@
-"""Conversations: every post is read, whatever the forum is built of."""
+"""Conversations: every post is read, however the forum is built."""
 
 # ruff: noqa: E501 - markup reads best on one line
 
@@ -22,7 +22,7 @@ SAID = [
 
 
 def boxes(said: list[str]) -> str:
-    """A forum of nested boxes, with ranks, counts, dates and signatures."""
+    """A forum built from nested boxes, with ranks, counts, dates and signatures."""
     return "".join(
         f"<div class='post bg{n % 2}' id='p{n}'><div class=side><a class=username href='/members/{n}'>Member {n}</a>"
         f"<p>Posts: {n * 37}</p></div><div class=main><p class=meta>by <b>Member {n}</b> on 0{n}.02.2021</p>"
@@ -32,7 +32,7 @@ def boxes(said: list[str]) -> str:
 
 
 def table(said: list[str]) -> str:
-    """A forum of bare table rows, as they were built twenty years ago."""
+    """A forum built from bare table rows, as twenty years ago."""
     rows = "".join(
         f"<tr><td><a href='profile.php?u={n}'>Member {n}</a><br>Posted: {n} March 2004</td><td>{text}</td></tr>"
         for n, text in enumerate(said, 1)
@@ -41,7 +41,7 @@ def table(said: list[str]) -> str:
 
 
 def question(said: list[str]) -> str:
-    """A question and its answers, which do not stand in the same box."""
+    """A question and its answers, which are not in the same box."""
     asked, *answers = [
         f"<div class=prose><p>{text}</p></div><div class=user-info>said Mar {n}, 2019 <a href='/users/{n}'>Member {n}</a></div>"
         for n, text in enumerate(said, 1)
@@ -51,7 +51,7 @@ def question(said: list[str]) -> str:
 
 
 def guest_book(said: list[str]) -> str:
-    """A guest book that writes the day into the box of what was said."""
+    """A guest book with the date in the same box as the entry."""
     rows = "".join(
         f"<tr><td><b><a href='profil.php?user={n}'>Member {n}</a></b><br>12 posts</td><td><i>written on 0{n}.03.2005 at 18:0{n}</i><hr>{text}</td></tr>"
         for n, text in enumerate(said, 1)
@@ -146,7 +146,7 @@ def test_of_a_live_blog_the_lead_and_every_entry_with_its_headline_are_kept(entr
 
 
 def phpbb(said: list[str]) -> str:
-    """Posts with the profile of their author beside them, and a signature below."""
+    """Posts with their author's profile beside them, and a signature below."""
     return "".join(
         f"<div id=p{n}7 class='post bg{n % 2}'><dl class=postprofile><dt><a href='./memberlist.php?u={n}' class=username>Member {n}</a></dt>"
         f"<dd>Posts: {n}4</dd><dd>Joined: Sat Jan 0{n}, 2011</dd></dl><div class=postbody><ul><li><a href=q>Quote</a></li></ul>"
@@ -157,7 +157,7 @@ def phpbb(said: list[str]) -> str:
 
 
 def vbulletin(said: list[str]) -> str:
-    """Posts as items of a list, the day above and the author to the left."""
+    """Posts as list items, with the day above and the author to the left."""
     rows = "".join(
         f"<li class='postbit old' id=post_94{n}><span class=date>0{n}.02.2021</span><a class=username href='member.php?{n}'>Member {n}</a>"
         f"<div>Registered</div><blockquote>{text}</blockquote><a href=r>Reply with quote</a></li>"
@@ -167,7 +167,7 @@ def vbulletin(said: list[str]) -> str:
 
 
 def numeric(said: list[str]) -> str:
-    """Posts with name, rank and counts in one box, a letter for a picture, and days in numbers."""
+    """Posts with name, rank and counts in one box, a letter as the picture, and numeric dates."""
     return "".join(
         f"<div class='post classic' id=post_7{n}><div class=post_author><a class=avatar href='member.php?uid={n}'>M</a>"
         f"<a href='member.php?uid={n}'>Member {n}</a><br>Senior<br>Posts: 1,2{n}4<br>Joined: Jan 2011</div>"

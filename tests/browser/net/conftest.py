@@ -1,4 +1,4 @@
-"""A way out that may reach the test's own servers, and a client on it."""
+"""An egress proxy that may reach the test's own servers, and a client that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real servers on loopback that answer as a test wants: honest, slow, endless or hostile."""
+"""Real loopback servers that answer as a test requires: normal, slow, endless or hostile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Handler = Callable[["Exchange"], Awaitable[None]]
 
 @dataclass
 class Exchange:
-    """One request as it came, and the stream to answer on."""
+    """A request as received, and the stream for the answer."""
 
     method: str
     target: str
@@ -22,7 +22,7 @@ class Exchange:
     writer: asyncio.StreamWriter
 
     async def answer(self, body: bytes | str = b"", status: str = "200 OK", **headers: str) -> None:
-        """Send a whole response; header names are written with `_` for `-`."""
+        """Send a complete response; header names are written with `_` for `-`."""
         body = body.encode() if isinstance(body, str) else body
         lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -39,7 +39,7 @@ class Exchange:
 
 @dataclass
 class Origin:
-    """A server for the length of `async with`; remembers the requests that reached it."""
+    """A server that runs during `async with` and records the requests that reached it."""
 
     handler: Handler
     requests: list[Exchange] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Origin:
 
     @property
     def named(self) -> str:
-        """The server as `allow_private` names it."""
+        """The server's address in the form used by `allow_private`."""
         return f"127.0.0.1:{self.port}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Content encodings: every one decoded, in any slicing, and never past the limit."""
+"""Content encodings: each is decoded, in any slicing, and never past the limit."""
 
 from __future__ import annotations
 

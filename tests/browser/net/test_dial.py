@@ -1,4 +1,4 @@
-"""Names to addresses to sockets: asked once, first to answer wins, failures say why."""
+"""Names to addresses to sockets: one lookup, the first answer wins, failures give reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proxy itself, spoken to over its socket as browsers and clients do."""
+"""The proxy itself, accessed over its socket as by browsers and clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.browser.net.servers import Exchange, Origin, greet
 
 
 async def talk(egress: Egress, request: str, *, until: bytes = b"") -> bytes:
-    """Send raw bytes to the proxy and read its answer to the end, or up to `until`."""
+    """Send raw bytes to the proxy and read its whole answer, or up to `until`."""
     reader, writer = await asyncio.open_connection("127.0.0.1", egress.port)
     try:
         writer.write(request.encode("latin-1"))

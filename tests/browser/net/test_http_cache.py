@@ -1,4 +1,4 @@
-"""The page cache: what is kept, asked about again, and never kept (RFC 9111)."""
+"""The page cache: what is stored, revalidated, and never stored (RFC 9111)."""
 
 # ruff: noqa: ASYNC240 - a few bytes of a file of the test's own
 
@@ -39,7 +39,7 @@ def sends(status: str = "200 OK", **headers: str) -> Origin:
 
 
 async def asked(client_of: ClientOf, origin: Origin, kept: Path, **options: object) -> list[int]:
-    """How often the server was asked after each of three reads, each by a client of its own."""
+    """Return the number of requests after each of three reads, each by a separate client."""
     counts = []
     async with origin:
         for _ in range(3):
@@ -160,7 +160,7 @@ async def test_a_damaged_cache_is_begun_anew(client_of: ClientOf, kept: Path) ->
 
 
 class Noted(logging.Handler):
-    """As a program that shows what any library logs."""
+    """Behave like a program that shows what any library logs."""
 
     def __init__(self) -> None:
         super().__init__()

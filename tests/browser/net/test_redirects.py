@@ -1,4 +1,4 @@
-"""Redirects: followed as a browser does, each hop judged, keys kept from strangers."""
+"""Redirects: followed as in a browser, each hop checked, keys withheld from other hosts."""
 
 from __future__ import annotations
 

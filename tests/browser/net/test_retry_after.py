@@ -1,4 +1,4 @@
-"""Retry-After in its two forms, and in none."""
+"""Retry-After in both its forms, and invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 has it: what it allows, what its absence allows, asked once."""
+"""robots.txt as in RFC 9309: what it allows, what its absence allows, fetched once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def allows(http: HttpClient, url: str) -> bool:
 
 
 async def delay_of(http: HttpClient, url: str) -> float | None:
-    """The seconds that are kept between two requests once a page of the host was asked for."""
+    """Return the seconds between two requests once a page on the host has been requested."""
     pace = HostPace()
     with pacing(pace):
         await Polite(http).wait_turn(url, deadline=5)

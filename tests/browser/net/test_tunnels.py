@@ -1,4 +1,4 @@
-"""TLS through the guard's tunnels, and the guard in front of another proxy."""
+"""TLS through the guard's tunnels, and the guard chained to another proxy."""
 
 from __future__ import annotations
 

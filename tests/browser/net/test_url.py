@@ -1,4 +1,4 @@
-"""URLs as browsers read them: hosts, origins, normal forms, registrable domains."""
+"""URLs as parsed by browsers: hosts, origins, normal forms, registrable domains."""
 
 from __future__ import annotations
 

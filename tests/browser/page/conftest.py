@@ -1,4 +1,4 @@
-"""One browser for all tests of pages, and a server for what they show."""
+"""One browser for all page tests, and a server for their content."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def launched(downloads_dir: Path) -> AsyncIterator[Browser]:
 
 @pytest.fixture(scope="session")
 def spare_tabs() -> list[Tab]:
-    """Tabs that tests have done with: to go on in one costs a quarter of opening another."""
+    """Tabs that tests have finished with: reusing one costs a quarter of opening another."""
     return []
 
 
@@ -46,7 +46,7 @@ def spare_tabs() -> list[Tab]:
 async def show(
     launched: Browser, pages: Pages, spare_tabs: list[Tab]
 ) -> AsyncIterator[Callable[[str], Awaitable[Tab]]]:
-    """Show a page made of a piece of HTML in a tab that no test is at."""
+    """Show a page made from a piece of HTML in an unused tab."""
     shown: list[Tab] = []
 
     async def showing(body: str) -> Tab:
@@ -64,7 +64,7 @@ async def show(
 
 
 async def gone_on(tab: Tab, url: str, launched: Browser) -> Tab | None:
-    """Go on in a tab; None where its page does not let go of it."""
+    """Reuse a tab; None if its page does not release it."""
     tab.driver.frames = Frames(tab.page)  # its refs begin at e1 again
     try:
         await tab.goto(url)

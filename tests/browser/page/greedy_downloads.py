@@ -1,4 +1,4 @@
-"""A site that sends files that never end and files by the hundred; what of them is kept."""
+"""A site that sends endless files and hundreds of files; what is kept of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MB = 1_000_000
 QUOTA = 50 * MB
 OVERSHOT = 200 * MB
-"""Sent beyond the quota: the folder is looked at five times a second, and loopback is fast."""
+"""Sent beyond the quota: the folder is checked five times a second, and loopback is fast."""
 _CHUNK = bytes(256 * 1024)
 _PAGE = """<a href=/big>announced</a> <a href=/endless>unannounced</a> <button onclick="
 for (let n = 0; n < %d; n += 1) setTimeout(() => document.body.append(Object.assign(
@@ -26,7 +26,7 @@ for (let n = 0; n < %d; n += 1) setTimeout(() => document.body.append(Object.ass
 
 @dataclass
 class Site:
-    """Sends files out of nothing, and counts the bytes and the requests for small ones."""
+    """Sends generated files, and counts the bytes and the requests for small ones."""
 
     size: int
     files: int
@@ -61,7 +61,7 @@ def _head(kind: str, length: int = 0) -> bytes:
 
 @dataclass(frozen=True)
 class Filled:
-    """What the server sent of each file, bytes; files and bytes that were kept; files asked for."""
+    """Bytes that the server sent of each file; files and bytes kept; files requested."""
 
     sent: dict[str, int]
     kept: int
@@ -71,7 +71,7 @@ class Filled:
 
 
 async def filled(size: int, files: int, folder: Path, quota: int = QUOTA) -> Filled:
-    """Let a site send a file of so many bytes twice, then so many small ones."""
+    """Let a site send a file of this many bytes twice, then this many small ones."""
     site = Site(size, files)
     server = await asyncio.start_server(site.answer, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"

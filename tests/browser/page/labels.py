@@ -1,7 +1,7 @@
-"""Pages on which each element that a click does something to is labelled, and who gets a ref.
+"""Pages on which each clickable element is labelled, and which elements get a ref.
 
-Elements whose click reaches a handler of the page carry `data-click="yes"`; in shadow roots,
-frames and under delegated listeners too.
+Elements whose click reaches a handler on the page have `data-click="yes"`, including those in
+shadow roots, frames and under delegated listeners.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ INNER = "frames-inner.html"  # shown inside another page
 _ROOTS = """<script>{ const attach = Element.prototype.attachShadow;
 Element.prototype.attachShadow = function (options) {
   return this.root = attach.call(this, options); } }</script>"""
-"""Lets this test into closed roots too, which stay closed to everybody else."""
+"""Gives this test access to closed roots, which stay closed to everyone else."""
 _LABELLED = """() => { const found = [], scopes = [document];
   while (scopes.length) for (const element of scopes.pop().querySelectorAll('*')) {
     if (element.dataset?.click === 'yes') found.push(element);
@@ -44,7 +44,7 @@ class Labels:
 
 
 async def labels(browser: Browser, pages: Pages) -> list[Labels]:
-    """Look at every labelled page."""
+    """Examine every labelled page."""
     for path in FOLDER.glob("*.html"):
         text = path.read_text(encoding="utf-8").replace("OTHER", f"{pages.other}/labelled")
         pages.put(text.replace("</title>", f"</title>{_ROOTS}", 1), f"/labelled/{path.name}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Pages:
-    """Gives each text an address. `other` is the same server under another origin."""
+    """Serves each text at its own address. `other` is the same server under another origin."""
 
     port: int = 0
     bodies: dict[str, tuple[bytes, dict[str, str]]] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Pages:
         return f"http://localhost:{self.port}"
 
     def put(self, text: str, path: str | None = None, **headers: str) -> str:
-        """Serve a text as HTML (or as `content_type`, with `status`); gives its path."""
+        """Serve a text as HTML (or as `content_type`, with `status`); returns its path."""
         path = path or f"/p{len(self.bodies)}"
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.bodies[path] = (text.encode(), {"content-type": "text/html; charset=utf-8", **named})
@@ -76,12 +76,12 @@ def serve_pages() -> Iterator[Pages]:
 
 
 def patience() -> float:
-    """How much longer things take on a machine that has other work: 1 on an idle one."""
+    """How much longer things take on a busy machine: 1 on an idle one."""
     return max(1.0, 1.5 * os.getloadavg()[0] / (os.cpu_count() or 1)) if os.name == "posix" else 2.0
 
 
 def ref(shown: Snapshot | dict[str, str], what: str) -> str:
-    """Find the ref whose role and name begin so."""
+    """Find the ref whose role and name begin with a text."""
     refs = shown if isinstance(shown, dict) else shown.refs
     found = [r for r, name in refs.items() if name.startswith(what)]
     assert found, f"{what!r} is not among {refs}"

@@ -1,4 +1,4 @@
-"""What each action does and tells."""
+"""What each action does and reports."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 
@@ -215,7 +215,7 @@ async def test_a_disabled_button_says_so(show):
 
 
 async def test_late_changes_are_waited_for(show):
-    """A debounced search, a request, a transition: the observation comes after them."""
+    """The observation is made after a debounced search, a request or a transition."""
     tab = await show("""<button id=a onclick="setTimeout(() => { p.textContent = 'debounced' }, 350)">a</button>
         <button id=b onclick="fetch('/slow?0.4').then(() => { p.textContent = 'fetched' })">b</button><p id=p></p>""")
     snapshot = await tab.snapshot()

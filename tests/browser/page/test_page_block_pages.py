@@ -1,4 +1,4 @@
-"""What stands in front of a page has a name."""
+"""What blocks a page is named."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

@@ -1,4 +1,4 @@
-"""The captcha of a page is found with what a solver needs, and its token goes where it belongs."""
+"""A page's captcha is found with what a solver needs, and its token is put in the right place."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

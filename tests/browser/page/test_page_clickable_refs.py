@@ -1,4 +1,4 @@
-"""Refs stand on what a click does something to, and not on everything."""
+"""Refs are given to what reacts to a click, and not to everything."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ async def test_a_dialog_under_a_backdrop_that_covers_the_page_is_closed(show):
 
 
 async def consent_notes(tab: Tab) -> list[str]:
-    """Look at the page twice, with its dialog; return what was noted about it."""
+    """Take two snapshots of the page with its dialog; return what was noted about it."""
     for _ in range(2):
         assert "No" in (await tab.snapshot()).text
     return [event for event in tab.events.drain() if "consent" in event]

@@ -1,4 +1,4 @@
-"""What a user has before them, told and pictured."""
+"""What a user has in front of them, as text and as an image."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

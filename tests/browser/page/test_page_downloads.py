@@ -1,4 +1,4 @@
-"""Downloads stay in their folder, below their quota, whatever a server calls or sends them."""
+"""Downloads stay in their folder and below their quota, whatever a server names or sends."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_hostile_name_becomes_a_plain_one(name, tmp_path):
 
 @pytest.fixture
 def endless() -> Iterator[tuple[str, threading.Event]]:
-    """A file without end and without an announced size; the event says that it was given up."""
+    """An endless file without an announced size; the event says that it was given up."""
     stopped = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):

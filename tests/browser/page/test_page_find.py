@@ -1,4 +1,4 @@
-"""FIND says that a text is not there only where it is not; what could not be searched is noted."""
+"""FIND reports a text as missing only if it is; what could not be searched is noted."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

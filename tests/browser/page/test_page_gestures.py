@@ -1,4 +1,4 @@
-"""What a pointer does beside clicking: hovering, scrolling, dragging, holding down."""
+"""Pointer actions other than clicking: hovering, scrolling, dragging, holding down."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

@@ -1,4 +1,4 @@
-"""Text that no person can see never reaches a model as if it could be seen."""
+"""Text that no person can see never reaches a model as if it were visible."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

@@ -1,4 +1,4 @@
-"""A ref names its element for as long as that can be known, and fails by name after."""
+"""A ref identifies its element as long as that is certain, and then fails with its name."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 
@@ -50,7 +50,7 @@ async def test_twenty_rerenders_hit_the_right_row_or_fail_by_name(show):
 
 
 async def test_an_element_that_was_given_to_another_row_is_not_clicked(show):
-    """Virtual lists keep their nodes and change what these say."""
+    """Virtual lists keep their nodes and change their content."""
     tab = await show(ROWS)
     snapshot = await tab.snapshot()
     first = ref(snapshot, "button Remove")
@@ -163,7 +163,7 @@ async def test_a_cell_without_words_keeps_its_ref_by_its_id_when_something_is_wr
 
 
 async def test_a_box_in_a_list_that_draws_itself_when_scrolled_is_found_by_its_row(show):
-    """Bringing it into view draws all rows anew, and none of the boxes has a name."""
+    """Scrolling it into view redraws all rows, and none of the boxes has a name."""
     tab = await show("""<div id=v style="height:100px;overflow:auto"><div id=i style="position:relative;height:2400px"></div></div><p id=o></p><script>
         const draw = () => { i.innerHTML = ''; const from = Math.floor(v.scrollTop / 24); for (let n = from; n < from + 5; n++)
           i.insertAdjacentHTML('beforeend', `<div style="position:absolute;top:${n * 24}px"><input type=checkbox onchange="o.textContent = 'ticked ${n}'"> Row ${n}</div>`) };

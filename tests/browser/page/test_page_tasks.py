@@ -1,4 +1,4 @@
-"""Small tasks as people do them, by refs and outcomes alone."""
+"""Small tasks as people do them, using only refs and outcomes."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

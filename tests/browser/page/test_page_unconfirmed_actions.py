@@ -1,4 +1,4 @@
-"""What did not happen is not told as done: each page here resists in its own way."""
+"""What did not happen is not reported as done: each page here resists in its own way."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 
@@ -130,7 +130,7 @@ async def test_blanks_and_tabs_are_typed_as_written(show):
 
 
 async def test_a_list_drawn_anew_all_the_time_gets_the_press_on_its_row(show):
-    """No element of it lives for longer than a call to the browser takes."""
+    """None of its elements lives longer than a call to the browser takes."""
     tab = await show("""<div id=l></div><p id=o></p><script>
         const draw = () => { l.innerHTML = ['Alto', 'Brio', 'Duna'].map((name) =>
           `<p>${name} <button data-name=${name}>Buy</button></p>`).join('') };
@@ -218,7 +218,7 @@ async def test_what_no_line_says_is_not_found(show):
 
 
 async def searched(tab, text):
-    """FIND until the lists were looked through to their ends, however slow the machine is."""
+    """FIND until the lists were searched to their ends, however slow the machine is."""
     while "FIND again" in (found := await tab.find(text)).text:
         pass
     return found

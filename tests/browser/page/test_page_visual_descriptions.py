@@ -1,4 +1,4 @@
-"""What has no words is told by its looks: shapes, sizes, colours, places; and nothing is said twice."""
+"""Elements without words are described by shape, size, colour and place, without repetition."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

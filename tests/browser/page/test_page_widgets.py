@@ -1,4 +1,4 @@
-"""Widgets that libraries draw: one thing each, with its name and state, worked by general means."""
+"""Widgets drawn by libraries: each is one element with name and state, operated generically."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 

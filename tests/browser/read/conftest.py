@@ -1,4 +1,4 @@
-"""A site on loopback, an HTTP client that may reach it, and a real Chromium."""
+"""A loopback site, an HTTP client that may reach it, and a real Chromium."""
 
 from __future__ import annotations
 

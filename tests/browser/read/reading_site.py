@@ -1,4 +1,4 @@
-"""A small site on loopback whose pages each test writes."""
+"""A small loopback site whose pages are written by each test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Site:
-    """Paths and what they answer: (status, headers, body)."""
+    """Paths and their responses: (status, headers, body)."""
 
     base: str = ""
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class Site:
     """Paths whose body is shorter than its header says."""
 
     def page(self, path: str, html: str, status: int = 200, **headers: str) -> str:
-        """Serve HTML under a path; gives the URL."""
+        """Serve HTML at a path; returns the URL."""
         kind = {"Content-Type": "text/html; charset=utf-8"}
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.answers[path] = (status, kind | named, html.encode())

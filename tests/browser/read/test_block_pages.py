@@ -1,4 +1,4 @@
-"""What stands before a page is named for what it is."""
+"""What blocks a page is named for what it is."""
 
 from __future__ import annotations
 

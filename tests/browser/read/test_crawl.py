@@ -1,4 +1,4 @@
-"""Crawling a section: sitemaps, links, limits, and what is sought first."""
+"""Crawling a section: sitemaps, links, limits, and what is fetched first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crossref and arXiv, copied on loopback, complete what a PDF says of its publication."""
+"""Crossref and arXiv, imitated on loopback, complete a PDF's publication details."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def paper(title: str, *lines: str) -> bytes:
 
 @asynccontextmanager
 async def reading(metadata: dict[str, str]) -> AsyncIterator[Reader]:
-    """A reader that asks these registries."""
+    """A reader that queries these registries."""
     async with (
         Egress(EgressPolicy(allow_private=("127.0.0.1",))) as egress,
         HttpClient(egress) as client,

@@ -1,4 +1,4 @@
-"""Reading in the real browser, where the page's own evidence asks for it."""
+"""Reading in the real browser, if the page itself shows the need."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

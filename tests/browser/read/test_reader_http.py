@@ -1,4 +1,4 @@
-"""Reading by HTTP: typed outcomes, walls, signposts, files, and what is learned of sites."""
+"""Reading over HTTP: typed outcomes, block pages, signposts, files, and fetch history."""
 
 from __future__ import annotations
 

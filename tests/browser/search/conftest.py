@@ -1,4 +1,4 @@
-"""A stand-in for the engines, and an HTTP client that may reach it."""
+"""A stand-in for the search engines, and an HTTP client that may reach it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def http() -> AsyncIterator[HttpClient]:
 
 @pytest.fixture
 def open_chain(http: HttpClient) -> Iterator[Callable[..., Chain]]:
-    """Makes chains and closes them after the test."""
+    """Creates chains and closes them after the test."""
     with ExitStack() as stack:
 
         def make(providers: Sequence[SearchSource], *args: Path, **options: Any) -> Chain:

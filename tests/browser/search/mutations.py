@@ -1,4 +1,4 @@
-"""Result pages as their engines may send them next month: the same results in a changed page."""
+"""Result pages as engines may send them next month: the same results in a changed page."""
 
 # ruff: noqa: E501 - markup reads best on one line
 
@@ -24,7 +24,7 @@ _WRAPPERS = ("search", "rso", "links", "center_col", "main", "web", "results", "
 
 
 def renamed(page: HtmlElement, chance: random.Random) -> None:
-    """Every class name that a build made gets another; the same everywhere on the page."""
+    """Every generated class name is replaced, consistently across the page."""
     names: dict[str, str] = {}
     for node in page.iter():
         if not isinstance(node.tag, str) or not node.get("class"):
@@ -37,7 +37,7 @@ def renamed(page: HtmlElement, chance: random.Random) -> None:
 
 
 def renamed_all(page: HtmlElement, chance: random.Random) -> None:
-    """Every class name gets another, those that people gave too."""
+    """Every class name is replaced, including those chosen by people."""
     names: dict[str, str] = {}
     for node in page.iter():
         if isinstance(node.tag, str) and node.get("class"):
@@ -67,7 +67,7 @@ def boxed(page: HtmlElement, chance: random.Random) -> None:
 
 
 def shuffled(page: HtmlElement, chance: random.Random) -> None:
-    """Attributes stand in another order, and data attributes come and go."""
+    """Attributes are reordered, and data attributes are added and removed."""
     for node in page.iter():
         if not isinstance(node.tag, str):
             continue
@@ -88,7 +88,7 @@ def shuffled(page: HtmlElement, chance: random.Random) -> None:
 
 
 def crowded(page: HtmlElement, chance: random.Random) -> None:
-    """Panels stand above, between and below the results: answers, questions, films, news, maps."""
+    """Panels appear above, between and below the results: answers, questions, films, news, maps."""
     found = page.xpath("//body")
     if not found:
         return
@@ -114,7 +114,7 @@ MUTATIONS: dict[str, Callable[[HtmlElement, random.Random], None]] = {
 
 
 def mutant(body: str, name: str, seed: int = 7) -> str:
-    """The page after a mutation; the seed makes it the same each time."""
+    """Return the page after a mutation, which the seed makes reproducible."""
     page = html.document_fromstring(body.encode("utf-8", "replace"),
                                     html.HTMLParser(encoding="utf-8"))  # fmt: skip
     MUTATIONS[name](page, random.Random(seed))
@@ -126,7 +126,7 @@ def _word(chance: random.Random) -> str:
 
 
 def _block(heading: HtmlElement, headings: list[HtmlElement]) -> HtmlElement | None:
-    """The largest element with this heading alone in it."""
+    """Return the largest element that contains only this heading."""
     others, block = {id(h) for h in headings if h is not heading}, None
     for parent in heading.iterancestors():
         if any(id(node) in others for node in parent.iter()):

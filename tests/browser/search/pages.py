@@ -1,4 +1,4 @@
-"""Answers of each engine about invented things, in the form that engine uses."""
+"""Each engine's answers about invented things, in that engine's format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 from browser.search import engines
 
 ENGINES = (*engines.ENGINES, "github", "hackernews", "reddit", "stackexchange")
-"""Those built in, and those of the package of plug-ins."""
+"""The built-in ones, and those from the plug-in package."""
 
 
 class Row(NamedTuple):
@@ -37,12 +37,12 @@ AD = "https://ads.example/buy-now"
 
 
 def results_page(engine: str, rows: tuple[Row, ...] = ROWS) -> str:
-    """An honest answer with these results, with an advertisement where the engine has them."""
+    """A normal answer with these results, with an advertisement if the engine has them."""
     return _PAGES[engine](rows)
 
 
 def empty_page(engine: str) -> str:
-    """An honest "nothing found"."""
+    """A genuine "nothing found" answer."""
     said = {
         "duckduckgo": '<div id="links"><div class="no-results">No results.</div></div>',
         "duckduckgo_lite": "<table><tr><td>No results.</td></tr></table>",

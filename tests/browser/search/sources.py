@@ -1,4 +1,4 @@
-"""Sources that answer what they are told to, and a clock that a test moves."""
+"""Sources with preset answers, and a clock that a test advances."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOUR = 3600.0
 
 @dataclass
 class Clock:
-    """Time that passes when the test says so."""
+    """Time that passes only when the test advances it."""
 
     now: float = 1_000_000.0
 
@@ -23,7 +23,7 @@ class Clock:
 
 @dataclass
 class Fixed(SearchSource):
-    """A source that answers what it is told to."""
+    """A source with preset answers."""
 
     name: str
     page: SearchPage

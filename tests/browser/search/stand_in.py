@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that stands in for search engines, one path an engine."""
+"""A real loopback HTTP server that stands in for search engines, one path per engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass(frozen=True)
 class Reply:
-    """What a path answers; `hangs` holds the answer back until `clear`."""
+    """A path's response; `hangs` holds it back until `clear`."""
 
     body: str | bytes = ""
     status: int = 200
@@ -22,7 +22,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it came; header names in small letters."""
+    """A request as received; header names are in lower case."""
 
     method: str
     path: str
@@ -32,7 +32,7 @@ class Asked:
 
 
 class StandIn:
-    """Serves `replies[path]`; `asked[path]` are the requests that came."""
+    """Serves `replies[path]`; `asked[path]` holds the requests received."""
 
     def __init__(self) -> None:
         self.replies: dict[str, Reply] = {}
@@ -53,7 +53,7 @@ class StandIn:
         self._server.server_close()
 
     def clear(self) -> None:
-        """Forget replies and requests, and let go of those who wait."""
+        """Clear replies and requests, and release waiting clients."""
         self._released.set()
         self._released = threading.Event()
         self.replies.clear()

@@ -1,4 +1,4 @@
-"""Advertisements are known by their labels, and what only speaks of advertisements is kept."""
+"""Advertisements are recognised by their labels; what only mentions advertisements is kept."""
 
 # ruff: noqa: E501 - markup reads best on one line
 
@@ -18,7 +18,7 @@ def block(url: str, title: str, beside: str = "") -> str:
 
 
 def results(*, first: str = "", last: str = "", beside: str = "", title: str = "Page") -> list[str]:
-    """What is read from a page of four results with something before, after or beside them."""
+    """Return what is read from four results with something before, after or beside them."""
     rows = "".join(block(url, f"{title} {n}", beside) for n, url in enumerate(FOUND))
     page = f"<div id=rso>{first}{rows}{last}</div>"
     return [result.url for result in parse_results("google", page).results]

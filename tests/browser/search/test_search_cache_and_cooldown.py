@@ -1,4 +1,4 @@
-"""What is kept between runs: rests and answers; and how lists become one."""
+"""What is kept between runs (cooldowns and answers), and how lists are merged."""
 
 from __future__ import annotations
 

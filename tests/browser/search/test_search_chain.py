@@ -1,4 +1,4 @@
-"""The chain: order, rests over runs, several engines at once, the cache, the trail."""
+"""The chain: order, cooldowns across runs, several engines at once, the cache, the trail."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ async def test_an_instance_without_json_is_read_as_a_page(
     )
 
     class Picky(dict[str, Reply]):
-        """JSON is refused, the page is not."""
+        """JSON is refused, but the page is not."""
 
         def get(self, path: str, default: Reply | None = None) -> Reply:
             last = engines.asked[path][-1]

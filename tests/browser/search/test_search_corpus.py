@@ -1,4 +1,4 @@
-"""The local corpus: what is found, what is kept up to date, what is refused."""
+"""The local corpus: what is found, what is updated, what is refused."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _crash_on_poison(body: bytes, kind: str, url: str) -> Document:
 def test_a_stopped_update_goes_on_where_it_was_and_a_file_that_crashes_its_reader_is_noted(
     folder: Path, index: Path
 ) -> None:
-    """So many files are read by worker processes, whose death costs one file."""
+    """This many files are read by worker processes, and a crash of one costs one file."""
     for number in range(40):
         (folder / f"n{number:02}.txt").write_text(f"Note {number} about buoy {number}.")
         os.utime(folder / f"n{number:02}.txt", (1, 1))

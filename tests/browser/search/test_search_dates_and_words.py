@@ -1,4 +1,4 @@
-"""Dates as engines write them, and questions made into queries."""
+"""Dates as written by engines, and questions turned into queries."""
 
 from __future__ import annotations
 

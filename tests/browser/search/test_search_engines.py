@@ -1,4 +1,4 @@
-"""Which engines there are, in which order, and what they are asked."""
+"""Which engines exist, in which order, and how they are queried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every engine through every failure: the right outcome, the next one asked, nothing kept."""
+"""Every failure in every engine: the right outcome, the next engine asked, nothing cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters as each engine wants them said."""
+"""Filters in each engine's own form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading answers: real targets, no advertisements, and honest names for what is no result."""
+"""Parsing answers: real targets, no advertisements, and correct names for non-results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question asked in its language, of several engines where it is hard, and in other words."""
+"""A question is asked in its language, in several engines if hard, and in other words."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_question_of_many_things_or_several_names_is_hard() -> None:
 
 @dataclass
 class Listening(Fixed):
-    """Remembers whole queries, and answers only those that it is told to."""
+    """Records whole queries, and answers only the configured ones."""
 
     queries: list[SearchQuery] = field(default_factory=list)
     answers: Callable[[SearchQuery], bool] = lambda _: True

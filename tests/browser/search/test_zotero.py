@@ -1,4 +1,4 @@
-"""Zotero's library as a corpus: its database is read, also while Zotero holds its lock."""
+"""Zotero's library as a corpus: its database is read even while Zotero holds its lock."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_the_command_searches_a_collection(run, library: Path, tmp_path: Path) -
 
 
 class _Zotero(Handler):
-    """Zotero's server as its source describes it: /api/users/0 and /connector."""
+    """Zotero's server, modelled on its source: /api/users/0 and /connector."""
 
     def get(self) -> None:
         found = self.server.site.items.get(self.path.removeprefix("/api/users/0/"))

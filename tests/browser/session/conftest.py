@@ -1,4 +1,4 @@
-"""A server for what the sessions show, and a Chrome as a user has it open."""
+"""A server for the sessions' content, and a Chrome like a user's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pages() -> Iterator[Pages]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def chrome(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StartedChrome]:
-    """A Chrome with a debugging port, on its own, as `research chrome` starts it."""
+    """A separate Chrome with a debugging port, as started by `research chrome`."""
     started = await users_chrome(tmp_path_factory.mktemp("chrome") / "profile")
     yield started
     with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Pages that mean harm, by what they do; and ways in which a browser is lost."""
+"""Hostile pages, by what they do, and ways in which a browser is lost."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 
@@ -51,7 +51,7 @@ def stop(pid: int) -> None:
 
 @dataclass
 class Wire:
-    """A TCP connection's middle: what goes to `port` reaches the browser, until it is cut."""
+    """A TCP relay: what is sent to `port` reaches the browser until the relay is cut."""
 
     port: int = 0
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -63,7 +63,7 @@ class Wire:
 
 @asynccontextmanager
 async def wire_to(target: int) -> AsyncIterator[Wire]:
-    """Forward a port of loopback to another one, with a wire that can be cut."""
+    """Forward one loopback port to another through a relay that can be cut."""
     wire = Wire()
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Pages far too large for anyone."""
+"""Excessively large pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK = b"<p>" + b"word " * 20_000 + b"</p>"
 
 
 def links(count: int) -> str:
-    """A page that writes so many links."""
+    """A page that writes this many links."""
     each = "(_, i) => `<a href=/${i}>link ${i}</a>`"
     return f"<script>document.write(Array.from({{length: {count}}}, {each}).join(' '))</script>"
 

@@ -1,4 +1,4 @@
-"""What a browser leaves lying about is gone with it; what a killed one left, with the next one."""
+"""A browser's scratch files are removed with it; those of a killed one, by the next one."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ asyncio.run(main())
 
 @pytest.fixture
 def place():
-    """The folder of temporary files of the processes that are started; its path is short."""
+    """The temporary folder for the processes started; its path is short."""
     with tempfile.TemporaryDirectory(prefix="t") as folder:
         yield Path(folder)
 
 
 @pytest.fixture
 def browsing(place):
-    """Start a process with a browser, in a group of its own; it ends on a line of input."""
+    """Start a process with a browser in its own group; it ends on a line of input."""
 
     def start(place=place):
         process = subprocess.Popen(
@@ -55,7 +55,7 @@ def browsing(place):
 
 
 def gone(pid):
-    """Wait for the end of a process that is no child of ours."""
+    """Wait for a process to end that is not our child."""
     try:
         watched = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -65,7 +65,7 @@ def gone(pid):
 
 
 def aged(folder):
-    """Let a folder be older than one that is about to be locked."""
+    """Make a folder older than one that is about to be locked."""
     past = folder.stat().st_mtime - 2 * MIN_SCRATCH_AGE
     os.utime(folder, (past, past))
     return folder
@@ -88,7 +88,7 @@ def test_nothing_is_left_and_what_a_kill_left_goes_with_the_next_browser(browsin
 
 @pytest.fixture
 def own_place(place):
-    """The same for this process, by the setting that Python has for it."""
+    """The same for this process, using Python's own setting."""
     before, tempfile.tempdir = tempfile.tempdir, str(place)
     yield place
     tempfile.tempdir = before
@@ -154,7 +154,7 @@ assert os.environ["TMPDIR"] == before
 
 
 def test_browsers_that_start_at_once_share_no_folder(place):
-    """Runs of a server start browsers in threads of one process, which has one environment."""
+    """A server's runs start browsers in threads of one process with one environment."""
     environment = {**os.environ, "TMPDIR": str(place)}
     subprocess.run([sys.executable, "-c", BROWSE_AT_ONCE], env=environment, check=True)
     assert list(place.iterdir()) == []

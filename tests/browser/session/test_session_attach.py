@@ -1,4 +1,4 @@
-"""Attached to a user's Chrome: read the tab in front, work beside it, leave all as it was."""
+"""Attached to a user's Chrome: read the front tab, work beside it, leave everything as it was."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STATE = "() => [document.visibilityState, document.hasFocus(), innerWidth, navig
 
 @asynccontextmanager
 async def person(chrome: StartedChrome, *texts: str) -> AsyncIterator[list[Page]]:
-    """A user with a tab for each text, the first in front."""
+    """A user with one tab per text, the first in front."""
     async with async_playwright() as playwright:
         connected = await playwright.chromium.connect_over_cdp(chrome.cdp_url, no_defaults=True)
         context = connected.contexts[0]

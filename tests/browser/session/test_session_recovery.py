@@ -1,4 +1,4 @@
-"""Killed, frozen, cut off, overwhelmed: noticed, typed, and the next page works."""
+"""Killed, frozen, cut off, overwhelmed: detected with a typed error, and the next page works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs share a browser process: each has what is its own, and none loses by another's loss."""
+"""Runs share a browser process: each keeps its own state, and none is harmed by another's loss."""
 
 from __future__ import annotations
 

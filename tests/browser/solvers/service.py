@@ -1,4 +1,4 @@
-"""A service on loopback that speaks 2captcha's API: createTask, getTaskResult."""
+"""A loopback service that speaks 2captcha's API: createTask, getTaskResult."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOKEN = "token-from-the-service"
 
 @dataclass
 class Service:
-    """What it was asked, and how it answers: `busy` rounds of waiting, or an error code."""
+    """The requests it received, and its responses: `busy` rounds of waiting, or an error code."""
 
     url: str = ""
     busy: int = 0
@@ -41,7 +41,7 @@ class Service:
 
 
 def serve_service() -> AbstractContextManager[Service]:
-    """The service, for the length of a block."""
+    """Run the service until the block ends."""
     return serving(_Handler, Service)
 
 

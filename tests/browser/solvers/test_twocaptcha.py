@@ -1,4 +1,4 @@
-"""2captcha's API, spoken to a service on loopback; and solvers that other packages bring."""
+"""2captcha's API against a loopback service, and solvers from other packages."""
 
 from __future__ import annotations
 

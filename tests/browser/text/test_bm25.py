@@ -1,4 +1,4 @@
-"""BM25 ranks what is rare above what is common, and gives nothing for nothing."""
+"""BM25 ranks rare words above common ones, and returns nothing for an empty query."""
 
 from browser.text.words import BM25
 

@@ -1,4 +1,4 @@
-"""What steers a terminal or hides text is taken out; what spells words stays."""
+"""Characters that control a terminal or hide text are removed; those that spell words stay."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Paths into JSON, as search engines and platforms write them."""
+"""Paths into JSON, as used for search engines and platforms."""
 
 from __future__ import annotations
 

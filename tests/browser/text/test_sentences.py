@@ -1,4 +1,4 @@
-"""Sentences are found where they end, and nowhere else."""
+"""Sentence ends are found where they are, and nowhere else."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Words of any script, their stems, and what is left when stop words are out."""
+"""Words in any script, their stems, and what is left without stop words."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor

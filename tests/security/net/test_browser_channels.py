@@ -1,4 +1,4 @@
-"""Row 9: every way in which a page can make Chromium connect passes the guard and is refused."""
+"""Row 9: every way in which a page can make Chromium connect is refused by the guard."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Row 12: bombs of every encoding, endless and huge bodies: at most 64 MB more, in 10 seconds.
 
-The servers run in this process as well, so they send prepared bytes and keep none.
+The servers also run in this process, so they send prepared bytes and keep none.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ pytestmark = [
 
 
 def high_water() -> int:
-    """The most resident memory (bytes) that this process has had since `reset_high_water`."""
+    """Return this process's peak resident memory in bytes since `reset_high_water`."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
@@ -132,7 +132,7 @@ async def test_a_bomb_on_a_redirect_is_not_even_read() -> None:
 
 
 async def test_a_reader_that_does_not_read_makes_the_server_wait() -> None:
-    """Back-pressure: what a slow reader has not taken does not pile up in the proxy."""
+    """Back-pressure: what a slow reader has not taken does not accumulate in the proxy."""
     sent = 0
 
     async def pour(exchange: Exchange) -> None:

@@ -22,7 +22,7 @@ WORKERS, PAGES = 8, 16
 
 
 class Site:
-    """A host with rules, which notes when it was asked for pages (s)."""
+    """A host with rules, which records when pages were requested (s)."""
 
     def __init__(self, rules: str = "") -> None:
         self.rules = rules

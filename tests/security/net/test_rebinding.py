@@ -1,4 +1,4 @@
-"""Row 10: a name server that changes its answers gets no connection to a private address."""
+"""Row 10: a name server that changes its answers cannot cause a connection to a private address."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PUBLIC, PRIVATE = ip_address("192.31.196.1"), ip_address("127.0.0.1")
 
 
 class Rebinder:
-    """Answers public first and private next, over and over, as a rebinding name server does."""
+    """Alternates public and private answers, like a rebinding name server."""
 
     def __init__(self) -> None:
         self.answers = cycle([(PUBLIC,), (PRIVATE,), (PRIVATE, PUBLIC), (PUBLIC, PRIVATE)])

@@ -1,4 +1,4 @@
-"""Row 13: slow heads, slow bodies, loops and floods end with the deadline, typed."""
+"""Row 13: slow heads, slow bodies, loops and floods end at the deadline with a typed error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HANGS = 60.0  # seconds; a server that is given up is so long before
 
 
 async def drip(exchange: Exchange, data: bytes) -> None:
-    """Send a byte whenever the loop comes round, as slowly as the reader takes it, for ever."""
+    """Send a byte in each loop iteration, as slowly as the reader takes it, forever."""
     while True:
         await exchange.send(data)
         await asyncio.sleep(0.01)  # the hostile server's pace, not the test's

@@ -1,4 +1,4 @@
-"""Row 11: eighty URL tricks against the allow-list, judged by the host Chromium really goes to."""
+"""Row 11: eighty URL tricks against the allow-list, judged by the host Chromium actually visits."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def test_chromium_goes_where_the_allow_list_said_it_would(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
     record_property: Callable[[str, object], None],
 ) -> None:
-    """Follow each trick in a page: a trick that the rules pass must lead to the good host alone."""
+    """Follow each trick in a page: one that passes the rules must lead only to the good host."""
     asked: list[str] = []
 
     async def nowhere(host: str) -> tuple:

@@ -1,4 +1,4 @@
-"""Small documents for the tests, packed as their programs pack them."""
+"""Small test documents, packed as by the programs that create them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RELS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
 def zipped(parts: dict[str, str | bytes]) -> bytes:
-    """Pack parts; `mimetype` stands first and unpacked, as EPUB and OpenDocument want it."""
+    """Pack parts; `mimetype` comes first and uncompressed, as EPUB and OpenDocument require."""
     out = BytesIO()
     with ZipFile(out, "w", ZIP_DEFLATED) as archive:
         for name, data in parts.items():
@@ -21,7 +21,7 @@ def zipped(parts: dict[str, str | bytes]) -> bytes:
 
 
 def relationships(*parts: tuple[str, str, str]) -> str:
-    """Write a `.rels` part of (id, last word of the kind, target)."""
+    """Write a `.rels` part from (id, last word of the kind, target)."""
     nodes = "".join(
         f'<Relationship Id="{name}" Type="{OFFICE}/{kind}" Target="{target}"'
         + (' TargetMode="External"' if "://" in target else "")
@@ -52,7 +52,7 @@ def paragraph(text: str, properties: str = "") -> str:
 def epub(
     chapters: dict[str, str], *, metadata: str = "", extra: dict[str, str] | None = None
 ) -> bytes:
-    """Pack a book of chapters, read in the order given."""
+    """Pack a book with chapters in the given order."""
     items = "".join(
         f'<item id="i{n}" href="{name}" media-type="application/xhtml+xml"/>'
         for n, name in enumerate(chapters)

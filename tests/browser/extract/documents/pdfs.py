@@ -1,4 +1,4 @@
-"""Small PDFs for the tests: text at places, an outline, links, a lock."""
+"""Small test PDFs: positioned text, an outline, links, encryption."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Sheet:
 
 
 def build(*sheets: Sheet, locked: bool = False) -> bytes:
-    """Write the pages; each sheet's `title` becomes an entry of the outline."""
+    """Write the pages; each sheet's `title` becomes an outline entry."""
     objects: list[str] = ["", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
 
     def add(content: str) -> int:

@@ -1,4 +1,4 @@
-"""What a document holds beside its text: fields, comments, headers, numbers, formulas, joints."""
+"""What a document contains besides its text: fields, comments, headers, numbers, formulas."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

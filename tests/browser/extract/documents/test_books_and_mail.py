@@ -1,4 +1,4 @@
-"""Books, mail, folders of mail, and pages saved as mail."""
+"""Books, mails, mail folders, and pages saved as mail."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

@@ -1,4 +1,4 @@
-"""Title, authors, date and identifiers of a PDF, by what its first page shows."""
+"""A PDF's title, authors, date and identifiers, from its first page."""
 
 from __future__ import annotations
 

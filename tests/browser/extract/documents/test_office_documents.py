@@ -1,4 +1,4 @@
-"""Word, Excel, PowerPoint and OpenDocument files, as their programs write them."""
+"""Word, Excel, PowerPoint and OpenDocument files, as written by their programs."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

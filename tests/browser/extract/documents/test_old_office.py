@@ -1,4 +1,4 @@
-"""Files in the formats of before 2007, made by LibreOffice and (the mail) by extract-msg."""
+"""Files in pre-2007 formats, created by LibreOffice and (the mail) by extract-msg."""
 
 from __future__ import annotations
 

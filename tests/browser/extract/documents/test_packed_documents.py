@@ -1,4 +1,4 @@
-"""Archives of documents, equations, charts, older formats, scans: what is read, what is said."""
+"""Document archives, equations, charts, older formats, scans: what is read, what is noted."""
 
 from __future__ import annotations
 

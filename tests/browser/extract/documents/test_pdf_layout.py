@@ -1,4 +1,4 @@
-"""What a PDF shows by place and size: headings, tables, columns, links."""
+"""What a PDF shows by position and size: headings, tables, columns, links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages and replies read as platform parsers read them."""
+"""Reads pages and replies as platform parsers do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parsed(url: str, content: str | dict[str, Any] | list[Any]) -> Record:
-    """The record of a page that has one."""
+    """Return the record of a page that has one."""
     record = parse_platform(url, content)
     assert record is not None
     return record

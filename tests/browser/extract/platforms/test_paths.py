@@ -1,4 +1,4 @@
-"""Parsers that say in CSS where things stand."""
+"""Parsers that locate fields with CSS."""
 
 # ruff: noqa: E501 - markup reads best on one line
 
@@ -63,7 +63,7 @@ def test_dates_in_whatever_form_they_stand(path: str, day: str | None) -> None:
 
 
 class Talk(DeclaredPlatform):
-    """Posts below a heading; rows in lists."""
+    """Posts below a heading, rows in lists."""
 
     name = "talk"
     hosts = ("talk.example",)

@@ -1,4 +1,4 @@
-"""A parser that an installed package brings is found and used; a broken one is left out."""
+"""A parser from an installed package is found and used; a broken one is skipped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_package_that_does_not_load_costs_nothing_but_a_warning(tmp_path: Path
 
 
 def installed(folder: Path, entry: str) -> None:
-    """A distribution as pip leaves it: its module, and its metadata beside."""
+    """A distribution as installed by pip: its module, and its metadata beside it."""
     (folder / "harbour_urchin.py").write_text(PLUGIN)
     info = folder / "harbour_urchin-1.0.dist-info"
     info.mkdir()
@@ -57,7 +57,7 @@ def installed(folder: Path, entry: str) -> None:
 
 
 def asked(environment: dict[str, str]) -> list[object]:
-    """What a fresh Python says of a page of the plugin's site."""
+    """Return what a fresh Python process reads from a page on the plug-in's site."""
     settings = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     run = subprocess.run(
         [sys.executable, "-c", ASKED], env=settings, capture_output=True, text=True, check=True

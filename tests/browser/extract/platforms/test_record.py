@@ -1,4 +1,4 @@
-"""Records: what is given as a page writes it, and how they are put together."""
+"""Records: what is kept as written on the page, and how records are assembled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a page finds its parser, and what becomes of pages without their usual markup."""
+"""How a page's parser is found, and what happens to pages without their usual markup."""
 
 # ruff: noqa: E501 - markup reads best on one line
 

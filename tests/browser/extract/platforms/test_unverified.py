@@ -1,4 +1,4 @@
-"""Sites that tables describe, from small pages and replies written after their markup."""
+"""Sites described by tables, from small pages and replies modelled on their markup."""
 
 # ruff: noqa: E501 - markup reads best on one line
 
@@ -116,7 +116,7 @@ COIN = {
     "reply_count": 35, "is_currently_live": True, "pump_swap_pool": None,
     "ath_market_cap": 39232.52984935841, "usd_market_cap": 15534.87,
 }  # fmt: skip
-"""A reply in the form that pump.fun's `/coins/{mint}` has."""
+"""A reply in the form of pump.fun's `/coins/{mint}`."""
 
 
 def test_a_coin_of_pump_fun_in_a_reply_a_list_and_a_page() -> None:

@@ -1,4 +1,4 @@
-"""Counts as pages of many languages write them."""
+"""Counts as written on pages in many languages."""
 
 from __future__ import annotations
 
