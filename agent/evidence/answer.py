@@ -439,9 +439,8 @@ class SupportFinder:
             if source is not None and source.acted:
                 acts = [passage for passage in source.passages if passage.kind == "act"]
             whole.append([*acts, *self._best_passages(sentence, source)])
-        # Cited passages are in reading order, found ones best first, alternating between sources: a
-        # #
-        # judge sees the first ones.
+        # Cited passages are in reading order; found ones are best first, alternating between
+        # sources: a judge sees the first ones.
         best = {p.id: p for row in zip_longest(*whole) for p in row if p is not None}
         named = sorted(found.values(), key=lambda p: (p.source, p.start))
         return [*named, *(p for p in best.values() if p.id not in found)]
