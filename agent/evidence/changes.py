@@ -13,7 +13,7 @@ from agent.evidence.tokens import is_negation, token_keys, tokenize, word_tokens
 from agent.evidence.units import is_rounded
 from agent.evidence.values import find_contradiction, value_index
 from agent.types import Passage, Verdict, VerdictState
-from browser.text.words import content_words
+from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from agent.evidence.tokens import Token
     from agent.types import CheckState
 
-MIN_LIKENESS = 0.5
-"""Minimum share (0 to 1) of words in common with removed text to count as its new wording.
+MIN_SHARED = 0.35
+"""Minimum share of the words that are gone, weighted by rarity, in a sentence that replaced them.
+
+On 60 sentences by an author who knew no rule, replaced ones share .39 and more, removed ones .20.
 """
 MIN_LIKENESS_IN_PLACE = 0.25
 """The same for a sentence exactly where the old one was."""
@@ -161,19 +163,28 @@ def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Sta
     """
     keys = tuple(token_keys(old))
     known = {statement.keys for statement in before.statements} - {keys}
-    others = [one for one in after.statements if one.keys and one.keys not in known]
-    in_place = _at_the_place_of(keys, before.statements, after.statements)
+    others = [
+        one
+        for one in after.statements
+        if one.keys and one.keys not in known and one.passage.kind != "heading"
+    ]
+    texts = [one.quote for one in (*before.statements, *after.statements)]
+    rarity = BM25(map(content_words, texts))
+    weights = {word: rarity.idf(word) for word in content_words(old)}
+    total = sum(weights.values()) or 1.0
 
     def likeness(one: Statement) -> float:
         return SequenceMatcher(None, keys, one.keys, autojunk=False).ratio()
 
-    rated = [(likeness(one), one) for one in others if one.passage.kind != "heading"]
-    best = max(rated, key=lambda pair: pair[0], default=(0.0, None))
-    if best[0] >= MIN_LIKENESS:
-        return best[1]
-    rated = [(value, one) for value, one in rated if one in in_place]
-    best = max(rated, key=lambda pair: pair[0], default=(0.0, None))
-    return best[1] if best[0] >= MIN_LIKENESS_IN_PLACE else None
+    def shared(one: Statement) -> float:
+        return sum(weights[word] for word in weights.keys() & content_words(one.quote)) / total
+
+    best = max(others, key=lambda one: (shared(one), likeness(one)), default=None)
+    if best is not None and shared(best) >= MIN_SHARED:
+        return best
+    in_place = _at_the_place_of(keys, before.statements, after.statements)
+    best = max((one for one in others if one in in_place), key=likeness, default=None)
+    return best if best is not None and likeness(best) >= MIN_LIKENESS_IN_PLACE else None
 
 
 def _at_the_place_of(
