@@ -132,7 +132,7 @@ def value_index(texts: tuple[str, ...]) -> ValueIndex:
 def underived(
     missing: Iterable[str], quotes: Sequence[str], cells: Iterable[Quantity] = ()
 ) -> tuple[str, ...]:
-    """Return those of a claim's missing figures and dates that do not follow from quoted words.
+    """Return a claim's missing figures and dates that do not follow from the quoted words.
 
     A number may be the sum, difference, product or percentage of two numbers, the sum of all of
     them, or rounded. Names are left out: pages use other forms of them (`Norwegian`, `Norway`). In

@@ -475,7 +475,7 @@ def no_longer_holding(report: Report) -> list[RecheckedSentence]:
 
 
 def recheck_summary(report: Report) -> str:
-    """Count the sentences of an earlier report by their results."""
+    """Count an earlier report's sentences by result."""
     counts = Counter(map(recheck_label, report.rechecked))
     held = sum(row.holds is True for row in report.rechecked)
     counted = "; ".join(f"{label}: {count}" for label, count in counts.items())

@@ -90,9 +90,9 @@ class Sink(StrEnum):
 class Sent:
     """A text that a call sends, as declared by its tool.
 
-    `continues` means that it is appended to earlier typed text. `bits` is for choices without text,
-    such as a clicked point. `field` is the argument that holds a query, which can be sent without
-    its withheld parts.
+    `continues` means that it is appended to previously typed text. `bits` is for choices without
+    text, such as a clicked point. `field` is the argument that holds a query, which can be sent
+    without its withheld parts.
     """
 
     sink: Sink

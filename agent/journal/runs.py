@@ -51,7 +51,7 @@ class RunFolder:
         return self.path / "browser-state.json"
 
     def settings_with_paths(self, recorded: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings recorded in the journal, with the paths that it leaves out."""
+        """Return the settings recorded in the journal, plus the paths that the journal omits."""
         try:
             return {**recorded, **json.loads(self.paths.read_bytes())}
         except FileNotFoundError:  # an archive, or an older run whose journal has the paths

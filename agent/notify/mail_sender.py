@@ -98,7 +98,7 @@ def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
 
 
 def attach(mail: EmailMessage, file: Attachment) -> None:
-    """Attach a file to a mail."""
+    """Attach a file to an email."""
     main, _, sub = file.media_type.partition("/")
     params = {"charset": "utf-8"} if main == "text" else None
     mail.add_attachment(

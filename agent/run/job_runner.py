@@ -351,7 +351,7 @@ def save_findings(
 
 
 def _write_day_log(pending: PendingJobs) -> str:
-    """Write a run into the wiki's daily log; returns what went wrong, or an empty text."""
+    """Add a run to the wiki's daily log; return an error message, or an empty string."""
     from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
     report, ended = pending.report, datetime.fromtimestamp(pending.ended_ms / 1000, UTC)

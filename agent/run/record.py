@@ -364,7 +364,7 @@ class ResumedModel(ModelWrapper):
 
 
 def once_each(record: RunRecord, write: Record) -> Record:
-    """Wrap `write`, so that events of `_ONCE_PER_PLACE` in the record are not written again."""
+    """Wrap `write` so that it skips `_ONCE_PER_PLACE` events that are already recorded."""
     known = {(event.type, event.place) for event in record.events if event.type in _ONCE_PER_PLACE}
 
     def write_new(kind: str, place: str = "", **data: Any) -> None:

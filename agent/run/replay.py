@@ -140,7 +140,7 @@ class NoLiveModel:
         self._by_rules = True
 
     def takes(self, task: Task) -> bool:
-        """Whether the recorded run asked its model for a task."""
+        """Whether the recorded run called its model for this task."""
         match task:
             case Task.NUDGE:
                 noticed = self._record.events_of("guard.noticed")

@@ -85,7 +85,7 @@ def _html_engines() -> Any:
 def keys_from(environment: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
     """Find engines' keys in environment variables, by engine.
 
-    Of the built-in engines, only those with JSON answers take keys; `named` may include plug-ins.
+    Of the built-in engines, only those with JSON responses take keys; `named` may include plug-ins.
     """
     engines: dict[str, type[SearchProvider]] = dict(JSON_PROVIDERS)
     for name in (ALIASES.get(name, name) for name in named):

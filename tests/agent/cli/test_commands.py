@@ -29,7 +29,7 @@ def test_runs_are_listed_shown_exported_and_removed(run, kept, tmp_path):
     shown = run("show", kept, "--steps").stdout
     assert QUESTION in shown
     assert "1 November 1829" in shown
-    assert 'READ gave {"source": "S1"' in shown
+    assert 'READ returned {"source": "S1"' in shown
     target = tmp_path / "again.md"
     assert run("export", "last", str(target)).returncode == 0
     assert QUESTION in target.read_text()
