@@ -333,7 +333,7 @@ class _Body:
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}
         for n, block in enumerate(self._blocks):
-            if block.kind in _LIST_KINDS and not block.link_chars and _container(block) in homes:
+            if block.kind in _LIST_KINDS and not block.is_linky and _container(block) in homes:
                 kept[n] = True
 
     def _is_edge(self, place: int, homes: Collection[etree._Element | None]) -> bool:

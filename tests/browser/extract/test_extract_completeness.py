@@ -241,8 +241,8 @@ def test_short_lists_and_tables_beside_the_paragraphs_are_kept() -> None:
         "<p>The bus from the town stops at the church twice an hour in summer, and there is room for"
         " some twenty cars behind the inn, where the walk begins.</p><p>Dogs must be kept on a lead"
         " from March until July, and camping is not allowed anywhere on the ridge itself.</p>"
-        "<h2>Route</h2><ol><li>Cross the footbridge.<li>Climb through larch wood.</ol>"
-        "<h2>To take</h2><ul><li>A map<li>Water</ul>"
+        "<h2>Route</h2><ol><li>Cross the footbridge.<li>Climb through larch wood"
+        " to the <a href=/hut>hut</a>.</ol><h2>To take</h2><ul><li>A map<li>Water</ul>"
     )
     text = extract(page, URL).text
     assert all(words in text for words in ("Route", "larch wood", "To take", "Water"))
