@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
-from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -45,7 +44,7 @@ from browser.page.block_pages import (
 )
 from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
-from browser.text.words import count_words
+from browser.text.words import count_words, says_loading
 from browser.types import PDF, Outcome, Page
 
 if TYPE_CHECKING:
@@ -467,9 +466,6 @@ def _scripted_target(root: etree._Element, url: str) -> str | None:
 _MIN_WORDS = 150
 # A page with scripts and no more words than this is an empty shell.
 _NOTHING_WORDS = 6
-_LOADING = frozenset(
-    ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
-)
 _NEEDS_SCRIPT = re.compile(
     r"(?:enable|activate|requires?|turn on|need(?:s)? to enable|aktivieren sie|activez)"
     r"[^.]{0,40}java ?script|java ?script[^.]{0,40}(?:is required|is disabled|must be enabled|"
@@ -561,4 +557,5 @@ def _is_empty_container(element: etree._Element) -> bool:
         return False
     if any(child.tag not in {"template", "tbody"} for child in element):
         return False
-    return raw_text(element).strip(f"…{punctuation}{whitespace}").lower() in {"", *_LOADING}
+    text = raw_text(element)
+    return not text.strip() or says_loading(text)
