@@ -258,7 +258,7 @@ class _Scanner:
         self._until = math.inf
 
     def read(self, page: pypdfium2.PdfPage) -> str:
-        """Return a page's lines from top to bottom; "" without the extra `ocr`, or if time is up."""
+        """Return a page's lines from top to bottom; "" without the extra `ocr` or if time is up."""
         width, height = page.get_size()
         if time.monotonic() > self._until or not _is_scan(page, width * height):
             return ""
