@@ -124,7 +124,7 @@ class GuidedModel(ModelWrapper):
     def _select_passages(
         self, messages: Sequence[Message], question: str, hop: tuple[str, Passage] | None
     ) -> list[Passage]:
-        """Select the best passages that fit; in a second hop, the one that led to it comes first."""
+        """Select the best passages that fit; in a second hop, the one that led to it is first."""
         selected: list[Passage] = []
         if hop is not None:
             name, leading = hop

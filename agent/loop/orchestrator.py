@@ -209,7 +209,7 @@ class Orchestrator:
         return LoopResult(without_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Have the model list what its draft leaves open, and research that, `effort.rounds` times."""
+        """Have the model list the gaps in its draft, and research them, `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
             if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
