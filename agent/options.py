@@ -11,7 +11,7 @@ objects, not strings: pydantic and the command line read them.
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
@@ -440,16 +440,16 @@ _ELSEWHERE = "\0"
 """Marks a sentence that makes sense only on the command line."""
 
 
-Surface = Literal["shell", "page", "python"]
-"""The interface that shows a hint: terminal, web page or Python."""
+Surface = Literal["shell", "page", "python", "api"]
+"""The interface that shows a hint: terminal, web page, Python or REST."""
 
 
-def hint_for(surface: Surface, hint: str) -> str:
+def hint_for(surface: Surface, hint: str, fields: Container[str] = ()) -> str:
     """Rewrite a hint that names flags and commands for the interface that shows it.
 
-    In Python a flag is a keyword argument. On the web page, flags and commands are named by their
-    controls, and flags without a control as server settings. Sentences about features that the page
-    lacks are left out.
+    In Python a flag is a keyword argument; in the REST API it is one of the request's `fields`, or
+    a server setting. On the web page, flags and commands are named by their controls, and flags
+    without a control as server settings. Sentences about features that the page lacks are left out.
     """
 
     def in_python(match: re.Match[str]) -> str:
@@ -458,6 +458,14 @@ def hint_for(surface: Surface, hint: str) -> str:
             return match[0]
         value = "False" if match["no"] else repr(match["value"]) if _is_value(match) else "…"
         return f"`{name}={value}`"
+
+    def in_request(match: re.Match[str]) -> str:
+        name = (match["flag"] or "").replace("-", "_")
+        if name not in SETTINGS:
+            return match[0]
+        if name not in fields:
+            return f"the server’s setting `{name}`"
+        return f'`"{name}": "{match["value"]}"`' if _is_value(match) else f"`{name}`"
 
     def on_page(match: re.Match[str]) -> str:
         name = (match["flag"] or "").replace("-", "_")
@@ -470,7 +478,7 @@ def hint_for(surface: Surface, hint: str) -> str:
 
     if surface == "shell":
         return hint
-    rewrite = in_python if surface == "python" else on_page
+    rewrite = {"python": in_python, "api": in_request, "page": on_page}[surface]
     found = [_COMMAND_OR_FLAG.sub(rewrite, one) for one in _SENTENCE_END.split(hint)]
     return " ".join(f"{one[:1].upper()}{one[1:]}" for one in found if _ELSEWHERE not in one)
 

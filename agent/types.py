@@ -610,11 +610,18 @@ class Report(ReportPart):
         return self._rendered("report.bib")
 
     def to_frame(self) -> Any:
-        """Return the sentences as a pandas `DataFrame`, one row each; needs pandas.
+        """Return the sentences as a pandas `DataFrame`, one row each.
 
-        Columns: text, verdict, reason, citations (numbers of sources), urls.
+        Columns: text, verdict, reason, citations (numbers of sources), urls. Raises `UsageError` if
+        pandas is not installed: Urchin does not depend on it.
         """
-        pandas = import_module("pandas")  # supplied by the user: nothing else here needs it
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError as error:
+            hint = "`pip install pandas`, or use `report.sentences`."
+            raise UsageError(
+                "to_frame() needs pandas, which is not installed", hint=hint
+            ) from error
         urls = {source.n: source.url for source in self.sources}
         rows = [
             (s.text, s.verdict.value, s.reason, s.citations, [urls[n] for n in s.citations])

@@ -258,7 +258,7 @@ class ConversationJobs:
         await asyncio.to_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Have a model score the skills in the prompt; average the scores, and drop useless skills."""
+        """Have a model score the skills in the prompt; average the scores, drop useless skills."""
         known = await asyncio.to_thread(self.memory.skills)
         given = [skill for skill in known if skill.get("name") in turn.given_skills]
         if not given:
