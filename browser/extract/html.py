@@ -276,6 +276,7 @@ class _Body:
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
         self._words = [block.words for block in blocks]
+        self._is_photo_story = False
         self._word_lists = [word_list(block.text) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
@@ -298,6 +299,7 @@ class _Body:
         for n in reversed(range(len(kept) - 1)):
             if self._blocks[n].kind == "heading" and not self._blocks[n].is_linky:
                 kept[n] = kept[n] or kept[n + 1]
+        self._keep_photo_story(kept)
         self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
@@ -348,6 +350,15 @@ class _Body:
         if len(opening) <= (_MAX_SUMMARY_PARAGRAPHS if self._declared else _MAX_INTRODUCTION_LINES):
             for n in opening:
                 kept[n] = not self._blocks[n].is_linky
+
+    def _keep_photo_story(self, kept: list[bool]) -> None:
+        """Keep captions if they have more than half as many words as the text (1 of 15 pages)."""
+        captions = [n for n, b in enumerate(self._blocks) if _is_caption(b) and not b.is_linky]
+        words = sum(self._words[n] for n in captions)
+        text = sum(self._words[n] for n, keep in enumerate(kept) if keep and n not in captions)
+        self._is_photo_story = words > MAJORITY * text
+        for n in captions if self._is_photo_story else ():
+            kept[n] = True
 
     def _trim(self, kept: list[bool]) -> None:
         """Drop blocks that are not part of the body; keep short lines directly beside it."""
@@ -402,7 +413,10 @@ class _Body:
             or (place > last and block.kind not in {"table", "code", "item"})
             or (
                 block.kind not in _NEVER_CAPTIONS
-                and (_is_caption(block) or block.link_density > _LINK_SHARE)
+                and (
+                    (_is_caption(block) and not self._is_photo_story)
+                    or block.link_density > _LINK_SHARE
+                )
             )
         )
 
