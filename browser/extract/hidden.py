@@ -400,10 +400,8 @@ class _Finder:
             _NAMED_COLORS["white"],
         )
         if any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")):
-            self._defaults = (
-                None,
-                None,
-            )  # may be set by external style sheets, which are not fetched
+            # External style sheets, which are not fetched, may set the colours.
+            self._defaults = None, None
 
     def find(self, element: etree._Element) -> _Hidden | None:
         """Return how an element is hidden; None if it is visible or is the root of the page."""
