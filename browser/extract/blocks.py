@@ -209,7 +209,7 @@ class _Inline:
             return [_Piece(code, code, links)] if code.strip() else []
         texts = _paragraphs(plain)
         markdowns = _paragraphs(self._with_marks(raw)) if len(plain) < len(raw) else texts
-        if len(texts) != len(markdowns):  # the characters inside a mark were dropped by `clean`
+        if len(texts) != len(markdowns):  # `clean` dropped the characters inside a mark
             markdowns = texts
         # Links are counted for all paragraphs together; each paragraph's share depends on its
         # length.

@@ -98,7 +98,7 @@ class Egress:
         try:
             await ProxyConnection((reader, writer), self._connector).serve()
         except (OSError, asyncio.CancelledError):
-            writer.transport.abort()  # the client is gone, or the run is over
+            writer.transport.abort()  # the client has disconnected, or the run is over
         finally:
             self._clients.discard(client)
 

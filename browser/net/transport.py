@@ -151,7 +151,7 @@ class Connections:
         """Send one request and read its response; for a redirect, only the head.
 
         `cache_key` names the cache entry that may be used. There are no timeouts here: the caller's
-        deadline covers the whole call.
+        deadline covers the entire call.
         """
         request = httpx2.Request(method, url, headers=dict(headers), content=content)
         if cache_key:

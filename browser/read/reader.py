@@ -310,7 +310,7 @@ def _page_from_response(requested: str, response: Response) -> Page:
 
 
 async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
-    """Read a live page as it is now. Raises SessionError if the page is gone.
+    """Read a live page in its current state. Raises SessionError if the page no longer exists.
 
     With `check_status`, a page with an HTTP error status is treated as a block page, as over plain
     HTTP. In a tab in which the user or a model acts, the page is accepted as it is.

@@ -41,7 +41,7 @@ _LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
 
 
 class Span(NamedTuple):
-    """A piece of a text: `text[start:end]`."""
+    """The range `text[start:end]` of a text."""
 
     start: int
     end: int

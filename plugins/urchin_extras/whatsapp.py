@@ -121,7 +121,7 @@ class WhatsApp(Channel):
         return hmac.compare_digest(signature.encode(), f"sha256={mac}".encode())
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
-        """Send a text without a preview, up to three buttons, or a file."""
+        """Send text without a preview, up to three buttons, or a file."""
         base: dict[str, Any] = {"messaging_product": "whatsapp", "to": thread}
         if answering.startswith("wamid."):
             base["context"] = {"message_id": answering}

@@ -265,7 +265,7 @@ class _Scanner:
         engine = _ocr_engine()
         if engine is None:
             return ""
-        # The time starts when the engine has been loaded, which may take long on a busy machine.
+        # The clock starts when the engine has been loaded, which may be slow on a busy machine.
         self._until = min(self._until, time.monotonic() + _MAX_OCR_SECONDS)
         scale = min(_SCALE, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
         found = engine(page.render(scale=scale).to_numpy())
