@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE_IN_USE_ERRORS: Final = (5, 32)
-"""Windows' error codes for replacing a file that another process has open: access denied, sharing
+"""Windows error codes for replacing a file that another process has open: access denied, sharing
 violation."""
 MAX_REPEATS: Final = 6
 """Maximum number of retries, the first immediately, the others after 0.05 to 0.8 s: readers and

@@ -126,7 +126,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.IGNORECASE)
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
 _WIDTH = re.compile(r"\((min|max)-width:\s*([\d.]+)(px|em|rem)\)")
-_LAST_CHARACTER = 0x10FFFF  # of Unicode
+_LAST_CHARACTER = 0x10FFFF  # the last Unicode code point
 # The width of a desktop window and of one em, in CSS pixels.
 _VIEWPORT_WIDTH = 1280.0
 _EM_PIXELS = 16.0

@@ -219,7 +219,7 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _MIN_READABLE_PIXELS
 
 
-# In the form that `names_of` returns.
+# Class names in the form that `names_of` returns.
 _HIDING_CLASSES = frozenset(
     """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
     .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
@@ -307,7 +307,7 @@ def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
 def _keep_body(
     root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
 ) -> list[etree._Element]:
-    """Keep the heavy groups that contain the page's body; remove the others."""
+    """Keep the large hidden groups (`heavy`) that contain the page's body; remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
     may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
     for found in itertools.chain(*heavy):  # as a script would, so that `read_plainly` sees them

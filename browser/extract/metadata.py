@@ -438,7 +438,7 @@ def _has_date_label(text: str) -> bool:
 def _is_line(block: Block) -> bool:
     """Whether a block is a short line that is neither a sentence nor a heading.
 
-    A heading with a date is a headline about it, or a changelog entry.
+    A heading that contains a date is a headline about that day, or a changelog entry.
     """
     is_sentence = block.words > _MIN_SENTENCE_WORDS and block.text.endswith((".", "!", "?"))
     return (

@@ -100,7 +100,7 @@ def parse_xml(data: str | bytes) -> etree._Element | None:
 
 
 def bounded(markup: AnyStr, most: int = MAX_TAGS) -> AnyStr:
-    """Cut markup off after `most` tags."""
+    """Truncate markup after `most` tags."""
     sign = "<" if isinstance(markup, str) else b"<"
     if markup.count(sign) <= most:
         return markup

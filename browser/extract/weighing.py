@@ -83,7 +83,7 @@ class Scale:
 
     @cached_property
     def plain(self) -> str:
-        """The page's text by a plain reading."""
+        """The text of the page's article, as `read_plainly` returns it."""
         return read_plainly(self._root)
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
@@ -104,7 +104,7 @@ class Scale:
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
     def leave_out(self, why: str, words: int) -> None:
-        """Count words that a step leaves out; `why` completes "left out as …"."""
+        """Add the words that a step leaves out; `why` completes the note "left out as …"."""
         self._left_out[why] += words
 
     def finish(self, text: str) -> None:

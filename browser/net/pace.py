@@ -40,7 +40,7 @@ _RATE_LIMITED = frozenset({429, 503})
 
 
 class HostPace:
-    """The next time at which each host may be requested, in seconds on the event loop's clock.
+    """The next time at which each host may be contacted, in seconds on the event loop's clock.
 
     `delays` maps each host to the seconds that it requires between the starts of two requests.
     """

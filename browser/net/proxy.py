@@ -132,7 +132,7 @@ class Connector:
                 self._headers = ((b"Proxy-Authorization", b"Basic " + base64.b64encode(pair)),)
 
     async def connect(self, host: str, port: int, *, tunnel: bool) -> Route:
-        """Connect for a tunnel's raw bytes, or otherwise for plain HTTP requests.
+        """Connect for the raw bytes of a tunnel or, without `tunnel`, for plain HTTP requests.
 
         Raises Refused or ConnectFailed.
         """

@@ -44,7 +44,7 @@ CUT = "urchin.cut"
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response: `url` is the final one, `body` decoded, `history` the URLs redirected from.
+    """A response: `url` is the final URL, `body` is decoded, `history` lists redirecting URLs.
 
     `headers` are case-insensitive; repeated ones are joined with `, `. `age` is a cached page's age
     in seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` means

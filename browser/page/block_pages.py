@@ -98,7 +98,7 @@ def find_block_page(
     document: Document | None,
     shown: str = "",
 ) -> BlockPage | None:
-    """Recognise a block page by status, address and words; None if it is not one.
+    """Recognise a block page by its status, address and wording; None if it is not one.
 
     `requested` is the address before redirects, `url` the one after them. `status` is None for a
     page that was read in the browser. `shown` is all the text that the page shows, because the
@@ -153,7 +153,7 @@ def _by_content(
 
 
 def _short_block_page(requested: str, url: str, html: str, words: str) -> BlockPage | None:
-    """Recognise a short block page; the most certain signs come first."""
+    """Recognise a short block page; the most reliable signs are checked first."""
     bare = len(words) < _MAX_NOTICE_CHARS
     if _CAPTCHA.search(words) and _contains_any(html, _CAPTCHA_MARKS):
         return BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")

@@ -187,7 +187,7 @@ class PageDriver:
 
     @asynccontextmanager
     async def reading(self, doing: str, seconds: float = LOOK_SECONDS) -> AsyncIterator[None]:
-        """Run a read of the page within `seconds`, after checking that it is alive and allowed."""
+        """Limit a read of the page to `seconds`, after checking that it is alive and allowed."""
         self.check_alive()
         await self.check_current_url()
         async with within(seconds, doing):

@@ -98,7 +98,7 @@ class Tab:
         return self.driver.view.title if self.driver.view else ""
 
     def citable(self) -> str:
-        """Everything in the last look, as Markdown without refs; "" before the first look."""
+        """The content at the last look, as Markdown without refs; "" before the first look."""
         return self.driver.view.citable() if self.driver.view else ""
 
     async def goto(

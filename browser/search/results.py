@@ -172,7 +172,7 @@ def since_day(since: str | None) -> date | None:
 
 
 def as_iso(text: str | None) -> str | None:
-    """Return a date as ISO 8601, from ISO 8601 or from `May 2, 2022`; None for `3 days ago`."""
+    """Convert a date such as `May 2, 2022` to ISO 8601; None for relative ones (`3 days ago`)."""
     if not text or since_day(text) is not None:
         return text or None
     return leading_date(f"{text} —")

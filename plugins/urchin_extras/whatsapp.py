@@ -70,7 +70,7 @@ class WhatsApp(Channel):
         config = uvicorn.Config(app, ws="none", log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(config)
         with self._listening() as listening:
-            serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` would take over the signals
+            serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` would install signal handlers
             try:
                 await asyncio.shield(serving)
             finally:

@@ -78,7 +78,7 @@ def key(text: str) -> str:
 
 
 class Cell(NamedTuple):
-    """Part of a line with its left and right ends, in points from the page's left."""
+    """Part of a line, with its left and right edges in points from the left edge of the page."""
 
     text: str
     left: float = 0.0
