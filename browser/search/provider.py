@@ -169,7 +169,7 @@ class SearchProvider(SearchSource):
         """Parse an answer with status 200 from `url`."""
 
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Query the engine within `deadline` seconds. Failures become outcomes; nothing is raised."""
+        """Query the engine within `deadline` seconds. Failures become outcomes, never errors."""
         page = SearchPage(Outcome.ERROR, detail="the query is empty")
         for request in self.requests(query):
             try:
