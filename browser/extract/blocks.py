@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from browser.extract.weighing import Scale
     from browser.types import Table
 
-_SKIPPED = frozenset(
+_SKIPPED_TAGS = frozenset(
     """script style noscript template head iframe frame svg canvas object embed audio video map
     input select datalist textarea meter progress button annotation annotation-xml rp rt optgroup
     option noembed noframes applet""".split()
 )
-_BLOCKS = frozenset(
+_BLOCK_TAGS = frozenset(
     """address article aside blockquote body caption center dd details dialog dir div dl dt
     fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend
     li main menu nav ol p pre search section summary table tbody tfoot thead td th tr ul
@@ -46,7 +46,7 @@ _NAVIGATION_SHARE = 0.5
 # Blocks with fewer words are labels, not prose.
 _PROSE_WORDS = 10
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_KINDS = {
+_KIND_BY_TAG = {
     **dict.fromkeys(_HEADINGS, "heading"), "li": "item", "pre": "code", "blockquote": "quote",
     "figcaption": "caption", "dt": "term", "dd": "detail", "listing": "code",
 }  # fmt: skip
@@ -296,12 +296,12 @@ class _Walker:
     def _start(self, node: etree._Element) -> bool:
         """Enter an element; returns False if its content must be skipped."""
         tag = node.tag
-        if tag in _SKIPPED and not _has_readable_content(node):
+        if tag in _SKIPPED_TAGS and not _has_readable_content(node):
             return False
         if tag in _FORMULA_TAGS and (drawn := formula_of(node)) is not None:
             self._inline.add(drawn)
             return False
-        if tag in _BLOCKS:
+        if tag in _BLOCK_TAGS:
             return self._start_block(node)
         if tag in _MARK_TAGS and _is_mark(node):
             return False
@@ -329,8 +329,8 @@ class _Walker:
                 self._append(Block("table", text, table_markdown(table), node, table=table))
             self._regions.leave(node)
             return False
-        if tag in _KINDS:
-            self._kinds.append((_KINDS[tag], node))
+        if tag in _KIND_BY_TAG:
+            self._kinds.append((_KIND_BY_TAG[tag], node))
         if tag == "details":
             self._folds.append(node.get("open") is None or self._folds[-1])
         elif tag == "summary":  # visible if the element around its <details> is visible
@@ -342,11 +342,11 @@ class _Walker:
 
     def _end(self, node: etree._Element) -> None:
         tag = node.tag
-        if tag not in _BLOCKS:
+        if tag not in _BLOCK_TAGS:
             self._inline.close(node)
             return
         self._flush(node)
-        if tag in _KINDS and len(self._kinds) > 1:
+        if tag in _KIND_BY_TAG and len(self._kinds) > 1:
             self._kinds.pop()
         if tag in _FOLD_TAGS or node.get(FOLDED_MARK) is not None:
             self._folds.pop()
@@ -397,7 +397,7 @@ def _is_separate_sibling(node: etree._Element) -> bool:
     previous, parent = node.getprevious(), node.getparent()
     if previous is None or parent is None or parent.tag not in _ROW_TAGS:
         return False
-    if previous.tag in _BLOCKS or (previous.tail and not previous.tail.isspace()):
+    if previous.tag in _BLOCK_TAGS or (previous.tail and not previous.tail.isspace()):
         return False
     return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _MIN_SIBLING_CHARS
 

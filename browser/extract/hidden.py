@@ -14,8 +14,8 @@ from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
 from browser.extract.weighing import (
     HIDDEN,
-    MAX_TEASER,
-    MIN_BODY,
+    MAX_TEASER_CHARS,
+    MIN_BODY_CHARS,
     MIN_WEIGHED_SHARE,
     prose_chars,
     read_plainly,
@@ -90,11 +90,11 @@ _PIXELS = {
 _SIZES = ("width", "height", "max-width", "max-height", "block-size", "max-block-size")
 _SIDES = ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start")
 _TRANSLATE = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
-_FLATTENED = re.compile(
+_FLATTENING_TRANSFORM = re.compile(
     r"scale(?:x|y|3d)?\(\s*0?\.?0\d*\s*[,)]|scale\([^,)]*,\s*0\s*\)|rotate[xy]\(\s*90deg"
     r"|matrix\(\s*0\s*,\s*0\s*,\s*0\s*,\s*0\s*,"
 )
-_FLAT_SCALE = re.compile(r"0?\.?0\d*%?(?:\s|$)")
+_FLATTENING_SCALE = re.compile(r"0?\.?0\d*%?(?:\s|$)")
 _HIDING_FILTER = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)|blur\(\s*(?:[5-9]|\d\d+)(?:\.\d+)?px")
 # Clip paths with no area: inset by half from both sides, an empty circle, a polygon of equal
 # points.
@@ -179,9 +179,9 @@ def _is_transformed_away(declared: Declarations) -> bool:
     transform = declared.get("transform", "")
     moves = [part.strip() for move in _TRANSLATE.findall(transform) for part in move.split(",")]
     return (
-        _FLAT_SCALE.match(declared.get("scale", "")) is not None
-        or _FLAT_SCALE.match(declared.get("zoom", "")) is not None
-        or _FLATTENED.search(transform) is not None
+        _FLATTENING_SCALE.match(declared.get("scale", "")) is not None
+        or _FLATTENING_SCALE.match(declared.get("zoom", "")) is not None
+        or _FLATTENING_TRANSFORM.search(transform) is not None
         or any(map(_is_far, (*declared.get("translate", "").split(), *moves)))
     )
 
@@ -195,7 +195,7 @@ def _hides_own_text(declared: Declarations) -> bool:
     return fill is not None and fill.alpha <= _MAX_FAINT_OPACITY and "text" not in clips
 
 
-def _resets(own: Declarations, hidden: Declarations) -> bool:
+def _makes_visible_again(own: Declarations, hidden: Declarations) -> bool:
     """Whether a descendant's declarations make its text visible again."""
     if hidden.get("visibility") in {"hidden", "collapse"}:
         return own.get("visibility") == "visible"
@@ -226,17 +226,17 @@ _HIDING_CLASSES = frozenset(
     .vh .screenreader-only .hidden-visually""".split()
 )
 # Elements that have no text to hide.
-_TEXTLESS = frozenset(
+_TEXTLESS_TAGS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
 # Find elements that an attribute may hide, and elements that open other elements.
-_marked = finder(
+_find_marked = finder(
     *(f"//@{name}/.." for name in ("style", "hidden", "popover", "bgcolor")),
     "//dialog",
     "//font[@color]",
 )
-_openers = finder("//@aria-controls/..")
+_find_openers = finder("//@aria-controls/..")
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY_ATTRIBUTE = "data-heavy"
@@ -256,11 +256,11 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     rules = _own_rules(root, frozenset().union(*set(names.values())))
     cascade = Cascade(names, rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
-    marked = set(_marked(root))
-    panels = {o.get("aria-controls") for o in _openers(root) if _opens_content(o)}
+    marked = set(_find_marked(root))
+    panels = {o.get("aria-controls") for o in _find_openers(root) if _opens_content(o)}
     groups: dict[str, list[_Hidden]] = {}
     for element, called in names.items():
-        if element.tag in _TEXTLESS:
+        if element.tag in _TEXTLESS_TAGS:
             continue
         is_suspect = element in marked or not _HIDING_CLASSES.isdisjoint(called)
         if not (is_suspect or cascade.may_hide(element)):
@@ -298,10 +298,10 @@ def _show(element: etree._Element) -> None:
 def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
     """Whether elements hidden in the same way contain a large part of the page's prose."""
     parts = [found.element for found in group]
-    if sum(len(raw_text(part)) for part in parts) < MIN_BODY:
+    if sum(len(raw_text(part)) for part in parts) < MIN_BODY_CHARS:
         return False
     chars = prose_chars(parts)
-    return chars >= MIN_BODY and chars > MIN_WEIGHED_SHARE * scale.prose
+    return chars >= MIN_BODY_CHARS and chars > MIN_WEIGHED_SHARE * scale.prose
 
 
 def _keep_body(
@@ -329,7 +329,7 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
 
     The hidden parts may be further articles, which a script shows as the user scrolls.
     """
-    if shown <= MAX_TEASER:
+    if shown <= MAX_TEASER_CHARS:
         return False
     for found in itertools.chain(*heavy):
         found.element.set(_HEAVY_ATTRIBUTE, "")
@@ -337,7 +337,7 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
     for element in [e for e in visible.iter() if e.get(_HEAVY_ATTRIBUTE) is not None]:
         remove(element)
     # Without `fast`, F1 on news is .0025 lower.
-    return len(read_plainly(visible, fast=True)) > MAX_TEASER
+    return len(read_plainly(visible, fast=True)) > MAX_TEASER_CHARS
 
 
 def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
@@ -421,14 +421,14 @@ class _Finder:
         if hidden.wholly:
             remove(hidden.element)
         else:
-            self._blank(hidden.element, hidden.declared)
+            self._remove_own_text(hidden.element, hidden.declared)
 
-    def _blank(self, element: etree._Element, hidden: Declarations) -> None:
+    def _remove_own_text(self, element: etree._Element, hidden: Declarations) -> None:
         element.text = None
         for child in element:
             child.tail = None
-            if not _resets(self._cascade.declared(child), hidden):
-                self._blank(child, hidden)
+            if not _makes_visible_again(self._cascade.declared(child), hidden):
+                self._remove_own_text(child, hidden)
 
     def _is_camouflaged(self, element: etree._Element, declared: Declarations) -> bool:
         """Whether the text has the same colour as its background."""

@@ -72,8 +72,8 @@ _QUOTES = "\"'”’“»«)]"
 EDGE_KINDS = frozenset("paragraph quote term detail table".split())
 _LIST_KINDS = frozenset("item item-rest term detail table code".split())
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
-_LISTS = frozenset("ul ol dl li dt dd".split())
-_WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
+_LIST_TAGS = frozenset("ul ol dl li dt dd".split())
+_TEXTLESS_TAGS = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
 
 
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
@@ -91,7 +91,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     scale = Scale(root, declared_body(nodes))
     shown_late = strip_hidden(root, scale)
     meta = read_metadata(root, url, nodes)
-    base = _base(root, url)
+    base = _base_url(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
     if pdf := embedded_pdf(root, base):
@@ -152,7 +152,7 @@ def _language(declared: str | None, text: str) -> str | None:
     return detected if detected and detected != "en" else declared or detected
 
 
-def _base(root: etree._Element, url: str) -> str:
+def _base_url(root: etree._Element, url: str) -> str:
     href = next((href for base in root.iter("base") if (href := base.get("href"))), "")
     return (join(url, href) or url) if href else url
 
@@ -178,7 +178,7 @@ def content_blocks(
         return content
     for frame in {block.frame for block in blocks if block.frame is not None}:
         remove(frame)
-    etree.strip_elements(root, *_WITHOUT_TEXT, with_tail=False)
+    etree.strip_elements(root, *_TEXTLESS_TAGS, with_tail=False)
     body = _Body(content, meta, scale).choose(root)
     words = sum(block.words for block in body)
     page_words = sum(block.words for block in content if not block.is_linky)
@@ -415,6 +415,6 @@ def _is_sentence(text: str) -> bool:
 def _container(block: Block) -> etree._Element | None:
     """The element around a block; for list entries, the element around the list."""
     for node in block.node.iterancestors():
-        if node.tag not in _LISTS:
+        if node.tag not in _LIST_TAGS:
             return node
     return None

@@ -41,7 +41,7 @@ _MAX_META_WORDS = 25
 _LINE_KINDS = frozenset("paragraph heading item item-rest term detail caption".split())
 _DIGITS = re.compile(r"\d+")
 _AUTHOR_NAMES = re.compile(r"author|user|poster|byline|member|nick|^fn$", re.IGNORECASE)
-_PERSON = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
+_PERSON_URL = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
 _MIN_NAME_CHARS = 2  # a single character replaces a picture
 _BEFORE_NAMES = frozenset(("by", "von", "par", "por", "posted by", "written by"))
 _NUMERIC_DAY = re.compile(r"\b(\d{1,2})([-/])(\d{1,2})\2((?:19|20)\d\d)\b")
@@ -122,7 +122,7 @@ def _author(element: etree._Element) -> str:
     for node in element.iter("a", "span", "b", "strong", "div", "p", "h3", "h4", "cite", "address"):
         marks = f"{node.get('rel') or ''} {node.get('itemprop') or ''} {node.get('class') or ''}"
         named = any(_AUTHOR_NAMES.search(mark) for mark in marks.split())
-        if named or (node.tag == "a" and _PERSON.search(node.get("href") or "")):
+        if named or (node.tag == "a" and _PERSON_URL.search(node.get("href") or "")):
             # The box also contains rank, counts and picture; the name precedes most of them.
             for text in map(one_line, map(str, node.itertext())):
                 name = text.strip(" :·-–—»").removeprefix("@")
@@ -185,7 +185,7 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     box = _box_name(posts)
     found = list(head)
     for post in posts:
-        boxed = {id(b) for b in post.blocks if _is_in(b, box, post)}
+        boxed = {id(b) for b in post.blocks if _is_in_box(b, box, post)}
         said = [
             b
             for b in post.blocks
@@ -208,7 +208,7 @@ def _box_name(posts: list[_Item]) -> tuple[object, ...]:
     spoken = [post for post in posts if any(block.is_prose for block in post.blocks)]
     for post in spoken:
         for block in post.blocks:
-            for element in _within(block.node, post.element):
+            for element in _ancestors_within(block.node, post.element):
                 for name in _names(element):
                     chars[name] += len(block.text) if block.is_prose else 0
                     boxes[name].add(element)
@@ -222,7 +222,7 @@ def _box_name(posts: list[_Item]) -> tuple[object, ...]:
     return min(typical, key=lambda name: sizes[name], default=())
 
 
-def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
+def _ancestors_within(node: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
     """A node and the elements around it, up to those directly inside an item."""
     current: etree._Element | None = node
     while current is not None and current is not item:
@@ -230,9 +230,9 @@ def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Eleme
         current = current.getparent()
 
 
-def _is_in(block: Block, box: tuple[object, ...], post: _Item) -> bool:
+def _is_in_box(block: Block, box: tuple[object, ...], post: _Item) -> bool:
     """Whether a block is in a post's box; for a line directly above the box, this is False."""
-    for element in _within(block.node, post.element):
+    for element in _ancestors_within(block.node, post.element):
         if box in _names(element):
             start = "".join(block.text.split())[:_MAX_NAME_CHARS]
             return element is not block.node or start in "".join(raw_text(element).split())

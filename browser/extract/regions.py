@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.extract.weighing import MAJORITY, MIN_BODY
+from browser.extract.weighing import MAJORITY, MIN_BODY_CHARS
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -109,7 +109,7 @@ class Regions:
 
     def _contains_content(self, group: Region | str) -> bool:
         if group not in self._verdicts:
-            prose = self._sums["", True] >= MIN_BODY  # a page of lists or tables has no prose
+            prose = self._sums["", True] >= MIN_BODY_CHARS  # a page of lists or tables has no prose
             share = self._sums[group, prose] / max(1, self._sums["", prose])
             self._verdicts[group] = (
                 share > MAJORITY

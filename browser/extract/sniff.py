@@ -147,7 +147,7 @@ _MIN_ZERO_SHARE = 0.4
 _MAX_STRAY_SHARE = 0.05
 _MIN_PAIRS = 4
 # ISO-2022 uses these to shift to another character set, in bytes that are otherwise ASCII.
-_SHIFTS = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"))
+_SHIFT_SEQUENCES = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"))
 _GUESS_BYTES = 16 * 1024
 
 
@@ -183,7 +183,7 @@ def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return mark, codec
-    shifts = (name for shift, name in _SHIFTS if shift in body[:_GUESS_BYTES])
+    shifts = (name for shift, name in _SHIFT_SEQUENCES if shift in body[:_GUESS_BYTES])
     return b"", _wide_codec(body) or next(shifts, "")
 
 

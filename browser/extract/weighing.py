@@ -27,14 +27,14 @@ MIN_WEIGHED_SHARE = 1 / 3
 """A part with more than this share of the page's prose is weighed before it is removed."""
 WHOLE_PAGE_SHARE = 0.9
 """A part with more than this share of the prose is the page itself."""
-MIN_BODY = 500
+MIN_BODY_CHARS = 500
 """In characters; anything shorter cannot be used as the body."""
 
-MAX_TEASER = 1_500
+MAX_TEASER_CHARS = 1_500
 """In characters; a page whose visible prose is longer than this shows its article."""
 HIDDEN = "hidden"
 """The reason given for leaving out text that the user does not see."""
-MIN_NOTED = 100
+MIN_NOTED_WORDS = 100
 """In words; omissions are noted if they are longer than this and longer than the kept text."""
 
 _TAG = re.compile(r"<[^>]*>")
@@ -69,7 +69,7 @@ class Scale:
 
     def __init__(self, root: etree._Element, declared: str) -> None:
         self._root = root
-        words = word_list(_TAG.sub(" ", declared)) if len(declared) >= MIN_BODY else []
+        words = word_list(_TAG.sub(" ", declared)) if len(declared) >= MIN_BODY_CHARS else []
         self._declared = frozenset(word_runs(words))
         self._declared_words = len(words)
         self._left_out: Counter[str] = Counter()
@@ -91,7 +91,7 @@ class Scale:
         if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
             return share > MIN_WEIGHED_SHARE
         body = self._declared
-        if not body and len(self.plain) >= MIN_BODY:
+        if not body and len(self.plain) >= MIN_BODY_CHARS:
             body = frozenset(word_runs(word_list(self.plain)))
         if not body:
             return share > MAJORITY
@@ -111,7 +111,7 @@ class Scale:
         """Note what was left out, if that is more than was kept or most of the declared body."""
         kept = count_words(text)
         for why, words in self._left_out.items():
-            if words > max(kept, MIN_NOTED):
+            if words > max(kept, MIN_NOTED_WORDS):
                 self.notes.append(f"left out as {why}: {words} words; the text has {kept}")
                 if why == HIDDEN:
                     self.needs_scripts = f"more of the page is hidden than shown ({words} words)"

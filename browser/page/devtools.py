@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from browser.page.tab import Tab
 
-PAGE_PARTS: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
+PAGE_RESOURCES: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
 """Types of the resources that a page consists of; `requests` lists these only with `static`."""
 SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
 """Headers that grant access; their values are not shown."""
@@ -49,7 +49,7 @@ async def requests(tab: Tab, *, static: bool = False) -> list[str]:
     return [
         _line(number, request)
         for number, request in enumerate(made, 1)
-        if static or request.resource_type not in PAGE_PARTS
+        if static or request.resource_type not in PAGE_RESOURCES
     ]
 
 

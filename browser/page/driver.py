@@ -21,7 +21,7 @@ from browser.errors import (
     RefError,
     Refused,
 )
-from browser.net.guard import VERDICT, error_from_verdict
+from browser.net.guard import VERDICT_HEADER, error_from_verdict
 from browser.net.url import host, is_web_url, registrable_domain
 from browser.page import http_login, injected
 from browser.page.snapshot import DEFAULT_BUDGET, describe_changes, new_lines
@@ -154,7 +154,7 @@ class PageDriver:
         while hop is not None:
             await self._check_url(hop.url)
             hop = hop.redirected_from
-        if verdict := response.headers.get(VERDICT):
+        if verdict := response.headers.get(VERDICT_HEADER):
             raise error_from_verdict(verdict, f"{url}: {response.status_text}")
 
     async def check_current_url(self) -> None:

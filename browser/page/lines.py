@@ -149,7 +149,7 @@ _WORD_CHARACTER_RE = re.compile(r"\w")
 _FIRST_WORDS_RE = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
 _NUMBER = re.compile(r"\d+")
 CONTEXT_LINES = 3  # before a line without words
-COMPARED_LINES = 4_000
+MAX_COMPARED_LINES = 4_000
 """Maximum number of lines of two views together; comparing more takes too long."""
 
 
@@ -163,7 +163,7 @@ def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[st
     old_refs = {ref for line in before for ref in line.refs}
     new_refs = {ref for line in after for ref in line.refs}
     lost = old_refs - new_refs
-    if not lost or not new_refs - old_refs or len(before) + len(after) > COMPARED_LINES:
+    if not lost or not new_refs - old_refs or len(before) + len(after) > MAX_COMPARED_LINES:
         return {}
     views = _Compared(before), _Compared(after)
     matched: dict[str, str] = {}

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.net.guard import VERDICT
+from browser.net.guard import VERDICT_HEADER
 from browser.net.url import same_site
 from browser.page import injected
 from browser.page.waiting import in_background
@@ -281,7 +281,7 @@ class PageEvents:
 
     def _on_response(self, response: Response) -> None:
         request = response.request
-        if VERDICT in response.headers and len(self._refused) < _MAX_REFUSED:
+        if VERDICT_HEADER in response.headers and len(self._refused) < _MAX_REFUSED:
             self._refused.add(request.url)
         self._unanswered.pop(request, None)
         if request.is_navigation_request() and request.frame == self._page.main_frame:

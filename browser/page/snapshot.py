@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import RefError
 from browser.net.url import without_query
-from browser.page.lines import COMPARED_LINES, REF
+from browser.page.lines import MAX_COMPARED_LINES, REF
 from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
@@ -391,7 +391,7 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     new = [line.uncovered() for line in after.lines if line.kind != "options"]
     if old == new:
         return "\n".join(f"~ [{ref}] looks different: {how}" for ref, how in after.restyled)
-    if len(old) + len(new) > COMPARED_LINES:
+    if len(old) + len(new) > MAX_COMPARED_LINES:
         return snapshot.text
     parts = _diff(old, new)
     # A dialog may cover the entire page: covered lines are counted, not listed as changed.

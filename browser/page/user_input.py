@@ -49,14 +49,14 @@ STEPPERS = frozenset({"slider", "spinbutton"})
 """Roles of controls that are not native fields and are set with arrow keys."""
 BY_WHEEL = "by the wheel"
 FAR_PIXELS = 1_000_000  # farther than the end of any list
-_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
+_TYPES_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
 _WRONG_FORMAT = (
     "the value does not have the format that this field requires (2026-03-31, 13:45, #ff0000, 42)"
 )
 DISABLED_HINT = "Check what the page requires first."
 _FORMAT_HINT = "Give it in that format."
 # Phrases in Playwright's messages, with our reason and hint.
-_REASONS = (
+_REASON_BY_MESSAGE = (
     ("element is not enabled", "it is disabled", DISABLED_HINT),
     ("element is not editable", "it is readonly", "CLICK it, and choose from what it opens."),
     ("element is not visible", "it is not visible", "First CLICK the control that shows it."),
@@ -260,7 +260,7 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
         await _paste(target, text, "ControlOrMeta+a")
         return
     try:
-        if kind in _FILLED_AT_ONCE or len(text) > MAX_TYPED_CHARS:
+        if kind in _TYPES_FILLED_AT_ONCE or len(text) > MAX_TYPED_CHARS:
             await element.fill(text, timeout=POINTER_MS)
         else:
             if before["bare"]:
@@ -272,7 +272,7 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
                 await element.select_text(timeout=POINTER_MS)
                 await _type(target.page, text)
         # Such a field stays empty if the browser cannot parse the value.
-        has_format = kind in _FILLED_AT_ONCE or kind == "number"
+        has_format = kind in _TYPES_FILLED_AT_ONCE or kind == "number"
         if has_format and text and not await element.input_value():
             raise ActionError(_WRONG_FORMAT, hint=_FORMAT_HINT)
     except PlaywrightError as error:
@@ -439,7 +439,7 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
 def _action_error(error: PlaywrightError) -> ActionError:
     if "not attached to the DOM" in error.message:
         return ElementLeft("it left the page")
-    for phrase, reason, hint in _REASONS:
+    for phrase, reason, hint in _REASON_BY_MESSAGE:
         if phrase in error.message:
             return ActionError(reason, hint=hint)
     return ActionError(first_line(error))

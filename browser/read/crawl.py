@@ -38,7 +38,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 # Maximum sitemaps read in one crawl; large sites have hundreds.
 _MAX_MAPS = 6
 _MAP_SECONDS = 8.0
-_MAP_BYTES = 10 * 1024 * 1024
+_MAX_FETCHED_MAP_BYTES = 10 * 1024 * 1024
 _WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml")
 
 # Suffixes of files that the reader cannot read, and path segments that a crawler must not request.
@@ -287,7 +287,9 @@ class Crawler:
 
     async def _fetch_sitemap(self, url: str) -> list[SitemapEntry]:
         try:
-            answer = await self._polite.get(url, deadline=_MAP_SECONDS, max_bytes=_MAP_BYTES)
+            answer = await self._polite.get(
+                url, deadline=_MAP_SECONDS, max_bytes=_MAX_FETCHED_MAP_BYTES
+            )
         except BrowserError:
             return []
         return await asyncio.to_thread(read_sitemap, answer.body) if answer.ok else []

@@ -59,7 +59,7 @@ CONTEXT_SECONDS = 10.0  # a context takes 50 ms, or longer if twenty runs share 
 MAX_RUNS_AT_ONCE = 20
 """Maximum concurrent runs in one browser process. For more, a second process is started, so that a
 crash interrupts only a limited number of runs."""
-MAX_RUNS_OF_A_PROCESS = 200
+MAX_RUNS_PER_PROCESS = 200
 """After this many runs, a browser process is replaced: each run leaves some memory in use."""
 MAX_IDLE_SECONDS = 60.0
 """How long a kept browser waits for the next run; an idle browser uses 150 MB."""
@@ -246,7 +246,7 @@ class Processes:
                     process.is_usable
                     and process.kind == kind
                     and process.leases < MAX_RUNS_AT_ONCE
-                    and process.served < MAX_RUNS_OF_A_PROCESS
+                    and process.served < MAX_RUNS_PER_PROCESS
                 ):
                     break
             else:
@@ -260,7 +260,7 @@ class Processes:
         process.leases -= 1
         if process.leases or process not in self._running:
             return
-        if self.keepers and process.is_usable and process.served < MAX_RUNS_OF_A_PROCESS:
+        if self.keepers and process.is_usable and process.served < MAX_RUNS_PER_PROCESS:
             loop = asyncio.get_running_loop()
             loop.call_later(MAX_IDLE_SECONDS, self._end_idle, process, process.served)
             return
