@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence
 
 MAX_RANGE_PASSAGES = 40
-"""Maximum number of passages that a range such as `[S3¶1-40]` can cite; wider ones are truncated."""
+"""Maximum number of passages that a range such as `[S3¶1-40]` cites; wider ones are truncated."""
 
 
 class CitedId(NamedTuple):

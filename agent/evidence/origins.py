@@ -45,7 +45,7 @@ class Origins:
                 self._first |= {n: first for n, old in self._first.items() if old is joined}
 
     def first(self, source: Source) -> Source:
-        """Return the earliest page in a source's group, by publication date or by when it was read."""
+        """Return the earliest page in a source's group, by publication date or time of reading."""
         return self._first.get(source.n, source)
 
     def name(self, source: Source) -> str:

@@ -179,7 +179,7 @@ class _ValuesCheck:
         new: ValuePath,
         record: _Record = _Record(),
     ) -> Any:
-        """Rebuild a node; its path changes from `old` to `new`, as removed list items shift others."""
+        """Rebuild a node; its path changes from `old` to `new`, as removed items shift others."""
         if isinstance(node, dict):
             record = replace(record, fields=tuple(node))
             named = {k: _spelt(k) for k, inner in node.items() if isinstance(inner, dict)}

@@ -235,7 +235,7 @@ def _shares(text: str) -> Iterator[Quantity]:
 
 
 def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
-    """Return whether each number in a value follows from the quoted ones; `sums` are their totals."""
+    """Return whether each number in a value follows from the quoted ones; `sums` are totals."""
     pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
     reckoned = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}
     shares = {n for a, b in pairs if b for n in (100 * a / b, 100 * (b - a) / b)}
@@ -346,8 +346,7 @@ def _are_exclusive(
 
 
 def _is_rounded(mine: Token, theirs: Token) -> bool:
-    """Return whether the claim's figure may be the page's figure rounded: 8 million for 8.2
-    million.
+    """Return whether the claim rounds the page's figure: 8 million for 8.2 million.
 
     `1.250` may mean 1250, as written in German.
     """
@@ -360,7 +359,7 @@ def _is_rounded(mine: Token, theirs: Token) -> bool:
 def _appears_elsewhere(
     own: Sequence[Token], words: Sequence[Token], statement: Statement, index: StatementIndex
 ) -> bool:
-    """Return whether another sentence in the passage contains the value and half the claim's words."""
+    """Return whether another sentence in the passage has the value and half the claim's words."""
     value = {word.key for word in own}
     if not value:
         return False
