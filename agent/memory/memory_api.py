@@ -235,7 +235,7 @@ class Memory:
             connection.execute(changed, {"trusted": True})
 
     def clear(self) -> int:
-        """Delete everything in this namespace, with its conversations and log; returns the count."""
+        """Delete everything in this namespace, with conversations and log; returns the count."""
         talks = sa.select(conversations.c.id).where(conversations.c.namespace == self.namespace)
         with self.store.write() as connection:
             connection.execute(turns.delete().where(turns.c.conversation.in_(talks)))
