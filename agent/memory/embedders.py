@@ -109,7 +109,7 @@ class EndpointEmbedder:
         return vectors
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
-        """Make one request; raises `httpx2.HTTPError`, `ValueError` etc. for an invalid response."""
+        """Make one request; raises `httpx2.HTTPError`, `ValueError` etc. for a bad response."""
         request = {"model": self._model, "input": list(texts)}
         response = self._client.post(self._url, json=request)
         rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]
