@@ -30,7 +30,7 @@ FILTERS = {
 }  # fmt: skip
 ABOUT = """# Engines and sites
 
-Generated from the code by `python dev/sites.py`; a test checks it.
+This page is generated from the code by `python dev/sites.py`; a test checks that it is up to date.
 
 ## Search engines
 
@@ -65,7 +65,7 @@ least one of the site's page types; *unverified layout* means that no saved page
 [add a site](parsers.md), write a file of about thirty lines, in this project or in a separate package. Sites marked `urchin-extras` require
 that package (`pip install urchin-extras`; source in `plugins/`).
 
-| site | hosts | what is read | tested on |
+| site | hosts | how pages are read | tested on |
 |---|---|---|---|
 """
 
