@@ -45,7 +45,7 @@ _COMMENT = RecordPaths(
 
 
 class HackerNews(Platform):
-    """`tr.athing` rows, each with the row below it; the indentation of comments is their depth."""
+    """Reads `tr.athing` rows and the rows below them; indentation gives the depth of comments."""
 
     name = "hackernews"
     hosts = ("news.ycombinator.com", "hacker-news.firebaseio.com", "hn.algolia.com")

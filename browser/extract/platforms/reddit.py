@@ -78,7 +78,7 @@ _NEW_COMMENT = RecordPaths(
 
 
 class Reddit(Platform):
-    """JSON listings of `t3` (posts), `t1` (comments) and `t5` (communities); two HTML layouts."""
+    """Reads JSON (`t3` posts, `t1` comments, `t5` communities) or one of two HTML layouts."""
 
     name = "reddit"
     hosts = ("reddit.com",)
