@@ -209,7 +209,8 @@ class _Worker:
 
 
 _READY_REPLY = "ready"
-# Not `-m`: the worker finds modules where this process does, even in a script or notebook.
+# `-m` is not used, so that the worker finds modules where this process does, even in a script or
+# notebook.
 _WORKER_CODE = (
     "import json, sys; folder, path, extractor, sys.path[:] = json.loads(sys.argv[1]);"
     " from browser.search.indexing import work; work(folder, path, extractor)"

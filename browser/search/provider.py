@@ -51,7 +51,7 @@ class SearchSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """A name that covers the address and key without revealing the key."""
+        """A name that identifies the address and key without revealing the key."""
 
     def unavailable(self) -> str:
         """Why it cannot be queried at all; "" if it can."""
@@ -59,7 +59,7 @@ class SearchSource(ABC):
 
     @abstractmethod
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Search; `deadline` in seconds. Failures become outcomes, nothing is raised."""
+        """Search; `deadline` is in seconds. Failures become outcomes; nothing is raised."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """Stop its background work."""
@@ -169,7 +169,7 @@ class SearchProvider(SearchSource):
         """Parse an answer with status 200 from `url`."""
 
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Query the engine; `deadline` in seconds. Failures become outcomes, nothing is raised."""
+        """Query the engine within `deadline` seconds. Failures become outcomes, never errors."""
         page = SearchPage(Outcome.ERROR, detail="the query is empty")
         for request in self.requests(query):
             try:

@@ -72,7 +72,7 @@ _RUN_LENGTH = 4
 
 
 def word_list(text: str) -> list[str]:
-    """The words of a text, unchanged."""
+    """Return the words in `text`, unchanged."""
     return _WORD_OR_CHARACTER.findall(text)
 
 
@@ -82,12 +82,12 @@ def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def same_words(text: str, words: Sequence[str]) -> bool:
-    """Whether a text consists of exactly these words (`word_list`); False if there are none."""
+    """Whether `text` consists of exactly these words (`word_list`); False if there are none."""
     return bool(words) and words[0] in text and word_list(text) == words
 
 
 def count_words(text: str) -> int:
-    """A text's length in words, estimated for scripts without spaces."""
+    """Return the length of `text` in words, estimated for scripts without spaces."""
     found = len(text.split())
     if text.isascii():
         return found
@@ -149,7 +149,7 @@ _ESCAPE_SEQUENCE = re.compile(
 
 
 def one_line(text: str) -> str:
-    """Put a text on one line; remove control, invisible and undecodable characters."""
+    """Put text on one line; remove control, invisible and undecodable characters."""
     return " ".join(clean(text).split())
 
 
@@ -165,7 +165,7 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Put a text on one line of at most `length` characters; `…` marks the cut."""
+    """Put text on one line and truncate it to `length` characters; `…` marks the cut."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
 

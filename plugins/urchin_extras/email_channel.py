@@ -197,7 +197,7 @@ class Email(Channel):
             if seen_in != box.validity:
                 return f"{box.validity}.{max(map(int, box.uids('ALL')), default=0)}", []
             found = box.uids(f"UID {int(seen) + 1}:*")
-            # `N:*` also matches the last mail if N is beyond it.
+            # `N:*` also matches the last mail if its number is lower than N.
             new = sorted((uid for uid in found if int(uid) > int(seen)), key=int)
             return last, [(f"{box.validity}.{uid}", box.mail(uid)) for uid in new]
 
