@@ -36,6 +36,8 @@ MAX_TEASER_CHARS = 1_500
 """In characters; a page whose visible prose is longer than this shows its article."""
 HIDDEN = "hidden"
 """The reason given for leaving out text that the user does not see."""
+LEFT_OUT = "left out as "
+"""The beginning of each note about what was left out."""
 OUTSIDE = "outside the main content"
 """The reason given for leaving out blocks beside an article or a thread; always noted."""
 MIN_NOTED_WORDS = 100
@@ -130,7 +132,7 @@ class Scale:
                 kinds = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in self._kinds[why].most_common()]
                 found = f" ({', '.join(kinds)})" if kinds else ""
                 self.notes.append(
-                    f"left out as {why}: {words} words{found}; the text has {kept}{_REMEDY}"
+                    f"{LEFT_OUT}{why}: {words} words{found}; the text has {kept}{_REMEDY}"
                 )
                 if why == HIDDEN:
                     self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
