@@ -182,7 +182,7 @@ class _ValuesCheck:
         """Rebuild a node; its path changes from `old` to `new`, as removed items shift others."""
         if isinstance(node, dict):
             record = replace(record, fields=tuple(node))
-            named = {k: _spelt(k) for k, inner in node.items() if isinstance(inner, dict)}
+            named = {k: _name_words(k) for k, inner in node.items() if isinstance(inner, dict)}
             built = {}
             for k, inner in node.items():
                 own = record
@@ -274,7 +274,7 @@ def _keys(items: Sequence[Any]) -> list[str]:
     return [name if len(name) <= MAX_LITERAL_CHARS else "" for name in named]
 
 
-def _spelt(name: str) -> str:
+def _name_words(name: str) -> str:
     """Write a field's name as words: `northWood`, `north_wood` → `north wood`."""
     return " ".join(_NAME_PART_RE.findall(name)).lower()
 

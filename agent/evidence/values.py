@@ -157,7 +157,7 @@ def underived(
         for value in missing
         if quantities(value)
         and index.missing(extract_facts(value))
-        and not _follows(value, [*cells, *said], sums)
+        and not _is_derived(value, [*cells, *said], sums)
     )
 
 
@@ -234,7 +234,7 @@ def _shares(text: str) -> Iterator[Quantity]:
             yield Quantity(100 * count / parts, find_unit("%"), text[token.start : token.end])
 
 
-def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
+def _is_derived(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
     """Return whether each number in a value follows from the quoted ones; `sums` are totals."""
     pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
     reckoned = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}

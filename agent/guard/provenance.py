@@ -49,7 +49,7 @@ FUNCTION = "tool:"
 MAX_PUBLIC_CHARS = 20_000_000
 """Maximum number of characters of public text that is kept, for long-running servers. Dropping text
 makes checks stricter, never more lenient."""
-_BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
+_BEFORE_URL, _AFTER_URL = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
 """Patterns before and after a URL: anything but characters that could be part of it."""
 _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
@@ -195,7 +195,9 @@ class Provenance:
     def names(self, site: str) -> bool:
         """Return whether the user named a site in the question or in a reply."""
         users = self.texts_of(Kind.USER)
-        return bool(site) and any(_stands_in(site, text.casefold(), inside=True) for text in users)
+        return bool(site) and any(
+            _contains_url(site, text.casefold(), inside=True) for text in users
+        )
 
     def is_personal(self, url: str) -> bool:
         """Return whether a page in the browser may have content for the logged-in user only."""
@@ -254,7 +256,9 @@ class Provenance:
             whole.add(named[1])
         for text in self.texts:
             is_open = text.kind in (Kind.WEB, Kind.USER)
-            if any(_stands_in(form, text.text) for form in (whole | forms if is_open else whole)):
+            if any(
+                _contains_url(form, text.text) for form in (whole | forms if is_open else whole)
+            ):
                 many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
                 # The user, their files and their engines do not offer hostile choices.
                 return SeenLink(text.site if text.kind is Kind.WEB else "", many)
@@ -267,7 +271,7 @@ class Provenance:
         if any(address.partition("://")[2].startswith(f"{netloc}/") for address in self.links):
             return True
         return any(
-            _stands_in(
+            _contains_url(
                 netloc if text.kind in (Kind.WEB, Kind.USER) else f"://{netloc}",
                 text.text.casefold(),
                 inside=True,
@@ -284,12 +288,12 @@ class Provenance:
         return [url for url in parsed if url is not None and url.netloc == netloc]
 
 
-def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:
+def _contains_url(part: str, text: str, *, inside: bool = False) -> bool:
     """Return whether a text contains a URL, and not merely as part of a longer URL.
 
     `inside`: a site may also be part of a URL, before its path or after a subdomain.
     """
     if part not in text:
         return False
-    start, end = (r"(?<![\w\-@])", r"(?![\w\-@]|\.\w)") if inside else (_BEFORE, _AFTER)
+    start, end = (r"(?<![\w\-@])", r"(?![\w\-@]|\.\w)") if inside else (_BEFORE_URL, _AFTER_URL)
     return re.search(rf"{start}{re.escape(part)}{end}", text) is not None
