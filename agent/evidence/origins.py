@@ -1,4 +1,4 @@
-"""Finds pages whose texts are copies of one another: syndication, mirrors, scrapers, excerpts.
+"""Finds pages that copy one another's text: syndication, mirrors, scrapers, excerpts.
 
 Copies do not confirm each other, so they count as one origin, named after the earliest.
 """

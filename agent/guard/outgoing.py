@@ -9,7 +9,7 @@ Until private text is read, everything may be sent. Afterwards:
 - Text that is typed, chosen or passed to a site or tool is read by it. It must consist of the
   user's own words, or of a few words that the site itself showed.
 
-The form of a text (encoded, split, translated) does not matter, except for key-like strings.
+Encoding, splitting or translating text makes no difference, except for key-like strings.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Sink(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A text that a call sends, as declared by its tool.
+    """Text that a call sends, as declared by its tool.
 
     `continues` means that it is appended to previously typed text. `bits` is for choices without
     text, such as a clicked point. `field` is the argument that holds a query, which can be sent
@@ -179,7 +179,7 @@ class Outgoing:
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
     def _owner(self, text: str) -> Kind | None:
-        """Return the owner of a number, key or e-mail address in a text, ignoring signs and spaces.
+        """Return the owner of a number, key or e-mail address, ignoring signs and spaces.
 
         None if it is also public.
         """
@@ -266,7 +266,7 @@ class Outgoing:
     # Checks of typed and chosen text, and of tool arguments.
 
     def refusal(self, text: str, site: str) -> str:
-        """Check a text sent to a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
+        """Check text sent to a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
         read = self.provenance
         if not read.private_for(site):
             return ""
@@ -312,7 +312,7 @@ class Outgoing:
         return self._choose(site, bits) if self.provenance.private_for(site) else ""
 
     def allow(self, text: str, site: str) -> None:
-        """Record the user's approval to send a text to one site, tool or engine."""
+        """Record the user's approval to send `text` to one site, tool or engine."""
         self._approved[site].update([text, *text.split()])
         self._approved[site].update(self.provenance.stems(_decoded(text)))
         self._bits[site] = 0
@@ -326,7 +326,7 @@ class Outgoing:
         return ""
 
     def _not_the_users(self, text: str, site: str) -> list[str]:
-        """Return the words of a text that are misspelled, repeated, or not the user's."""
+        """Return the words in `text` that are misspelled, repeated, or not the user's."""
         read, seen, others = self.provenance, set[str](), list[str]()
         own = read.own_stems(site) | self._approved[site]
         exact = {word for users in read.texts_of(Kind.USER) for word in _WORD.findall(users)}
@@ -340,7 +340,7 @@ class Outgoing:
         return others
 
     def _literal_bits(self, text: str) -> float:
-        """Return the bits needed to choose a text from the user's words, as sequences in order."""
+        """Return the bits needed to select `text` from the user's words, as sequences in order."""
         own = _spaced(" ".join(self.provenance.texts_of(Kind.USER)))
         vocabulary = max(2, own.count(" "))
         runs, run = 0, " "
@@ -372,17 +372,17 @@ def _has_odd_signs(text: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _spaced(text: str) -> str:
-    """Return the words of a text separated by single spaces, to search for sequences of words."""
+    """Return the words of `text` separated by single spaces, to search for word sequences."""
     return f" {' '.join(words(text))} "
 
 
 def _compressed(text: str) -> str:
-    """Return the letters and digits of a text, ignoring case."""
+    """Return the letters and digits in `text`, case-folded."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """Yield the keys, e-mail addresses and long numbers in a text."""
+    """Yield the keys, e-mail addresses and long numbers in `text`."""
     yield from _EMAIL.findall(text)
     for number in _NUMBER.findall(text):
         digits = _compressed(number)

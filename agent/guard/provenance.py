@@ -1,6 +1,6 @@
-"""Provenance: the origin of the texts in a run's model context.
+"""Provenance: the origin of all text in a run's model context.
 
-Every text that enters the context of any loop is added to the run's only `Provenance`: the first
+All text that enters the context of a loop is added to the run's only `Provenance`: the first
 messages by `ContextBuilder`, observations by `ProvenanceCalls`, which handles all tool calls. It
 knows whether private or untrusted text was read, and reports to `agent.guard.outgoing` who wrote a
 word and where a URL was seen. It computes nothing until asked.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """The author of a text. A `PAGE` is a web page visible only to the logged-in user."""
+    """The author of some text. A `PAGE` is a web page visible only to the logged-in user."""
 
     USER = "user"
     WEB = "web"
@@ -56,7 +56,7 @@ _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\
 
 
 class Text(NamedTuple):
-    """A text that was read: its author, and the site that showed it."""
+    """Text that was read, its author, and the site that showed it."""
 
     kind: Kind
     site: str
@@ -88,7 +88,7 @@ def exact_url(url: str) -> str:
 
 @dataclass(slots=True)
 class Provenance:
-    """What a run has read so far: kinds and sites (`read`), and the texts.
+    """What a run has read so far: kinds and sites (`read`), and the text itself.
 
     `shared` contains the kinds that may be sent (`--share`): `KIND` to search engines, tools and
     sites named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called
@@ -123,9 +123,9 @@ class Provenance:
     def add(
         self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
     ) -> None:
-        """Add a text in the model's context; `url` is its URL, `SEARCH`, or a tool's site.
+        """Add text in the model's context; `url` is its URL, `SEARCH`, or a tool's site.
 
-        `quoted` means that a text from memory or an earlier turn contains other people's words,
+        `quoted` means that text from memory or an earlier turn contains other people's words,
         `recalled` means that this run did not read them itself.
         """
         site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
@@ -206,17 +206,17 @@ class Provenance:
     # Looking up words.
 
     def stems(self, text: str) -> list[str]:
-        """Split a text into stems, in the language of the question."""
+        """Split text into stems, in the language of the question."""
         return [stem_in(self.language, word) for word in words(text)]
 
     def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the texts of these kinds, or of one site."""
+        """Yield the text of these kinds, or of one site."""
         for text in self.texts:
             if text.kind in kinds and (site is None or text.site == site):
                 yield text.text
 
     def own_stems(self, site: str) -> set[str]:
-        """Return the stems of the user's words, and of texts shared with a site."""
+        """Return the stems of the user's words, and of text shared with a site."""
         kinds = [Kind.USER, *(kind for kind in PRIVATE if self.is_shared(kind, site))]
         return self._stems_of(f"own {site}", kinds)
 
@@ -229,7 +229,7 @@ class Provenance:
         return self._stems_of("public", (Kind.USER, Kind.WEB))
 
     def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
-        """Return the stems of texts, cached per text."""
+        """Return the stems of some text, cached per text."""
         done, found = self._stems.get(name, (0, set[str]()))
         wanted = frozenset(kinds)
         for text in self.texts[done:]:
@@ -289,7 +289,7 @@ class Provenance:
 
 
 def _contains_url(part: str, text: str, *, inside: bool = False) -> bool:
-    """Return whether a text contains a URL, and not merely as part of a longer URL.
+    """Return whether `text` contains a URL, and not merely as part of a longer URL.
 
     `inside`: a site may also be part of a URL, before its path or after a subdomain.
     """

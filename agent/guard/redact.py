@@ -60,7 +60,7 @@ class Redactor:
         self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str, start: int = 0, end: int | None = None) -> str:
-        """Redact secrets in a text, or in its part from `start` to `end`."""
+        """Redact secrets in `text`, or in its part from `start` to `end`."""
         # Searching for each spelling is much faster than using the pattern, which is rarely needed.
         if not any(form in text for form in self._spellings):
             return text[start:end]

@@ -48,7 +48,7 @@ _PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".spli
 
 
 def tokens(text: str) -> int:
-    """Estimate the number of tokens in a text, erring on the high side."""
+    """Estimate the number of tokens in `text`, erring on the high side."""
     plain = len(text.encode("ascii", "ignore"))
     return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
 
@@ -206,5 +206,5 @@ def _shortened(message: Message) -> str:
 
 
 def _beginning(text: str) -> str:
-    """Cut a text to its first words; half of a surrogate pair is dropped."""
+    """Cut `text` to its first words; half of a surrogate pair is dropped."""
     return js.well_formed(js.cut(text, _KEPT_UNITS)) + _TRIMMED_MARK

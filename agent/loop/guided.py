@@ -316,7 +316,7 @@ def _reply_schema(passages: int) -> dict[str, Any]:
 
 
 def _find(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a phrase in a text, comparing only letters and digits; returns its span."""
+    """Find a phrase in `text`, comparing only letters and digits; returns its span."""
     wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
     if not wanted:
         return None

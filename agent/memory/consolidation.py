@@ -51,7 +51,7 @@ _STATE_NOTE = "dream"
 
 @dataclass(frozen=True, slots=True)
 class Unworded:
-    """An insight that was worded by code, and the texts of the memories behind it."""
+    """An insight that was worded by code, and the text of the memories behind it."""
 
     key: str
     text: str

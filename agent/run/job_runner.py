@@ -260,7 +260,7 @@ class JobRunner:
     ) -> bool:
         """Run the jobs of a locked run; returns whether it is finished now."""
         pending = PendingJobs.from_record(record)
-        # A timestamp covers the whole record: writing more events would make it invalid.
+        # A timestamp covers the entire record: writing more events would make it invalid.
         if pending is None or record.folder.stamps():
             unmark(lock)
             return False

@@ -1,8 +1,8 @@
 """Tool calls outside a run: by MCP clients and by `research browser`.
 
 Calls share the web, the browser, memory and everything read so far. They follow the same policy as
-calls in a run: the origin of a text decides whether it may be sent, and actions on sites where the
-user is logged in need approval.
+calls in a run: whether text may be sent depends on its origin, and actions on sites where the user
+is logged in need approval.
 """
 
 from __future__ import annotations

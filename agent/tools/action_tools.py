@@ -443,7 +443,7 @@ async def wait(
     text: str = "",
     seconds: Annotated[float, Field(gt=0, le=MAX_WAIT_SECONDS)] = 10,
 ) -> Finish:
-    """Wait until the page contains a text; without `text`, wait for the full time."""
+    """Wait until the page contains `text`; without it, wait for the full time."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 

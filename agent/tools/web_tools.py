@@ -353,7 +353,7 @@ def _unreadable_result(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _related_links(document: Document, query: str) -> list[dict[str, str]]:
-    """Return the links whose texts share the most words with a query, each address once."""
+    """Return the links whose text shares the most words with a query, each address once."""
     terms = set(content_words(query))
     counts = [(len(terms & set(content_words(link.text))), link) for link in document.links]
     best = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
