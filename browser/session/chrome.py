@@ -176,7 +176,7 @@ def _read_port_file(profile: Path) -> tuple[int, str]:
 
 
 def _prepare_profile(profile: Path) -> Path:
-    """Create a profile folder and remove old locks; raises LaunchFailed if a Chrome uses it.
+    """Create a profile folder and remove old locks; raises LaunchFailed if Chrome is using it.
 
     A second Chrome with the same profile would only open a window in the first one and then exit.
     """
