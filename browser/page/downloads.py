@@ -137,7 +137,7 @@ def _bytes_of(download: Download) -> int:
 
 
 async def _stop(download: Download) -> None:
-    """Cancel a download; if it was complete, delete its file, or it would count forever."""
+    """Cancel a download; if it was complete, delete its file, which would count for the quota."""
     await download.cancel()
     with suppress(PlaywrightError):  # cancelled before it was complete: there is no file
         await download.delete()

@@ -91,7 +91,7 @@ def candidates(platform: str = sys.platform) -> Iterator[Path]:
 
 
 def sandboxed() -> bool:
-    """Whether to use Chromium's sandbox: not as root, where it fails, or if it is turned off."""
+    """Whether to use Chromium's sandbox: not as root, where it fails, nor if it is turned off."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
 
