@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
-from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -45,7 +44,7 @@ from browser.page.block_pages import (
 )
 from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
-from browser.text.words import count_words
+from browser.text.words import count_words, says_loading
 from browser.types import PDF, Outcome, Page
 
 if TYPE_CHECKING:
@@ -477,9 +476,6 @@ def _scripted_target(root: etree._Element, url: str) -> str | None:
 _MIN_CONTENT_WORDS = 150
 # A page with scripts and at most this many words is an empty shell.
 _MAX_SHELL_WORDS = 6
-_LOADING = frozenset(
-    ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
-)
 _NEEDS_SCRIPT = re.compile(
     r"(?:enable|activate|requires?|turn on|need(?:s)? to enable|aktivieren sie|activez)"
     r"[^.]{0,40}java ?script|java ?script[^.]{0,40}(?:is required|is disabled|must be enabled|"
@@ -572,4 +568,5 @@ def _is_empty_container(element: etree._Element) -> bool:
         return False
     if any(child.tag not in {"template", "tbody"} for child in element):
         return False
-    return raw_text(element).strip(f"…{punctuation}{whitespace}").lower() in {"", *_LOADING}
+    text = raw_text(element)
+    return not text.strip() or says_loading(text)
