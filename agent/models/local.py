@@ -71,9 +71,11 @@ async def _address(process: asyncio.subprocess.Process, file: str) -> str:
                 if line.decode(errors="replace").startswith(_READY_PREFIX):
                     return line.decode().removeprefix(_READY_PREFIX).strip()
     except TimeoutError:
-        raise ModelUnavailable(f"{file} was not ready after {START_SECONDS:g} s") from None
+        raise ModelUnavailable(
+            f"{Path(file).name} was not ready after {START_SECONDS:g} s"
+        ) from None
     raise ModelUnavailable(
-        f"llama.cpp cannot serve {file}", hint="Is it a complete model in GGUF format?"
+        f"llama.cpp cannot serve {Path(file).name}", hint="Is it a complete model in GGUF format?"
     )
 
 

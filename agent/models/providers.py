@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Literal
 
 from agent.errors import UsageError
@@ -108,6 +109,17 @@ not search by itself for any of four questions; the exact limit below 7 was not 
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
 
 
+def without_folder(name: str) -> str:
+    """Return a model's name without its file's folder: `local:/home/ida/a.gguf` → `local:a.gguf`.
+
+    The name appears in reports and exports. A llama.cpp server reports a model by its path, too.
+    """
+    prefix = next((p for p in (LOCAL, SCRIPTED) if name.startswith(p)), "")
+    path = name.removeprefix(prefix)
+    is_path = prefix or path.startswith(("/", "~")) or PureWindowsPath(path).is_absolute()
+    return prefix + PureWindowsPath(path).name if is_path else name
+
+
 def default_model(environ: Mapping[str, str]) -> str | None:
     """Return the default model of the first provider whose key is set, or None."""
     for provider in PROVIDERS:
@@ -185,7 +197,7 @@ def find_endpoint(
     if name == EXTRACTIVE or name.startswith(SCRIPTED):
         return None
     if name.startswith(LOCAL):
-        found = Endpoint(name, name.removeprefix(LOCAL), "", None, api="local")
+        found = Endpoint(without_folder(name), name.removeprefix(LOCAL), "", None, api="local")
     else:
         prefix = name.partition("/")[0]
         # Plug-ins come last, so a built-in name is never looked up among them.

@@ -32,7 +32,7 @@ from agent.models.failures import (
     Transient,
     read_failure,
 )
-from agent.models.providers import import_in_background, with_price
+from agent.models.providers import import_in_background, with_price, without_folder
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert, unwrapped
 from browser.net.transport import certificates
@@ -241,7 +241,7 @@ class RemoteModel(ABC):
             asked=self.endpoint.model,
             cache_writes=completion.cache_writes,
         )
-        return ModelReply(text, usage, model, cut=ended in _CUT_REASONS)
+        return ModelReply(text, usage, without_folder(model), cut=ended in _CUT_REASONS)
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
