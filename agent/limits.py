@@ -18,9 +18,9 @@ from agent.validation import Before, Bounds, Depth
 class Effort:
     """The preset limits for a depth; they apply unless the user sets others.
 
-    steps, sources: for the whole run.
-    parts_steps: steps of a run whose question is split; each part searches and reads on its own
-        and gets its share, at most `part_steps`.
+    steps, sources: limits for the entire run.
+    parts_steps: steps of a run whose question is split; each part searches and reads on its own and
+        gets its share, at most `part_steps`.
     plans: whether a question may be split.
     rounds, points: how often a draft is checked for open points, and how many are researched.
     sections: maximum number of sections of a report.

@@ -65,7 +65,7 @@ class ToolTrait(StrEnum):
     CONFIRMS = "confirms"
     """Its result only confirms what was requested: it has no text to trace to a source."""
     REPORTS = "reports"
-    """Its success message is part of the answer, because the user asked for what it does."""
+    """Its success message is part of the answer, because the user requested its effect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,7 @@ def _prose(text: str) -> AnswerPart:
 def sentences_with_markers(
     plain: str, markers: Sequence[Marker]
 ) -> Iterator[tuple[int, int, list[Marker]]]:
-    """Yield the sentences in a text by their offsets, each with its markers.
+    """Yield the sentences in `plain` by their offsets, each with its markers.
 
     A marker belongs to the last sentence that begins before it.
     """

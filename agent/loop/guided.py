@@ -170,7 +170,7 @@ def answer(
     near = _stems(passage) | pages.get(passage.source, frozenset())
     leading = None
     if missing := missing_values(question, near):
-        leading = next((p for p in passages if _leads(p, passage, question, near)), None)
+        leading = next((p for p in passages if _leads_to_page(p, passage, question, near)), None)
         if leading is None:
             return f"{NOT_FOUND} No passage that was read mentions {', '.join(missing)}."
         near |= _stems(leading)
@@ -232,7 +232,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     return None
 
 
-def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
+def _leads_to_page(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
     """Whether a passage names the other's page and has the values of the question that it lacks."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
@@ -316,7 +316,7 @@ def _reply_schema(passages: int) -> dict[str, Any]:
 
 
 def _find(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a phrase in a text, comparing only letters and digits; returns its span."""
+    """Find a phrase in `text`, comparing only letters and digits; returns its span."""
     wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
     if not wanted:
         return None

@@ -80,7 +80,7 @@ def read_plan(reply: str) -> list[Subtask]:
     rows = plan.get("subtasks")
     if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
         return []
-    # One invalid row makes the whole plan invalid: others may refer to it by number.
+    # One invalid row makes the entire plan invalid, because others may refer to it by number.
     tasks = [row.get("task") if isinstance(row, dict) else None for row in rows]
     if not MIN_SUBTASKS <= len(rows) <= MAX_SUBTASKS or not all(
         isinstance(task, str) for task in tasks

@@ -379,7 +379,7 @@ _HINTS = {
 }
 """Hints by words that occur in the messages of SQLite and libpq."""
 # Other database errors (a syntax error, a broken constraint) are bugs in our statements.
-_NOT_OURS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
+_EXTERNAL_ERRORS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
@@ -389,7 +389,7 @@ def _unavailable(what: str, *also: type[Exception]) -> Iterator[None]:
     try:
         yield
     except caught as error:
-        if isinstance(error, exc.DatabaseError) and type(error) not in _NOT_OURS:
+        if isinstance(error, exc.DatabaseError) and type(error) not in _EXTERNAL_ERRORS:
             raise
         message = " ".join(str(getattr(error, "orig", None) or error).split())
         hint = next((hint for words, hint in _HINTS.items() if words in message), None)

@@ -250,7 +250,7 @@ class Entries:
         shared: bool = False,
         associations: bool = True,
     ) -> list[Hit]:
-        """Find memories that are relevant to a text, best first.
+        """Find memories that are relevant to `text`, best first.
 
         With `shared`, memories of the shared namespace are included and marked.
         """

@@ -85,7 +85,7 @@ class SealedLog:
         self._own = sa.select(seals).where(seals.c.namespace == memory.namespace)
 
     def append(self, category: str, content: str) -> Seal:
-        """Seal a text; raises `UsageError` for an unknown category."""
+        """Seal an entry; raises `UsageError` for an unknown category."""
         if category not in CATEGORIES:
             raise UsageError(
                 f"no such category: {category!r}", hint=f"Choose one of {', '.join(CATEGORIES)}."

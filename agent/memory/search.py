@@ -59,7 +59,7 @@ SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
 REPLY_BONUS = 0.08  # it follows a question that it may answer: 1.0
-LENGTH_BONUS = 0.15  # for a text of `FULL_LENGTH` words; "Great!" is not an answer: .3
+LENGTH_BONUS = 0.15  # for a memory of `FULL_LENGTH` words; "Great!" is not an answer: .3
 FULL_LENGTH = 20
 
 MAX_REORDERED = 100  # maximum number of word hits that are reordered by meaning
@@ -114,7 +114,7 @@ def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]])
 
 
 def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | None) -> Found:
-    """Find memories that are relevant to a text, best first.
+    """Find memories that are relevant to `text`, best first.
 
     With `vectors`, this includes memories that share no word with it; with `links`, those reached
     by proven associations from the best hits.
@@ -150,7 +150,7 @@ class WordSearch:
         self._among = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
-        """Find memories relevant to a text, best first; `also` contains more candidates' ids."""
+        """Find memories relevant to `text`, best first; `also` contains more candidates' ids."""
         query = parse_question(text)
         names = [speaker_term(term) for term in query.terms]
         reach = self._reach([*query.terms, *names])

@@ -271,12 +271,12 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
             tabs = "one of the user's tabs does" if count == 1 else f"{count} of the user's tabs do"
             record("note", text=f"{tabs} not answer; the page is looked for again when needed")
         if web.context is not None and web.context.visible_text.strip():
-            web.page = await asyncio.to_thread(_page_of, web.context, html)
+            web.page = await asyncio.to_thread(_page_from_tab, web.context, html)
     except SessionError as error:
         raise WebOutOfReach(str(error), hint=error.hint) from error
 
 
-def _page_of(seen: PageContext, html: str) -> Page:
+def _page_from_tab(seen: PageContext, html: str) -> Page:
     """Make a `Page` from what the user sees, so that it can be cited like any other.
 
     Links, and the data for site parsers, come from its HTML.

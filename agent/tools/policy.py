@@ -304,7 +304,7 @@ async def check_outgoing(
 
 
 def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> str:
-    """Return the site that can read a text."""
+    """Return the site that can read what is sent."""
     if sent.sink is Sink.TOOL:
         return tool.site
     if sent.sink is Sink.ADDRESS:
@@ -336,7 +336,7 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
 async def _approve_sending(
     context: ToolContext, tool: Tool, sent: Sent, site: str, why: str
 ) -> None:
-    """Ask the user to approve sending a text to its recipient; raises `ToolError` if refused."""
+    """Ask the user to approve sending text to its recipient; raises `ToolError` if refused."""
     hint = _HINTS[sent.sink]
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
