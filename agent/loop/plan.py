@@ -57,7 +57,7 @@ class StepPlan:
     budget: int
 
     def note(self) -> str:
-        """Format the plan as it is appended to the question."""
+        """Format the plan for appending to the question."""
         lines = [
             f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
         ]

@@ -55,7 +55,7 @@ class SubtaskCalls:
         self._loops: dict[str, tuple[ToolContext, Policy]] = {}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Make a call; the first part of its place names the loop."""
+        """Make a call; the first part of its place identifies the loop."""
         loop = place.partition("/")[0]
         if loop not in self._loops:
             context = self._context_of(loop)

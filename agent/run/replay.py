@@ -45,7 +45,7 @@ DIFF_WIDTH: Final = 160
 async def replay(record: RunRecord) -> Report:
     """Replay a run from its record and produce the same answer, byte for byte.
 
-    Raises `ReplayDiverged` where the run would now send its model or tools a different request.
+    Raises `ReplayDiverged` if the run would now send its model or tools a different request.
     """
     question, evidence = record.require_question().question, record.evidence
     options, budget = record.options, RecordedBudget(record)

@@ -57,7 +57,7 @@ Record = Callable[..., object]
 NO_BROWSER = "no_browser"
 """Outcome of a call that needs a browser if none can be started."""
 UNKNOWN = "unknown"
-"""Outcome of a call that was started but whose end was not observed."""
+"""Outcome of a call that was started, but not observed to finish."""
 USER_TIMEOUT = 600.0
 """Seconds to wait for the user to answer or to solve a captcha."""
 HINT_FIELD = "the_user_says"
