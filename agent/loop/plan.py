@@ -38,7 +38,7 @@ _SINGLE_TASK_RE = re.compile(
 class Subtask:
     """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
 
-    `dependent` is also true if all the subtasks that it names do not exist.
+    `dependent` is also true if none of the subtasks that it names exist.
     """
 
     task: str

@@ -109,7 +109,7 @@ class SavedPages:
         self._lock = asyncio.Lock()
 
     async def save(self, web: Web | None, place: str) -> None:
-        """Save the state after a call; nothing is saved if the page does not answer."""
+        """Save the state after a call; nothing is saved if the page does not respond."""
         if web is None or web.tab is None:
             return
         loop, url = place.partition("/")[0], web.tab.url

@@ -257,7 +257,7 @@ async def _renew_logins(options: Options, browser: Browser) -> None:
 
 
 async def _take_context(web: Web, record: Record = no_record) -> None:
-    """Make the page in the user's visible tab the context of the run.
+    """Use the page in the user's visible tab as the context of the run.
 
     Tabs that do not respond are recorded; the page is looked up again when it is needed. Raises
     `WebOutOfReach` if the browser does not respond.

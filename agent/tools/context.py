@@ -261,7 +261,7 @@ class ToolContext:
         return {**data, HINT_FIELD: hints}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a synchronous memory or wiki function in their single worker thread.
+        """Call a synchronous memory or wiki function in the single worker thread that they share.
 
         Calls in one reply run concurrently; in this thread, they take effect in tag order.
         """
