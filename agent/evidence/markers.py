@@ -173,7 +173,7 @@ class AnswerPart:
 
 
 def answer_parts(answer: str) -> Iterator[AnswerPart]:
-    """Split an answer into parts whose concatenation is exactly the same text."""
+    """Split an answer into parts; joined together, they give exactly the same text."""
     in_not_known = False
     for part in _split_lines(answer):
         if line_kind(part.text) == "heading":

@@ -31,7 +31,7 @@ the same neighbour: elsewhere it means something else."""
 
 
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
-    """Append the `shown` lines that the article lacks to a document's text.
+    """Append the `shown` lines that the article lacks to the document's text.
 
     `shown` is Markdown without refs; `outcome` describes the outcome of the action that led to this
     state.

@@ -162,7 +162,7 @@ def underived(
 
 
 def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
-    """Return a claim's numbers where the quoted words have a different number of the same thing.
+    """Return a claim's numbers that differ from the quoted number of the same thing.
 
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
     `the third single`. With a judge that calls everything supported and quotes the most similar

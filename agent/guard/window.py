@@ -44,7 +44,7 @@ _KEPT_UNITS = 200
 _TRIMMED_MARK = "…[trimmed]"
 _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
 _PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".split())
-"""Tools whose results show the open page; only the newest of these results is useful."""
+"""Tools with results that show the open page; only the newest such result is useful."""
 
 
 def tokens(text: str) -> int:

@@ -203,8 +203,9 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 def names_no_place(found: Found, question: str) -> bool:
     """Whether the question asks for a place ("in what city") and the passage names none.
 
-    If so, the words found may only lead to the place. This is the case for 7 of 9 two-hop
-    development questions, and for 1 of 300 plain ones, whose answer the second hop finds again.
+    If so, the words found are probably not the place but lead to it. This is the case for 7 of 9
+    two-hop development questions, and for 1 of 300 plain ones, for which the second hop finds the
+    same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)

@@ -38,7 +38,7 @@ _SINGLE_TASK_RE = re.compile(
 class Subtask:
     """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
 
-    `dependent` is also true if all the subtasks that it names do not exist.
+    `dependent` is also true if none of the subtasks that it names exist.
     """
 
     task: str
@@ -57,7 +57,7 @@ class StepPlan:
     budget: int
 
     def note(self) -> str:
-        """Format the plan as it is appended to the question."""
+        """Format the plan for appending to the question."""
         lines = [
             f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
         ]

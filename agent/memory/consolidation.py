@@ -61,8 +61,8 @@ class Unworded:
 def due(entries: Entries) -> bool:
     """Return whether the interval has passed since the last consolidation and the previous run.
 
-    This is checked at the end of a run. A user who asks one question after another should not have
-    to wait for consolidation.
+    This is checked at the end of a run, so that a user who asks several questions in a row does not
+    have to wait for consolidation.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
@@ -236,7 +236,7 @@ def unworded(entries: Entries) -> list[Unworded]:
 
 
 def reword(entries: Entries, key: str, text: str, recommendation: str = "") -> None:
-    """Replace an insight's wording; the previous one goes into its history.
+    """Replace an insight's wording; the previous one is moved to its history.
 
     A model's recommendation becomes a separate insight with the same evidence and confidence.
     """

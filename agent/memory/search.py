@@ -51,7 +51,7 @@ MAX_SESSION_COUNT = (
     # maximum number of occurrences counted this way, since very long sessions have no single topic
     6
 )
-SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, as windows even lengths out
+SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, since windows even out lengths
 # Each bonus pays off on the long conversations: without it, recall@10 or MRR drops by the number of
 # points given after its colon.
 PAIR_BONUS = 0.4  # two of the question's words are together: .4
@@ -63,7 +63,7 @@ LENGTH_BONUS = 0.15  # for a memory of `FULL_LENGTH` words; "Great!" is not an a
 FULL_LENGTH = 20
 
 MAX_REORDERED = 100  # maximum number of word hits that are reordered by meaning
-# Spread of cosines relative to that of word scores, after bringing both to one scale.
+# Spread of cosines relative to that of word scores, after scaling both to the same range.
 MEANING_WEIGHT = 0.5
 MIN_SPREAD = 0.1  # share of the mean score; if words do not distinguish the hits, vectors decide
 # spread of scores if no word matches: determines the order, not relevance

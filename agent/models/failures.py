@@ -182,7 +182,7 @@ def read_failure(error: Any) -> Failure:
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Read how long a provider asks to wait, in milliseconds, seconds, or as a date."""
+    """Read how long a provider asks the client to wait: milliseconds, seconds, or a date."""
     for name, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
         with suppress(ValueError):
             return max(0.0, float(headers.get(name, "")) / per_second)

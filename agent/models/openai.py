@@ -209,7 +209,7 @@ class CompletionReader:
         if key:
             self._ids[key] = index
         entry = self._calls.setdefault(index, ["", ""])
-        if name != entry[0]:  # in pieces, or repeated with each piece of the arguments
+        if name != entry[0]:  # sent in pieces, or repeated with each piece of arguments
             entry[0] += name
         arguments = function.arguments or ""
         # some endpoints return an object instead of a JSON string

@@ -1,6 +1,6 @@
 """The call formats of other systems. A new format needs a row and an example in the tests.
 
-`agent.protocol.replies` decides where a format is a call and where it is only quoted.
+`agent.protocol.replies` decides whether such a format is a call or only a quotation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         "parameters": {
             "properties": {
                 "name": {"type": "string"},
-                # Some providers reject objects whose fields are not described.
+                # Some providers reject objects without a description of their fields.
                 "arguments": {"type": "string", "description": "JSON object"},
             },
             "required": ["name"],

@@ -114,7 +114,7 @@ class Draft:
 def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
     """Read a draft; `bibliography` is the BibTeX file for its `[@key]` references.
 
-    Raises `UsageError` for a file that cannot be read, or whose citations cannot be looked up.
+    Raises `UsageError` if the file cannot be read, or none of its citations can be looked up.
     """
     bib = list(_bib_entries(_text(bibliography))) if bibliography else []
     if path.suffix.lower() == ".bib":
@@ -293,7 +293,7 @@ class ReferenceChecker:
     web: Web
     services: Mapping[str, str]
     places: dict[DraftReference, str] = field(default_factory=dict)
-    """The source address of each reference whose page was read."""
+    """The source address of each reference with a page that was read."""
     _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 

@@ -55,7 +55,7 @@ JOBS_DONE_EVENT: Final = "run.settled"
 """The event recorded once all jobs of a run are done."""
 MARKERS_FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
-"""Maximum number of killed runs whose jobs one run finishes; later runs finish the others."""
+"""Maximum number of killed runs that one run finishes the jobs of; later runs do the others."""
 IN_PROCESS_MEMORY: Final = ""
 """The name of a memory object passed by a caller, which other processes cannot open."""
 

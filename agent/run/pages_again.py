@@ -59,7 +59,7 @@ class PageNow:
 
     @property
     def before(self) -> tuple[Passage, ...]:
-        """The passages of the page as it was first read."""
+        """The passages of the page from the earlier run."""
         return self.saved.passages if self.saved else ()
 
     @property

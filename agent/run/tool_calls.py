@@ -90,7 +90,7 @@ class ToolCalls:
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # an open page is kept, together with its web
+            if web is None or changed:  # an open page is kept, as is the web that it belongs to
                 # The previous web is closed at the end, because a parallel call may still use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options

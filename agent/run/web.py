@@ -59,7 +59,7 @@ async def open_web(
     for a provider or a corpus that cannot be used, and `WebOutOfReach` if there is no Chrome to
     attach to.
     """
-    folder = options.data  # for caches and indexes
+    folder = options.data  # used for caches and indexes
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(_make_egress(options))
         # Each namespace has its own page cache. The file is named after a hash, since a namespace's
@@ -250,14 +250,14 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
 
 
 async def _renew_logins(options: Options, browser: Browser) -> None:
-    """Save the sessions of saved logins as they are at the end of the run, with renewed cookies."""
+    """Save the sessions of saved logins at the end of the run, with renewed cookies."""
     with suppress(BrowserError):  # a closed browser has nothing to save
         state = await browser.storage_state()
         LoginsInUse(options.data, options.login).renew(state)
 
 
 async def _take_context(web: Web, record: Record = no_record) -> None:
-    """Make the page in the user's visible tab the context of the run.
+    """Use the page in the user's visible tab as the context of the run.
 
     Tabs that do not respond are recorded; the page is looked up again when it is needed. Raises
     `WebOutOfReach` if the browser does not respond.
@@ -277,7 +277,7 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
 
 
 def _page_from_tab(seen: PageContext, html: str) -> Page:
-    """Make a `Page` from what the user sees, so that it can be cited like any other.
+    """Make a `Page` from what the user sees, so that it can be cited like any other page.
 
     Links, and the data for site parsers, come from its HTML.
     """

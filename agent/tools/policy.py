@@ -1,7 +1,7 @@
 """Allows or refuses tool calls, runs them and records them. All calls pass through here.
 
-Whether a call may send text depends on who wrote the text. Whether it may act depends on whose page
-is open. Whether its effect may outlast the run depends on what was read before. A check raises
+Whether a call may send text depends on the author of the text. Whether it may act depends on the
+open page. Whether its effect may outlast the run depends on what was read before. A check raises
 `ToolError` to refuse a call.
 """
 
@@ -350,7 +350,7 @@ async def _approve_sending(
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of an action; where the user is logged in, all but reading needs it.
+    """Ask for approval of an action; on sites with the user's login, only reading needs none.
 
     A file may be uploaded without approval only if the question names the site, and also names the
     file or `--share file` is set.

@@ -155,9 +155,9 @@ class Tool:
     A tool declares what it sends and whether it acts. Without a declaration, it sends all strings
     in its arguments, and it acts.
 
-    params: the parameters. A tool without them gets the raw text, whose fields `schema` describes;
-        an MCP tool gets a dict.
-    capped: its results are cut at the protocol's limit; other tools limit theirs themselves.
+    params: the parameters. A tool without them gets the raw text; `schema` describes its fields; an
+        MCP tool gets a dict.
+    capped: its results are cut at the protocol's limit; other tools limit their results themselves.
     seconds: timeout of a call, if not the default.
     risk: what it may change. An action on an open page needs approval where the user is logged in,
         and is not repeated if its end was not observed.
@@ -176,8 +176,8 @@ class Tool:
     approval: the kind of action that covers it in `--yes ACT@SITE`.
     may_submit: it may submit a form, which is approved separately.
     traits: what it declares about its results. A tool that changes nothing also has `READS`.
-    playbook: the parameter that says what was asked for, in the playbook of a run; "" leaves its
-        calls out: refs of a live page mean nothing later, and what is typed may be a secret.
+    playbook: the parameter that describes the request in a run's playbook; "" leaves its calls out:
+        refs of a live page mean nothing later, and what is typed may be a secret.
     """
 
     name: str
@@ -579,7 +579,7 @@ def raw_tool(
 def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
     """Create tools from a caller's functions, async or not.
 
-    Parameters and docstring describe them to the model. The result may be any JSON value, or
+    Their parameters and docstrings describe them to the model. The result may be any JSON value, or
     anything that pydantic converts to one. They declare nothing, so they are assumed to send their
     input and to act.
     """

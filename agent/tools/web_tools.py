@@ -275,7 +275,7 @@ async def _page(context: ToolContext, url: str) -> Page:
     web = require_web(context)
     if not url:
         if web.tab is not None:
-            await web.tab.driver.look()  # what is visible is part of its source
+            await web.tab.driver.look()  # what is visible becomes part of the page's source
         return await web.read_tab()
     if context.evidence.pages_read >= context.max_sources:
         raise _too_many_sources(context)
