@@ -270,7 +270,7 @@ class Cascade:
         self._matches_left = _MAX_MATCHES
 
     def may_hide(self, element: etree._Element) -> bool:
-        """Whether a rule that may hide an element matches it."""
+        """Whether the element matches a rule that may hide elements."""
         if not self._hiding.rules_for(self._names[element]):  # the case for most elements
             return False
         return next(self._matching(element, self._hiding), None) is not None

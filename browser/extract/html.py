@@ -442,7 +442,7 @@ class _Body:
         return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
-        """Whether a line is not a sentence and names the Document's author or any date."""
+        """Whether a line names the Document's author or contains a date, and is not a sentence."""
         block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False

@@ -48,7 +48,7 @@ ACT_RESERVE_SECONDS = 3.0  # of ACT_SECONDS, reserved for the page to settle onc
 RERENDER_SECONDS = 4.0  # of ACT_SECONDS, on a page that keeps re-rendering its elements
 OPEN_SECONDS = 20.0
 LOAD_SHARE = 0.7  # of the time for opening a page; the first look gets the rest
-DIALOG_SHOWN_CHARS = 200  # characters
+DIALOG_SHOWN_CHARS = 200
 FLASHED = "changed and changed back in the meantime"
 # Parts of the frame addresses of consent platforms that show their dialog in a frame.
 _CONSENT_FRAMES = (

@@ -71,7 +71,7 @@ _DOCUMENT_SUFFIXES = frozenset(
 )
 # Block pages that a real browser may get past, thanks to its scripts and cookies.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
-# Files that can be read are not larger than this.
+# Maximum bytes of a local file; documents are not larger than this.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 
 # Only headers about the document are kept. Others may be specific to a user, such as cookies,
@@ -417,7 +417,7 @@ def extract_rendered(html: str, url: str) -> Document:
 # `0; url=/next`; the address may be quoted (HTML standard, "shared declarative refresh steps").
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 # A page that waits longer than this, or has more words, is meant to be read.
-_MAX_REFRESH_SECONDS = 10.0  # seconds
+_MAX_REFRESH_SECONDS = 10.0
 _MAX_REDIRECT_WORDS = 100
 
 
@@ -425,7 +425,7 @@ _MAX_REDIRECT_WORDS = 100
 _SCRIPT_REDIRECT = re.compile(
     r"""\blocation(?:\.href)?\s*(?:=|\.(?:replace|assign)\s*\()\s*(["'`])([^"'`\s]+)\1"""
 )
-_MAX_REDIRECT_SCRIPT_CHARS = 1_000  # characters
+_MAX_REDIRECT_SCRIPT_CHARS = 1_000
 
 
 def _refresh_target(page: Page) -> str | None:
