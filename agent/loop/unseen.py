@@ -1,32 +1,32 @@
-"""Addresses and lists of references in an answer that the run never saw: models invent them."""
+"""Addresses and reference lists in an answer that the run never saw: models invent them."""
 
 from __future__ import annotations
 
 import re
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'\])}|]+")
-_LINKED = re.compile(
+_LINK_RE = re.compile(
     r"!?\[([^\]]*)\]\((https?://[^\s)]+)[^)]*\)|\s?[(<]?(https?://[^\s<>\"'\])}|]+)[)>]?"
 )
-_ITEM = re.compile(r"\s*(?:[-*•]\s|\d{1,3}[.)]\s|\[\^?\w{1,8}\]:?\s)")
+_LIST_ITEM_RE = re.compile(r"\s*(?:[-*•]\s|\d{1,3}[.)]\s|\[\^?\w{1,8}\]:?\s)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|[^.!?]{1,40}:)\s*")
 _FOOTNOTE = re.compile(r"\[\^(\w{1,8})\](:?)")
 _CITATION = "¶"
 
 
 def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
-    """Remove addresses not in `seen` from an answer; returns the rest, and those removed.
+    """Remove addresses not in `seen` from an answer; returns the rest, and the removed addresses.
 
-    A list item based on one is removed entirely, with its list's heading and uncited items; in a
-    sentence only the address is removed.
+    A list item based on such an address is removed entirely, together with its list's heading and
+    uncited items; in a sentence, only the address is removed.
     """
     unseen = [a for a in _ADDRESS.findall(answer) if a.rstrip(".,;:/") not in seen]
     if not unseen:
         return answer, []
     lines = answer.split("\n")
-    blocks: list[list[int]] = []  # of list items that follow each other
+    blocks: list[list[int]] = []  # consecutive list items
     for n, line in enumerate(lines):
-        if _ITEM.match(line):
+        if _LIST_ITEM_RE.match(line):
             if blocks and not "".join(lines[blocks[-1][-1] + 1 : n]).strip():
                 blocks[-1].append(n)
             else:
@@ -39,7 +39,7 @@ def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
             if gone >= set(block) and above >= 0 and _HEADING.fullmatch(lines[above]):
                 gone.add(above)
     kept = [line for n, line in enumerate(lines) if n not in gone]
-    text = _LINKED.sub(lambda m: _without_address(m, unseen), "\n".join(kept))
+    text = _LINK_RE.sub(lambda m: _without_address(m, unseen), "\n".join(kept))
     defined = {name for name, colon in _FOOTNOTE.findall(text) if colon}
     text = _FOOTNOTE.sub(lambda m: m[0] if m[1] in defined else "", text)
     return text.strip(), list(dict.fromkeys(unseen))

@@ -1,15 +1,15 @@
 """Turns an HTML page into a Document: its metadata, and the blocks that are its content.
 
-An article's content is what trafilatura finds: its text is looked up among the page's own blocks,
-so that headings, lists, tables, links and code stay as they are on the page. The few steps after
-that use only the shape of blocks, in any language. Each step that leaves something out weighs it
-first (`weighing`).
+An article's content is what trafilatura finds: that text is looked up among the page's blocks, so
+that headings, lists, tables, links and code stay as they are on the page. The few steps after that
+depend only on the shape of blocks, so they work in any language. Each step that leaves something
+out weighs it first (`weighing`).
 
-The steps were chosen by nested five-fold cross-validation over 274 pages of three sets
-(`bench/article_steps.py`). F1 on the held-out folds, using each set's own measure: .9692 / .974
-/ .9441; trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 / .908. The
-figure beside a constant or step is the loss in F1 over all pages without it; the steps for listings
-and gaps lower F1 on these sets, and are kept for kinds of pages that the sets lack.
+The steps were chosen by nested five-fold cross-validation on 274 pages from three sets
+(`bench/article_steps.py`). F1 on the held-out folds, by each set's own measure, is .9692 / .974 /
+.9441; trafilatura's default mode reaches .951 / .962 / .915, its precision mode .965 / .9744 /
+.908. The figure given with a constant or step is the loss in F1 on all pages without it. The steps
+for listings and gaps lower F1 on these sets; they are kept for kinds of pages that the sets lack.
 """
 
 from __future__ import annotations
@@ -40,24 +40,26 @@ if TYPE_CHECKING:
     from browser.extract.metadata import Metadata
     from browser.types import Document
 
-# A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 are equal).
+# A block belongs to trafilatura's text if that contains this share of the block's sequences of four
+# words (values from .3 to .7 are equally good).
 _MATCH_SHARE = 0.5
-# A page that declares no article is not one if the body has less than this share of its words.
+# A page that does not declare an article is treated as one only if the body has this share of its
+# words.
 _ARTICLE_SHARE = 0.4
-# Limits for articles: fewest words, most blocks, deepest nesting. trafilatura takes seconds for an
-# index and a minute for 1,000 nested links or tables. Of 339 saved pages, the costliest counts
-# 149,079; at this limit it takes a second.
+# Limits for articles: the minimum number of words, and the maximum number of blocks and cost.
+# trafilatura takes seconds for an index and a minute for 1,000 nested links or tables. The highest
+# cost among 339 saved pages is 149,079; at the limit, trafilatura takes a second.
 _MIN_BODY_WORDS = 25
 _MAX_BLOCKS = 5_000
 _MAX_COST = 400_000
-# Blocks between two kept ones are kept, up to this share of the kept words: anything longer is a
-# box of teasers. Costs .0005, but keeps lists within a text.
+# Blocks between two kept blocks are also kept, up to this share of the kept words: anything longer
+# is a box of teasers. This lowers F1 by .0005, but keeps lists within an article.
 _GAP_SHARE = 0.3
-# Maximum number of paragraphs in a summary between headline and body, and of lines in the
-# introduction of a page that is not a declared article (.0058).
+# Maximum paragraphs of a summary between headline and body, and maximum lines of the introduction
+# on a page that does not declare an article (.0058).
 _MAX_SUMMARY_PARAGRAPHS = 3
 _MAX_INTRODUCTION_LINES = 30
-# A line with a larger share of its characters in links is navigation (.0010).
+# A line in which links have a larger share of the characters is navigation (.0010).
 _LINK_SHARE = 0.8
 # Maximum words in a line with author and date (.0014), and in a label.
 _MAX_BYLINE_WORDS = 25
@@ -70,16 +72,16 @@ _QUOTES = "\"'”’“»«)]"
 EDGE_KINDS = frozenset("paragraph quote term detail table".split())
 _LIST_KINDS = frozenset("item item-rest term detail table code".split())
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
-_LISTS = frozenset("ul ol dl li dt dd".split())
-_WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
+_LIST_TAGS = frozenset("ul ol dl li dt dd".split())
+_TEXTLESS_TAGS = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
 
 
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     """Extract a page's content as a user sees it, and its metadata.
 
-    If `html` is bytes, it is decoded as browsers do (`content_type` is the header). Hidden text,
-    navigation, cookie bars and footers are left out; for an article, only the body is kept.
-    `Document.notes` lists what could not be read. Raises ExtractError if the input has no
+    If `html` is bytes, it is decoded as in browsers (`content_type` is the header). Hidden text,
+    navigation, cookie bars and footers are left out; of an article, only the body is kept.
+    `Document.notes` lists what could not be read. Raises ExtractError if the input contains no
     element.
     """
     root, notes = parse_page(html, content_type)
@@ -89,19 +91,19 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     scale = Scale(root, declared_body(nodes))
     shown_late = strip_hidden(root, scale)
     meta = read_metadata(root, url, nodes)
-    base = _base(root, url)
+    base = _base_url(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
     if pdf := embedded_pdf(root, base):
         notes += (f"it shows a PDF, which was not read: {pdf}",)
     all_blocks = walk(root, base, scale)
-    if not all_blocks:  # nothing is visible, not even navigation: scripts fade the page in
+    if not all_blocks:  # nothing is visible, not even navigation: scripts fade in the page
         root = parse_page(html, content_type)[0]
         all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
     quoted = [block for block in all_blocks if block.kind != "unquoted"]
     blocks = content_blocks(quoted, root, meta, scale)
     if late := _late_blocks(blocks, shown_late) if shown_late else []:
-        late[0].folded = True  # marks where they begin
+        late[0].folded = True  # marks where the late blocks begin
         scale.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
     scale.finish(text)
@@ -120,7 +122,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
 
 
 def _with_unquoted(kept: list[Block], blocks: list[Block]) -> list[Block]:
-    """The kept blocks, with the images and struck-out text directly above or among them."""
+    """Add the images and struck-out text that are directly above the kept blocks or among them."""
     chosen, homes = {id(block) for block in kept}, {_container(block) for block in kept}
     above: defaultdict[int, list[Block]] = defaultdict(list)
     below, is_near = 0, False
@@ -143,14 +145,14 @@ def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block
 
 
 def _language(declared: str | None, text: str) -> str | None:
-    """The declared language; the text's own if none or a template's English is declared."""
+    """The declared language; the text's language if none is declared or a template says English."""
     if declared and not declared.lower().startswith("en"):
         return declared
     detected = language_of(text)
     return detected if detected and detected != "en" else declared or detected
 
 
-def _base(root: etree._Element, url: str) -> str:
+def _base_url(root: etree._Element, url: str) -> str:
     href = next((href for base in root.iter("base") if (href := base.get("href"))), "")
     return (join(url, href) or url) if href else url
 
@@ -160,9 +162,9 @@ def content_blocks(
 ) -> list[Block]:
     """Select the content blocks of a page, in page order.
 
-    For an article, that is the body without headline, byline and navigation; for any other page,
-    and for a declared discussion, all blocks outside frames (navigation, footers and the like).
-    Removes frames and scripts from the tree.
+    For an article, these are the body without headline, byline and navigation; for any other page,
+    including declared discussions, all blocks outside frames (navigation, footers and the like).
+    Frames and scripts are removed from the tree.
     """
     content = [block for block in blocks if block.frame is None]
     if not content:
@@ -176,7 +178,7 @@ def content_blocks(
         return content
     for frame in {block.frame for block in blocks if block.frame is not None}:
         remove(frame)
-    etree.strip_elements(root, *_WITHOUT_TEXT, with_tail=False)
+    etree.strip_elements(root, *_TEXTLESS_TAGS, with_tail=False)
     body = _Body(content, meta, scale).choose(root)
     words = sum(block.words for block in body)
     page_words = sum(block.words for block in content if not block.is_linky)
@@ -192,10 +194,10 @@ def _prose_words(blocks: Iterable[Block]) -> int:
 
 
 def _parsing_cost(root: etree._Element) -> int:
-    """Estimate trafilatura's cost: how often it visits elements of the tree.
+    """Estimate trafilatura's cost: how many times it visits an element of the tree.
 
-    That is the sum of all depths; a link counts once for each element inside it, since its text is
-    read each time.
+    This is the sum of all depths; a link counts once for each element inside it, because its text
+    is read each time.
     """
     depths: dict[etree._Element | None, int] = {None: 0}
     for element in root.iter():
@@ -211,8 +213,9 @@ def _parsing_cost(root: etree._Element) -> int:
 def _is_listing(blocks: Sequence[Block]) -> bool:
     """Whether a page is a listing of entries (a catalogue, changelog or overview).
 
-    It has more headings than paragraphs, and more text than links. Costs .0037 on one set of
-    articles, but keeps half the words on abstract pages of papers and on repository pages.
+    A listing has more headings than paragraphs, and more text than links. This step lowers F1 by
+    .0037 on one set of articles, but without it, half of the words on the abstract pages of papers
+    and on repository pages are lost.
     """
     headings = sum(block.kind == "heading" for block in blocks)
     prose = sum(block.is_prose and block.kind in _TEXT_KINDS for block in blocks)
@@ -222,7 +225,7 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
 
 
 class _Body:
-    """Selects the body of an article; `kept` says for each block whether it is in the body."""
+    """Selects the body of an article; `kept` lists for each block whether it is in the body."""
 
     def __init__(self, blocks: Sequence[Block], meta: Metadata, scale: Scale) -> None:
         self._blocks = blocks
@@ -238,8 +241,9 @@ class _Body:
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection.
 
-        If its fast reading finds little of the page, the slower ones are used: on 14 of 204
-        pages. F1 is the same to .0001 on both halves of four sets.
+        If its fast mode finds little of the page (as on 14 of 204 pages), its slower modes are
+        used. On both halves of four sets, F1 differs by less than .0001 from always using the
+        slower modes.
         """
         kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
         if self._share(kept) < MAJORITY:
@@ -276,7 +280,7 @@ class _Body:
         return sum(count for count, keep in prose if keep) / total if total else 1.0
 
     def _keep_gaps(self, kept: list[bool]) -> None:
-        """Keep the blocks between two kept ones if their container has kept ones."""
+        """Keep the blocks between two kept blocks if their container also has kept blocks."""
         places = [n for n, keep in enumerate(kept) if keep]
         parents = {_container(self._blocks[n]) for n in places}
         most = _GAP_SHARE * sum(self._words[n] for n in places)
@@ -289,8 +293,8 @@ class _Body:
     def _keep_opening(self, kept: list[bool]) -> None:
         """Keep the blocks between headline and body.
 
-        For a declared article, these are a few paragraphs of summary; for any other page, all
-        lines: an event's time and place, a product's figures.
+        For a declared article, these are a few paragraphs of summary. For any other page, they are
+        all lines, such as the time and place of an event or the specifications of a product.
         """
         first = next((n for n, keep in enumerate(kept) if keep and self._prose[n]), 0)
         heads = [n for n, b in enumerate(self._blocks[:first]) if b.level == 1 or self._is_title(b)]
@@ -302,7 +306,7 @@ class _Body:
                 kept[n] = not self._blocks[n].is_linky
 
     def _trim(self, kept: list[bool]) -> None:
-        """Drop blocks that are not part of the body; keep short lines directly beside it."""
+        """Drop blocks that are not part of the body; keep short lines that are next to it."""
         places = [n for n, keep in enumerate(kept) if keep]
         first = next((n for n in places if self._prose[n]), len(kept))
         last = max((n for n in places if self._is_content(n)), default=len(kept))
@@ -312,9 +316,9 @@ class _Body:
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
-        """Keep blocks directly beside the first and last paragraphs, in the same element.
+        """Keep blocks next to the first and last paragraphs and in the same element.
 
-        These are short lines, formulas, addresses and facts, which a plain reading misses.
+        These are short lines, formulas, addresses and facts, which trafilatura misses.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose}
@@ -325,9 +329,9 @@ class _Body:
                 n += step
 
     def _keep_lists(self, kept: list[bool]) -> None:
-        """Keep lists, tables and code beside the paragraphs of a page that declares no article.
+        """Keep lists, tables and code among the paragraphs of a page that declares no article.
 
-        Those are the ingredients of a recipe, the versions of a changelog, the stages of a walk,
+        Examples are a recipe's ingredients, the versions in a changelog and the stages of a walk,
         which trafilatura drops if their lines are short.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
@@ -371,7 +375,7 @@ class _Body:
         return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
-        """Whether a line names the author or date and is not a sentence; the Document has both."""
+        """Whether a line is not a sentence and names the Document's author or any date."""
         block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False
@@ -390,7 +394,7 @@ class _Body:
 
 
 def _is_caption(block: Block) -> bool:
-    """Whether a line is a picture's caption or credit, by its element or class (.0014)."""
+    """Whether a line is the caption or credit of a picture, by its element or class (.0014)."""
     if block.kind == "caption" or block.node.tag == "figure":
         return True
     boxes = (block.node, block.node.getparent())
@@ -411,6 +415,6 @@ def _is_sentence(text: str) -> bool:
 def _container(block: Block) -> etree._Element | None:
     """The element around a block; for list entries, the element around the list."""
     for node in block.node.iterancestors():
-        if node.tag not in _LISTS:
+        if node.tag not in _LIST_TAGS:
             return node
     return None

@@ -1,7 +1,8 @@
 """Engines that return markup: result pages, parsed by CSS selectors, and arXiv's Atom feed.
 
-A new one is a class here (name, url, `layouts`, `parameters`) with its name in `engines.py`. This
-module is loaded when the first of them is queried: it needs BeautifulSoup and lxml.
+To add one, write a class here (name, url, `layouts`, `parameters`) and add its name to
+`engines.py`. This module is loaded when the first of these engines is queried: it needs
+BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class DuckDuckGo(HtmlProvider):
-    """DuckDuckGo's HTML, lite or script-rendered page, whichever was returned."""
+    """DuckDuckGo's HTML, lite or script-rendered page, depending on what is returned."""
 
     name = "duckduckgo"
     url = "https://html.duckduckgo.com/html/"
@@ -89,7 +90,7 @@ class DuckDuckGoLite(DuckDuckGo):
 class Brave(HtmlProvider):
     """`div.snippet` with `data-type="web"`, before and after the move to Svelte.
 
-    Left out: video cards, and groups of links within a result's own site, which have no excerpt.
+    Video cards and groups of links within a result's site are skipped: they have no excerpt.
     """
 
     name = "brave"
@@ -149,7 +150,7 @@ class Mojeek(HtmlProvider):
 
 
 class Startpage(HtmlProvider):
-    """Other engines' results without tracking; its page layouts before and after 2024."""
+    """Other engines' results without tracking; parses the layouts from before and after 2024."""
 
     name = "startpage"
     url = "https://www.startpage.com/sp/search"
@@ -216,12 +217,12 @@ class Bing(HtmlProvider):
 
 
 class Google(HtmlProvider):
-    """Headings inside links, whatever their classes: the page has had these for years."""
+    """Headings inside links, regardless of their classes: the page has had them for years."""
 
     name = "google"
     url = "https://www.google.com/search"
     verified = True
-    # Including panels that answer directly: "People also ask", the knowledge panel.
+    # Includes panels with direct answers: "People also ask", the knowledge panel.
     ads = (
         "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
         " .related-question-pair, .uEierd"
@@ -277,7 +278,7 @@ class Yandex(HtmlProvider):
 class SearXNG(JsonProvider, HtmlProvider):
     """A SearXNG instance: JSON if the instance allows it, otherwise its result page.
 
-    JSON is off by default (403) on many instances. Pages are of the `simple` theme.
+    JSON is off by default (403) on many instances. Pages must use the `simple` theme.
     """
 
     name = "searxng"
@@ -296,7 +297,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         return "" if self.endpoint else "no address; give --searxng-url"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Translate a query for SearXNG; `since` becomes its nearest time range."""
+        """Translate a query for SearXNG; `since` becomes the nearest time range."""
         region = f"-{query.region.upper()}" if query.lang and query.region else ""
         return {
             "q": with_site(query),
@@ -306,7 +307,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Send browser headers, as its limiter lets only browsers through."""
+        """Send browser headers: the instance's limiter only accepts browsers."""
         del query
         return dict(PAGE_HEADERS)
 
@@ -321,7 +322,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         yield page
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read JSON or the page, whichever was returned; report engines that did not answer it."""
+        """Parse JSON or the page, whichever was returned; report engines that did not respond."""
         if not body.lstrip().startswith("{"):
             return HtmlProvider.parse(self, body, url)
         page = JsonProvider.parse(self, body, url)
@@ -337,7 +338,7 @@ class SearXNG(JsonProvider, HtmlProvider):
 
 
 def unresponsive_engines(body: str) -> list[tuple[str, str]]:
-    """The engines that did not answer a SearXNG instance, each with the reason it gives."""
+    """The engines that did not answer a SearXNG instance, with the reasons that it reports."""
     with suppress(ValueError, AttributeError):
         rows = json.loads(body).get("unresponsive_engines") or []
         pairs = [row for row in rows if isinstance(row, list) and len(row) > 1]
@@ -384,14 +385,14 @@ class ArxivSearch(SearchProvider):
 
 
 class DeclaredPage(DeclaredProvider, HtmlProvider):
-    """A declared page: results are matches of `item`, otherwise headings that link out."""
+    """A declared page: results are the matches of `item`, or else headings with outgoing links."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None
     ) -> None:
         super().__init__(declaration, url=url, key=key)
         at = declaration.fields
-        # Without its own selectors, a result is its first link and its longest text.
+        # Without selectors, a result consists of its first link and its longest text.
         link = "a[href]" if at.url == "url" else at.url
         title = "" if at.title == "title" else at.title
         snippet = "" if at.snippet == "snippet" else at.snippet

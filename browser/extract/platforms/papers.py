@@ -1,4 +1,4 @@
-"""Papers: arXiv's abstract pages, Google Scholar's result pages."""
+"""Papers: arXiv's abstract pages and Google Scholar's result pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ABSTRACT = RecordPaths(
 
 
 class Arxiv(Platform):
-    """`citation_*` meta elements, and the table with comments, subjects and identifiers."""
+    """Uses `citation_*` meta elements and the table with comments, subjects and identifiers."""
 
     name = "arxiv"
     hosts = ("arxiv.org", "export.arxiv.org")
@@ -64,13 +64,13 @@ _SCHOLAR_PAPER = RecordPaths(
 
 
 class Scholar(Platform):
-    """`.gs_r` entries: title, line with authors, venue and host, excerpt, and the links below."""
+    """Reads `.gs_r` entries: title, authors, venue, host, excerpt, and the links below."""
 
     name = "google-scholar"
     hosts = ("scholar.google.com",)
 
     def owns(self, host: str) -> bool:
-        """Also its country hosts: `scholar.google.` and a top-level domain."""
+        """Also match national hosts: `scholar.google.` and a top-level domain."""
         return re.fullmatch(r"scholar\.google(?:\.[a-z]{2,3}){1,2}", host) is not None
 
     def parse(self, page: SitePage) -> Record | None:

@@ -166,7 +166,7 @@ async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
 
 async def test_a_save_without_an_answer_is_named_with_its_own_action_only(show, monkeypatch):
     monkeypatch.setattr("browser.page.page_events._STREAMING_SECONDS", 0.3)
-    monkeypatch.setattr("browser.page.driver.ACT_RESERVE", 9.0)  # of ten seconds
+    monkeypatch.setattr("browser.page.driver.ACT_RESERVE_SECONDS", 9.0)  # of ten seconds
     tab = await show("""<button onclick="fetch('/slow?5', {method: 'POST'}); p.textContent = 'Saving'">Save</button>
         <button onclick="p.textContent = 'Shown'">Show</button><p id=p></p>""")
     snapshot = await tab.snapshot()
