@@ -66,7 +66,7 @@ def compare_words(
     kind = old_passage.kind if old_passage else ("table" if len(split_row(quote)) > 1 else "text")
     statements = StatementIndex([Passage("", 0, quote, kind=kind)]).statements
     verdicts = [(one.quote.strip(), find_literally(one.quote, index)) for one in statements]
-    lost = [(words, verdict) for words, verdict in verdicts if not _stands(verdict)]
+    lost = [(words, verdict) for words, verdict in verdicts if not _is_supported(verdict)]
     if not lost:
         return _in_place(old_passage, index, [verdict for _, verdict in verdicts if verdict])
     old, verdict = lost[0]
@@ -93,7 +93,9 @@ def compare_words(
 
 def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
     """Return a source's quotes that support a claim literally, otherwise the nearest one."""
-    literal = [quote for quote in quotes if _stands(find_literally(claim, StatementIndex([quote])))]
+    literal = [
+        quote for quote in quotes if _is_supported(find_literally(claim, StatementIndex([quote])))
+    ]
     if literal or len(quotes) < 2:
         return literal or list(quotes)
     wanted = set(content_words(claim))
@@ -111,7 +113,7 @@ def find_literally(words: str, index: StatementIndex) -> Verdict | None:
     return None
 
 
-def _stands(verdict: Verdict | None) -> bool:
+def _is_supported(verdict: Verdict | None) -> bool:
     return verdict is not None and verdict.state is VerdictState.SUPPORTED
 
 
@@ -183,12 +185,12 @@ def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Sta
     best = max(others, key=lambda one: (shared(one), likeness(one)), default=None)
     if best is not None and shared(best) >= MIN_LIKENESS:
         return best
-    in_place = _at_the_place_of(keys, before.statements, after.statements)
+    in_place = _statements_in_place(keys, before.statements, after.statements)
     best = max((one for one in others if one in in_place), key=likeness, default=None)
     return best if best is not None and likeness(best) >= MIN_LIKENESS_IN_PLACE else None
 
 
-def _at_the_place_of(
+def _statements_in_place(
     keys: Sequence[str], before: Sequence[Statement], after: Sequence[Statement]
 ) -> list[Statement]:
     """Return the new statements between the neighbours of an old one."""

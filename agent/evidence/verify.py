@@ -46,7 +46,7 @@ def verify_claim(
 ) -> Verdict:
     """Check one claim against passages (or plain strings): supported, contradicted or undecided.
 
-    The verdict's quote occurs verbatim in a passage. The reason of an undecided verdict names the
+    The verdict's quote occurs verbatim in a passage. The reason for an undecided verdict lists the
     values that were not found.
     """
     index = statement_index(tuple(passages), ())

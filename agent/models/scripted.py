@@ -62,7 +62,7 @@ class ScriptedModel:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read the script {path}: {error}") from error
-        return cls(_read(text, str(path)), f"scripted:{path}")
+        return cls(_read(text, str(path)), f"scripted:{Path(path).name}")
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""

@@ -44,11 +44,11 @@ class EarlierReport:
     files: LocalFiles | None = None
 
     def saved(self, source: ReportSource) -> Source | None:
-        """Return a source as it was read at the time; None if its text was not saved."""
+        """Return the source as saved by the earlier run; None if its text was not saved."""
         return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
 
     def saved_page(self, source: ReportSource) -> Page | None:
-        """Return the page of a source as it was read at the time; None if it was not saved."""
+        """Return the page of a source as saved by the earlier run; None if it was not saved."""
         return self.record.page(source.url, source.sha256) if self.record else None
 
 

@@ -157,7 +157,7 @@ class Recheck(Run):
         return WordsNow("not_checked", words, reason=f"the page could not be read: {page.why}")
 
     def _read_sources(self, but: Source | None) -> list[Source]:
-        """Return the report's other pages as they are today."""
+        """Return today's versions of the report's other pages."""
         found = (page.source for page in self._pages.values())
         return [source for source in found if source is not None and source is not but]
 
@@ -267,7 +267,7 @@ class Recheck(Run):
         return report
 
     def _keep(self, then: ReportSource) -> Source | None:
-        """Copy a source from the earlier run as it was saved then."""
+        """Copy a source as saved by the earlier run."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
 

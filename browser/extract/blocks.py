@@ -50,6 +50,7 @@ _KIND_BY_TAG = {
     **dict.fromkeys(_HEADINGS, "heading"), "li": "item", "pre": "code", "blockquote": "quote",
     "figcaption": "caption", "dt": "term", "dd": "detail", "listing": "code",
 }  # fmt: skip
+_DATA_KINDS = frozenset("item item-rest term detail table code".split())
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
 )
@@ -109,6 +110,11 @@ class Block:
     def is_prose(self) -> bool:
         """Whether it is long enough to be prose and has few links."""
         return self.words >= _PROSE_WORDS and not self.is_linky
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it is part of a list, table or code, whose lines are short."""
+        return self.kind in _DATA_KINDS
 
 
 def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:

@@ -154,8 +154,9 @@ def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
     """Parse `a: b; c: d !important` into normal and important declarations, in lower case."""
     normal: Declarations = {}
     important: Declarations = {}
-    text = _COMMENT.sub("", style)
-    text = _ESCAPE.sub(lambda match: chr(min(int(match[1], 16), _LAST_CHARACTER)), text)
+    text = _COMMENT.sub("", style) if "/*" in style else style
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda match: chr(min(int(match[1], 16), _LAST_CHARACTER)), text)
     for part in text.split(";"):
         name, colon, value = part.partition(":")
         key = name.strip().lower()
@@ -269,7 +270,7 @@ class Cascade:
         self._matches_left = _MAX_MATCHES
 
     def may_hide(self, element: etree._Element) -> bool:
-        """Whether a rule that may hide an element matches it."""
+        """Whether the element matches a rule that may hide elements."""
         if not self._hiding.rules_for(self._names[element]):  # the case for most elements
             return False
         return next(self._matching(element, self._hiding), None) is not None
@@ -323,7 +324,8 @@ class Cascade:
         if selector.above and not selector.above <= self._names_above(element):
             return False
         # Uses sets of candidates; with backtracking, a page could cause exponential time.
-        found = [element] if _has_attributes(element, selector.subject) else []
+        subject = selector.subject
+        found = [element] if not subject.attributes or _has_attributes(element, subject) else []
         for combinator, compound in selector.context:
             if combinator == " ":
                 # The first candidate is the deepest: its ancestors include those of the others.
@@ -336,4 +338,6 @@ class Cascade:
         return bool(found)
 
     def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= self._names[element] and _has_attributes(element, compound)
+        return compound.names <= self._names[element] and (
+            not compound.attributes or _has_attributes(element, compound)
+        )

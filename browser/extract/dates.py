@@ -1,4 +1,4 @@
-"""Parses dates, in the forms that pages use, into ISO 8601."""
+"""Parses dates in the forms that pages use, and returns them as ISO 8601."""
 
 from __future__ import annotations
 

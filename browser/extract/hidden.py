@@ -13,7 +13,6 @@ from browser.extract.css import Cascade, names_of, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
 from browser.extract.weighing import (
-    HIDDEN,
     MAX_TEASER_CHARS,
     MIN_BODY_CHARS,
     MIN_WEIGHED_SHARE,
@@ -318,7 +317,7 @@ def _keep_body(
         if may_hide_body and scale.holds_body(parts, size / scale.prose):
             kept += parts
             continue
-        scale.leave_out(HIDDEN, sum(count_words(raw_text(part)) for part in parts))
+        scale.hide(sum(count_words(raw_text(part)) for part in parts))
         for found in group:
             finder.remove(found)
     return kept

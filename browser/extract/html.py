@@ -28,13 +28,13 @@ from browser.extract.items import read_items
 from browser.extract.links import embedded_pdf, main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page, raw_text, remove
-from browser.extract.weighing import MAJORITY, Scale, read_plainly
+from browser.extract.weighing import MAJORITY, OUTSIDE, Scale, read_plainly
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words, same_words, word_list, word_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from browser.extract.blocks import Block
     from browser.extract.metadata import Metadata
@@ -70,7 +70,7 @@ _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
 EDGE_KINDS = frozenset("paragraph quote term detail table".split())
-_LIST_KINDS = frozenset("item item-rest term detail table code".split())
+_FACT_KINDS = frozenset(("table", "term", "detail"))
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
 _LIST_TAGS = frozenset("ul ol dl li dt dd".split())
 _TEXTLESS_TAGS = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
@@ -169,28 +169,76 @@ def content_blocks(
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
-    scale.leave_out("navigation, comments or similar", _prose_words(blocks) - _prose_words(content))
-    if meta.is_thread or len(content) > _MAX_BLOCKS:
-        return (meta.is_thread and read_items(content)) or content
-    if not meta.is_article and (items := read_items(content)):
-        return items
-    if (not meta.is_article and _is_listing(content)) or _parsing_cost(root) > _MAX_COST:
-        return content
-    for frame in {block.frame for block in blocks if block.frame is not None}:
+    framed = [block for block in blocks if block.frame is not None]
+    scale.leave_out("navigation, comments or similar", _weights(b for b in framed if b.is_prose))
+    homes = {block.frame: block.frame.getparent() for block in framed if block.frame is not None}
+    chosen, dropped = _choose(content, homes, root, meta, scale)
+    scale.leave_out(OUTSIDE, _weights([*dropped, *_framed_content(blocks, chosen, homes)]))
+    return chosen
+
+
+def _weights(blocks: Iterable[Block]) -> list[tuple[str, int]]:
+    """The kind and number of words of each block that is not navigation."""
+    return [(block.kind, block.words) for block in blocks if block.words and not block.is_linky]
+
+
+def _choose(
+    content: list[Block],
+    frames: Iterable[etree._Element],
+    root: etree._Element,
+    meta: Metadata,
+    scale: Scale,
+) -> tuple[list[Block], list[Block]]:
+    """Return the content blocks, and those that are dropped without being labels or titles."""
+    is_large = len(content) > _MAX_BLOCKS
+    may_have_items = meta.is_thread or not (meta.is_article or is_large)
+    if may_have_items and (items := read_items(content)):
+        dropped = _without(content, items)
+        return items, [block for block in dropped if block.is_prose or block.is_data]
+    is_listing = not meta.is_article and _is_listing(content)
+    if meta.is_thread or is_large or is_listing or _parsing_cost(root) > _MAX_COST:
+        return content, []
+    for frame in frames:
         remove(frame)
     etree.strip_elements(root, *_TEXTLESS_TAGS, with_tail=False)
-    body = _Body(content, meta, scale).choose(root)
+    selection = _Body(content, meta, scale)
+    body = selection.choose(root)
     words = sum(block.words for block in body)
     page_words = sum(block.words for block in content if not block.is_linky)
     share = 0.0 if meta.is_article else _ARTICLE_SHARE
     if words < max(_MIN_BODY_WORDS, share * page_words):
-        return content
-    scale.leave_out("outside the article", _prose_words(content) - _prose_words(body))
-    return body
+        return content, []
+    return body, _without(content, [*body, *selection.head()])
 
 
-def _prose_words(blocks: Iterable[Block]) -> int:
-    return sum(block.words for block in blocks if block.is_prose)
+def _without(blocks: Sequence[Block], others: Sequence[Block]) -> list[Block]:
+    known = {id(block) for block in others}
+    return [block for block in blocks if id(block) not in known]
+
+
+def _framed_content(
+    blocks: Sequence[Block], chosen: Sequence[Block], homes: Mapping[etree._Element, object]
+) -> list[Block]:
+    """The blocks of frames that may be content.
+
+    They are among the chosen blocks or in the same element as these, facts and tables, or lists in
+    a frame without links. Of 403 articles, 12 have a table or facts in another frame.
+    """
+    known = {id(block) for block in chosen}
+    places = [n for n, block in enumerate(blocks) if id(block) in known]
+    around = {_container(block) for block in chosen if block.is_prose}
+    linked = {block.frame for block in blocks if block.link_chars}
+    return [
+        block
+        for n, block in enumerate(blocks)
+        if block.frame is not None
+        and (
+            places[0] < n < places[-1]
+            or homes[block.frame] in around
+            or block.kind in _FACT_KINDS
+            or (block.is_data and block.frame not in linked)
+        )
+    ]
 
 
 def _parsing_cost(root: etree._Element) -> int:
@@ -236,6 +284,7 @@ class _Body:
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
         self._words = [block.words for block in blocks]
+        self._is_photo_story = False
         self._word_lists = [word_list(block.text) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
@@ -259,8 +308,14 @@ class _Body:
         for n in reversed(range(len(kept) - 1)):
             if self._blocks[n].kind == "heading" and not self._blocks[n].is_linky:
                 kept[n] = kept[n] or kept[n + 1]
+        self._keep_photo_story(kept)
         self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
+
+    def head(self) -> list[Block]:
+        """The headline and the lines with author or date, which the Document has."""
+        rows = enumerate(self._blocks)
+        return [block for n, block in rows if self._is_title(block) or self._is_byline(n)]
 
     def _blocks_in(self, extracted: str) -> list[bool]:
         known = set(word_runs(word_list(extracted)))
@@ -305,6 +360,15 @@ class _Body:
             for n in opening:
                 kept[n] = not self._blocks[n].is_linky
 
+    def _keep_photo_story(self, kept: list[bool]) -> None:
+        """Keep captions if they have more than half as many words as the text (1 of 15 pages)."""
+        captions = [n for n, b in enumerate(self._blocks) if _is_caption(b) and not b.is_linky]
+        words = sum(self._words[n] for n in captions)
+        text = sum(self._words[n] for n, keep in enumerate(kept) if keep and n not in captions)
+        self._is_photo_story = words > MAJORITY * text
+        for n in captions if self._is_photo_story else ():
+            kept[n] = True
+
     def _trim(self, kept: list[bool]) -> None:
         """Drop blocks that are not part of the body; keep short lines that are next to it."""
         places = [n for n, keep in enumerate(kept) if keep]
@@ -337,7 +401,7 @@ class _Body:
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}
         for n, block in enumerate(self._blocks):
-            if block.kind in _LIST_KINDS and not block.is_linky and _container(block) in homes:
+            if block.is_data and not block.is_linky and _container(block) in homes:
                 kept[n] = True
 
     def _is_edge(self, place: int, homes: Collection[etree._Element | None]) -> bool:
@@ -358,13 +422,16 @@ class _Body:
             or (place > last and block.kind not in {"table", "code", "item"})
             or (
                 block.kind not in _NEVER_CAPTIONS
-                and (_is_caption(block) or block.link_density > _LINK_SHARE)
+                and (
+                    (_is_caption(block) and not self._is_photo_story)
+                    or block.link_density > _LINK_SHARE
+                )
             )
         )
 
     def _heads_list(self, place: int) -> bool:
         block, below = self._blocks[place : place + 2]
-        return block.kind == "heading" and not block.is_linky and below.kind in _LIST_KINDS
+        return block.kind == "heading" and not block.is_linky and below.is_data
 
     def _is_title(self, block: Block) -> bool:
         return block.kind in {"heading", "paragraph"} and same_words(block.text, self._title)
@@ -375,7 +442,7 @@ class _Body:
         return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
-        """Whether a line is not a sentence and names the Document's author or any date."""
+        """Whether a line names the Document's author or contains a date, and is not a sentence."""
         block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False

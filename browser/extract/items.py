@@ -36,7 +36,7 @@ _REPEATED_SHARE = 1 / 3
 _MAX_GROUPS = 12
 # The title of an entry is one of this many first lines.
 _TITLE_LINES = 3
-_MAX_NAME_CHARS = 40  # characters
+_MAX_NAME_CHARS = 40
 _MAX_META_WORDS = 25
 _LINE_KINDS = frozenset("paragraph heading item item-rest term detail caption".split())
 _DIGITS = re.compile(r"\d+")

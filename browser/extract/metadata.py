@@ -289,7 +289,7 @@ def _heading_text(heading: etree._Element) -> str:
 
 
 def _links_to_home(heading: etree._Element) -> bool:
-    """Whether a heading links to the site's home page; the page's heading would link to itself."""
+    """Whether a heading links to the site's home page; a page heading may link to itself."""
     links = (link.get("href") or "#" for link in heading.iter("a"))
     return any(link[0] != "#" and urlsplit(link).path in {"", "/"} for link in links)
 
@@ -344,7 +344,7 @@ def _author_name(value: str, sites: frozenset[str]) -> str:
 
 
 def _is_person(name: str, sites: frozenset[str]) -> bool:
-    """Whether a name may be a person's: it is no address, no number, and not the site's name."""
+    """Whether a name may be a person's: it is not an address, a number or the site's name."""
     letters = _letters(name)
     return (
         0 < len(name) <= _MAX_NAME_CHARS

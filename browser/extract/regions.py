@@ -69,6 +69,7 @@ class Regions:
         self._sums: Counter[tuple[Region | str, bool]] = Counter()
         self._nodes: dict[Region | str, list[etree._Element]] = {}
         self._verdicts: dict[Region | str, bool] = {}
+        self._frames: dict[Region | None, etree._Element | None] = {}
 
     def enter(self, node: etree._Element) -> None:
         """Open a region if this element starts one."""
@@ -100,12 +101,14 @@ class Regions:
 
     def frame_of(self, region: Region | None) -> etree._Element | None:
         """The outermost element around a region if it is a frame; None if it is content."""
-        frame = None
-        while region is not None:
-            if not region.content and not self._contains_content(region.group):
-                frame = region.node
-            region = region.parent
-        return frame
+        if region not in self._frames:
+            frame, around = None, region
+            while around is not None:
+                if not around.content and not self._contains_content(around.group):
+                    frame = around.node
+                around = around.parent
+            self._frames[region] = frame
+        return self._frames[region]
 
     def _contains_content(self, group: Region | str) -> bool:
         if group not in self._verdicts:

@@ -70,10 +70,10 @@ def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str 
 
 
 def _read_markdown(text: str, url: str, name: str) -> Document:
-    """Read Markdown like the page that it renders to; front matter may have title, author, date.
+    """Read Markdown like its rendered page; front matter may provide title, author and date.
 
     The text has no markup except for headings, lists and tables; `markdown` is the file's content.
-    A file above the limits is read as plain text, which the notes report.
+    A file above the limits is read as plain text, and the notes report this.
     """
     if len(text) > _MAX_MARKDOWN_CHARS or text.count("[") > _MAX_BRACKETS:
         note = "too long, or too many brackets: shown as Markdown source"

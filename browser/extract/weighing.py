@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -20,6 +20,7 @@ from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
 
 MAJORITY = 0.5
 """A part with more than this share of the body is taken for the body; less is not enough."""
@@ -34,8 +35,15 @@ MAX_TEASER_CHARS = 1_500
 """In characters; a page whose visible prose is longer than this shows its article."""
 HIDDEN = "hidden"
 """The reason given for leaving out text that the user does not see."""
+LEFT_OUT = "left out as "
+"""The beginning of each note about what was left out."""
+OUTSIDE = "outside the main content"
+"""The reason given for leaving out blocks beside an article or a thread; always noted."""
 MIN_NOTED_WORDS = 100
-"""In words; omissions are noted if they are longer than this and longer than the kept text."""
+"""In words; frames and hidden text are noted if longer than this and longer than the kept text."""
+_REMEDY = "; opening the page in the browser shows them"
+# What a note calls a block.
+_NAMES = {"item": "list item", "item-rest": "list item", "code": "code block"}
 
 _TAG = re.compile(r"<[^>]*>")
 # A text node of at least 40 characters outside links and controls is prose.
@@ -72,7 +80,8 @@ class Scale:
         words = word_list(_TAG.sub(" ", declared)) if len(declared) >= MIN_BODY_CHARS else []
         self._declared = frozenset(word_runs(words))
         self._declared_words = len(words)
-        self._left_out: Counter[str] = Counter()
+        self._words: Counter[str] = Counter()
+        self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.notes: list[str] = []
         self.needs_scripts = ""
 
@@ -103,16 +112,26 @@ class Scale:
         self.needs_scripts = f"its text is shown only by a script ({words} words)"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
-    def leave_out(self, why: str, words: int) -> None:
-        """Add the words that a step leaves out; `why` completes the note "left out as …"."""
-        self._left_out[why] += words
+    def hide(self, words: int) -> None:
+        """Count words that are left out as hidden."""
+        self._words[HIDDEN] += words
+
+    def leave_out(self, why: str, blocks: Iterable[tuple[str, int]]) -> None:
+        """Count blocks (kind and words) that are left out; `why` completes "left out as …"."""
+        for kind, words in blocks:
+            self._words[why] += words
+            self._kinds[why][_NAMES.get(kind, kind)] += 1
 
     def finish(self, text: str) -> None:
         """Note what was left out, if that is more than was kept or most of the declared body."""
         kept = count_words(text)
-        for why, words in self._left_out.items():
-            if words > max(kept, MIN_NOTED_WORDS):
-                self.notes.append(f"left out as {why}: {words} words; the text has {kept}")
+        for why, words in self._words.items():
+            if words > max(kept, MIN_NOTED_WORDS) or why == OUTSIDE:
+                kinds = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in self._kinds[why].most_common()]
+                found = f" ({', '.join(kinds)})" if kinds else ""
+                self.notes.append(
+                    f"{LEFT_OUT}{why}: {words} words{found}; the text has {kept}{_REMEDY}"
+                )
                 if why == HIDDEN:
                     self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
         read = len(self._declared.intersection(word_runs(word_list(text))))

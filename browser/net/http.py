@@ -91,8 +91,8 @@ class _Call:
     def redirected(self, status: int, url: str) -> _Call:
         """Return the call that a browser would make after a redirect.
 
-        Security: headers that the caller added, keys and cookies among them, are not sent to
-        another origin.
+        Security: headers that the caller added, including keys and cookies, are not sent to another
+        origin.
         """
         headers = {k: v for k, v in self.headers.items() if k.lower() != "cookie"}
         if origin(url) != origin(self.url):

@@ -1,4 +1,4 @@
-"""Fetching pages politely: robots.txt (RFC 9309), crawl delays, `Retry-After`."""
+"""Fetches pages politely: obeys robots.txt (RFC 9309), crawl delays and `Retry-After`."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
 class Connections:
     """Connections, cookies, and the page cache in the file `cache`, if one is given.
 
-    httpx2's client is not used: it parses `Location` by its own rules, not like a browser.
+    httpx2's client is not used, because it does not parse `Location` like a browser.
     """
 
     def __init__(self, proxy_url: str, cache: Path | None = None, *, fresh: bool = False) -> None:

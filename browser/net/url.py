@@ -144,7 +144,7 @@ def strip_tracking(url: str) -> str:
 
 
 def registrable_domain(host: str) -> str:
-    """Return a host's registrable domain (`bbc.co.uk`); IP addresses and single names as given."""
+    """Return a host's registrable domain (`bbc.co.uk`), or the host itself if it has none."""
     host = host.strip("[]").rstrip(".").lower()
     if "." not in host or ":" in host or host.rpartition(".")[2].isdigit():
         return host

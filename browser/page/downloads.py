@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Download
 
 MAX_NAME_BYTES = 200  # in UTF-8; file systems allow 255, and a counter may be added
-MAX_FILES_PER_SESSION = 100  # downloads of one session
-MAX_BYTES_PER_SESSION = 500_000_000  # of one session
+MAX_FILES_PER_SESSION = 100
+MAX_BYTES_PER_SESSION = 500_000_000
 WATCH_SECONDS = 0.2  # between checks of the received bytes, as the browser reports no progress
 _MAX_EXTENSION_CHARS = 12
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
@@ -137,7 +137,7 @@ def _bytes_of(download: Download) -> int:
 
 
 async def _stop(download: Download) -> None:
-    """Cancel a download; if it was complete, delete its file, or it would count forever."""
+    """Cancel a download; if it was complete, delete its file, which would count for the quota."""
     await download.cancel()
     with suppress(PlaywrightError):  # cancelled before it was complete: there is no file
         await download.delete()

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 WHOLE_PAGE_SECONDS = 30.0  # for a look at an entire, very large page
 LOOK_SECONDS = 6.0  # the walk stops after 2.5; a page whose script never ends is given up
-EMPTY_WAIT_SHARE = 0.5  # of a look's time, for waiting while a page shows nothing
+EMPTY_WAIT_SHARE = 0.5  # of a look's time, for waiting while a page is empty or loading
 WALK_SHARE = 0.5  # of a look's time, for walking the page
 ACT_SECONDS = 10.0
 ACT_RESERVE_SECONDS = 3.0  # of ACT_SECONDS, reserved for the page to settle once more
 RERENDER_SECONDS = 4.0  # of ACT_SECONDS, on a page that keeps re-rendering its elements
 OPEN_SECONDS = 20.0
 LOAD_SHARE = 0.7  # of the time for opening a page; the first look gets the rest
-DIALOG_SHOWN_CHARS = 200  # characters
+DIALOG_SHOWN_CHARS = 200
 FLASHED = "changed and changed back in the meantime"
 # Parts of the frame addresses of consent platforms that show their dialog in a frame.
 _CONSENT_FRAMES = (
@@ -258,7 +258,10 @@ class PageDriver:
                 await self.settle()
                 self.view = await self.frames.look(walk_ms, before, chars=chars)
             empty_until = time.monotonic() + deadline * EMPTY_WAIT_SHARE
-            while not self.view.lines and self.events.loading and time.monotonic() < empty_until:
+            is_new = self.events.navigations != self._looked_at
+            while self.events.loading and time.monotonic() < empty_until:
+                if self.view.lines and not (is_new and self.view.says_loading):
+                    break
                 await self.settle()  # an application that renders its page by script
                 self.view = await self.frames.look(walk_ms, before, chars=chars)
         self._looked_at = self.events.navigations

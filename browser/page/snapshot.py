@@ -287,7 +287,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
-    """Return the indexes of paragraph parts that contain the text only with the next part."""
+    """Return the indexes of paragraph parts that, joined with the next part, contain the text."""
     parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
     return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
 

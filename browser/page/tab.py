@@ -302,7 +302,7 @@ class Tab:
     async def click(
         self, ref: str, *, dialog: str | None = None, **options: Unpack[ClickOptions]
     ) -> ActionOutcome:
-        """Click an element; `dialog` answers a dialog it opens: "accept", "dismiss" or an input."""
+        """Click an element; `dialog` answers a dialog it opens: "accept", "dismiss" or a reply."""
         count, hold, seconds = (
             options.get("count", 1),
             options.get("hold", ()),

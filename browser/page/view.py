@@ -20,6 +20,7 @@ from browser.page.lines import (
     successors,
 )
 from browser.page.waiting import answer_or_none, within
+from browser.text.words import says_loading
 from browser.types import PDF
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class View:
     restyled: tuple[tuple[str, str], ...] = ()
     refs: dict[str, str] = field(default_factory=dict)
     found: list[PageLine] = field(default_factory=list)
+
+    @property
+    def says_loading(self) -> bool:
+        """Whether a line says only that something is loading."""
+        return any(says_loading(line.plain) for line in self.lines)
 
     def citable(self) -> str:
         """All lines as Markdown without refs; blank lines separate blocks, rows form a table."""

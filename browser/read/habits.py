@@ -117,7 +117,7 @@ class Habits:
         self._record(site, replace(habit, browser=habit.browser + 1, reason=reason))
 
     def http_was_enough(self, site: str) -> None:
-        """Record that HTTP was enough, only for sites that needed the browser before."""
+        """Record that HTTP was enough for a site that needed the browser before."""
         if habit := self._sites.get(site):
             self._record(site, replace(habit, http=habit.http + 1))
 
@@ -131,7 +131,7 @@ class Habits:
             self._on_repeated(site, self._sites[site])
 
     def read_succeeded(self, site: str, seconds: float) -> None:
-        """Record that a read succeeded, only for slow sites and sites whose last reads failed."""
+        """Record a successful read of a site that is slow or whose last reads failed."""
         habit = self._sites.get(site)
         if habit is None or not (habit.failed or habit.seconds):
             return

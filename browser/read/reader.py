@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
-from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -45,7 +44,7 @@ from browser.page.block_pages import (
 )
 from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
-from browser.text.words import count_words
+from browser.text.words import count_words, says_loading
 from browser.types import PDF, Outcome, Page
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ _DOCUMENT_SUFFIXES = frozenset(
 )
 # Block pages that a real browser may get past, thanks to its scripts and cookies.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
-# Files that can be read are not larger than this.
+# Maximum bytes of a local file; documents are not larger than this.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 
 # Only headers about the document are kept. Others may be specific to a user, such as cookies,
@@ -418,7 +417,7 @@ def extract_rendered(html: str, url: str) -> Document:
 # `0; url=/next`; the address may be quoted (HTML standard, "shared declarative refresh steps").
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 # A page that waits longer than this, or has more words, is meant to be read.
-_MAX_REFRESH_SECONDS = 10.0  # seconds
+_MAX_REFRESH_SECONDS = 10.0
 _MAX_REDIRECT_WORDS = 100
 
 
@@ -426,7 +425,7 @@ _MAX_REDIRECT_WORDS = 100
 _SCRIPT_REDIRECT = re.compile(
     r"""\blocation(?:\.href)?\s*(?:=|\.(?:replace|assign)\s*\()\s*(["'`])([^"'`\s]+)\1"""
 )
-_MAX_REDIRECT_SCRIPT_CHARS = 1_000  # characters
+_MAX_REDIRECT_SCRIPT_CHARS = 1_000
 
 
 def _refresh_target(page: Page) -> str | None:
@@ -477,9 +476,6 @@ def _scripted_target(root: etree._Element, url: str) -> str | None:
 _MIN_CONTENT_WORDS = 150
 # A page with scripts and at most this many words is an empty shell.
 _MAX_SHELL_WORDS = 6
-_LOADING = frozenset(
-    ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
-)
 _NEEDS_SCRIPT = re.compile(
     r"(?:enable|activate|requires?|turn on|need(?:s)? to enable|aktivieren sie|activez)"
     r"[^.]{0,40}java ?script|java ?script[^.]{0,40}(?:is required|is disabled|must be enabled|"
@@ -572,4 +568,5 @@ def _is_empty_container(element: etree._Element) -> bool:
         return False
     if any(child.tag not in {"template", "tbody"} for child in element):
         return False
-    return raw_text(element).strip(f"…{punctuation}{whitespace}").lower() in {"", *_LOADING}
+    text = raw_text(element)
+    return not text.strip() or says_loading(text)

@@ -175,7 +175,7 @@ class _Worker:
 
     def __init__(self, index: Index, extractor: str) -> None:
         self.is_ready = False
-        """Whether it has started: its imports succeeded."""
+        """Whether the worker has started, which means that its imports succeeded."""
         paths = json.dumps([str(index.folder), str(index.path), extractor, sys.path])
         self._process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-c", _WORKER_CODE, paths],

@@ -54,7 +54,7 @@ class SearchSource(ABC):
         """A name that identifies the address and key without revealing the key."""
 
     def unavailable(self) -> str:
-        """Why it cannot be queried at all; "" if it can."""
+        """The reason why it cannot be queried; "" if it can."""
         return ""
 
     @abstractmethod
@@ -132,7 +132,7 @@ class SearchProvider(SearchSource):
         return f"{self.name}:{digest}"
 
     def unavailable(self) -> str:
-        """Why it cannot be queried at all; "" if it can."""
+        """The reason why it cannot be queried; "" if it can."""
         if self._in_browser and self._render is None:
             return "no browser"
         if self.key_variables and self.needs_key and not self.key:

@@ -91,7 +91,7 @@ def candidates(platform: str = sys.platform) -> Iterator[Path]:
 
 
 def sandboxed() -> bool:
-    """Whether to use Chromium's sandbox: not as root, where it fails, or if it is turned off."""
+    """Whether to use Chromium's sandbox: not as root, where it fails, nor if it is turned off."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
 
@@ -176,7 +176,7 @@ def _read_port_file(profile: Path) -> tuple[int, str]:
 
 
 def _prepare_profile(profile: Path) -> Path:
-    """Create a profile folder and remove old locks; raises LaunchFailed if a Chrome uses it.
+    """Create a profile folder and remove old locks; raises LaunchFailed if Chrome is using it.
 
     A second Chrome with the same profile would only open a window in the first one and then exit.
     """

@@ -278,7 +278,7 @@ class Processes:
 
 
 _PROCESSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Processes] = WeakKeyDictionary()
-"""By event loop, because Playwright's objects belong to one."""
+"""Keyed by event loop, because Playwright's objects belong to one."""
 
 
 def processes() -> Processes:

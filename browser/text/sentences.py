@@ -41,7 +41,7 @@ _LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
 
 
 class Span(NamedTuple):
-    """The range `text[start:end]` of a text."""
+    """A range of characters, `text[start:end]`."""
 
     start: int
     end: int

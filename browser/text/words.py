@@ -10,6 +10,7 @@ import threading
 import unicodedata
 from collections import Counter, defaultdict
 from importlib import resources
+from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Any
 
 import Stemmer
@@ -143,6 +144,9 @@ _INVISIBLE = re.compile(
     "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
+_LOADING = frozenset(
+    ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
+)
 _ESCAPE_SEQUENCE = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])"
 )
@@ -162,6 +166,11 @@ def clean(text: str) -> str:
         return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
+
+
+def says_loading(text: str) -> bool:
+    """Whether a text says only that something is loading."""
+    return text.strip(f"…{punctuation}{whitespace}").lower() in _LOADING
 
 
 def shorten(text: str, length: int) -> str:

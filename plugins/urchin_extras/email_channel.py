@@ -191,7 +191,7 @@ class Email(Channel):
         return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
 
     def _new_mails(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
-        """Return the mailbox position to start from, and newer mails with `UIDVALIDITY.UID`."""
+        """Return the position to continue from, and newer mails with their `UIDVALIDITY.UID`."""
         with self._mailbox() as box:
             seen_in, _, seen = last.partition(".")
             if seen_in != box.validity:

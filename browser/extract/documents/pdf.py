@@ -50,7 +50,7 @@ _MAX_LINKS = 500
 _MAX_ADDRESS_CHARS = 2_000
 # A form has hundreds of fields, a reviewed paper about a hundred comments.
 _MAX_ANNOTATIONS = 2_000
-_MAX_COMMENT_BYTES = 20_000  # bytes
+_MAX_COMMENT_BYTES = 20_000
 _DRAWN_ANNOTATIONS = frozenset(
     (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
 )
