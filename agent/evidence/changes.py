@@ -79,8 +79,8 @@ def compare_words(
         return WordsNow(state, old, verdict.quote, "", verdict.passage or "", verdict.reason)
     new = _replacement(old, StatementIndex(before), index)
     if new is not None and _is_respelling(old, new.quote):
-        state = Verdict(VerdictState.SUPPORTED, new.quote.strip(), passage=new.passage.id)
-        return _in_place(old_passage, index, [state])
+        same = Verdict(VerdictState.SUPPORTED, new.quote.strip(), passage=new.passage.id)
+        return _in_place(old_passage, index, [same])
     verdict = find_contradiction(claim, index)
     if new is not None and verdict is None:
         verdict = _denial(claim, old, new)
