@@ -1,7 +1,7 @@
-"""Redacts secrets in texts, in any common encoding, even in streamed text.
+"""Redacts secrets in text, including streamed text, in any common encoding.
 
 The secrets are the values of environment variables whose names suggest keys or passwords, including
-the model keys. No page, model or log needs them.
+the model keys. Pages, models and logs never need them.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from urllib.parse import quote, quote_plus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-MARK = "[redacted]"
-MIN_SECRET = 8
-"""Minimum length in characters of a secret from the environment, and of one that is redacted inside
-words: shorter ones occur by chance."""
+PLACEHOLDER = "[redacted]"
+MIN_SECRET_CHARS = 8
+"""Minimum length in characters of a secret from the environment, and of a secret that is redacted
+inside words: shorter ones occur by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
-_HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
-"""Matches a word, a number, a path or a sentence: values of such variables that are not secrets."""
+_NON_SECRET_RE = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
+"""Matches values of such variables that are not secrets: words, numbers, paths and sentences."""
 _LETTER = r"[^\W_]"
 _TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
-"""Where a token begins, including after an escaped character of a URL or of JSON."""
-_CONTEXT = 3
-"""Number of characters before a token that decide whether it begins there."""
+"""Where a token begins, including after an escaped character in a URL or in JSON."""
+_TOKEN_CONTEXT_CHARS = 3
+"""Number of characters before a position that decide whether a token begins there."""
 
 
 def find_secrets(environ: Mapping[str, str]) -> list[str]:
@@ -37,41 +37,43 @@ def find_secrets(environ: Mapping[str, str]) -> list[str]:
     return [
         value
         for name, value in environ.items()
-        if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET and not _HARMLESS.fullmatch(value)
+        if _SECRET_NAME.search(name)
+        and len(value) >= MIN_SECRET_CHARS
+        and not _NON_SECRET_RE.fullmatch(value)
     ]
 
 
 class Redactor:
-    """Replaces secrets in texts with a mark."""
+    """Replaces secrets in text with a placeholder."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._set_spellings(form for secret in secrets for form in spellings(secret))
 
     def _set_spellings(self, forms: Iterable[str]) -> None:
-        # Longest first, so that a secret matches as a whole even if another is its prefix.
+        # Longest first, so that a secret matches completely even if another is its prefix.
         self._spellings = sorted(set(forms), key=len, reverse=True)
         for cached in ("_pattern", "_beginnings"):
             self.__dict__.pop(cached, None)
 
     def add(self, secret: str) -> None:
-        """Add a secret; a short one is redacted only as a whole token."""
+        """Add a secret; a short one is redacted only as a complete token."""
         self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str, start: int = 0, end: int | None = None) -> str:
-        """Redact secrets in a text, or in its part from `start` to `end`."""
-        # Searching for each spelling is much faster than the pattern, which is rarely needed.
+        """Redact secrets in `text`, or in its part from `start` to `end`."""
+        # Searching for each spelling is much faster than using the pattern, which is rarely needed.
         if not any(form in text for form in self._spellings):
             return text[start:end]
         pieces: list[str] = []
         for match in self._pattern.finditer(text, start):
             if end is not None and match.end() > end:
                 break
-            pieces += text[start : match.start()], MARK
+            pieces += text[start : match.start()], PLACEHOLDER
             start = match.end()
         return "".join((*pieces, text[start:end]))
 
     def value(self, value: Any) -> Any:
-        """Redact secrets in all texts of JSON data."""
+        """Redact secrets in all strings of JSON data."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -100,18 +102,18 @@ class Redactor:
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
-        # The next character decides whether a short secret is a whole token.
+        # The next character decides whether a short secret is a complete token.
         return frozenset(
             form[:end]
             for form in self._spellings
-            for end in range(1, len(form) + (len(form) < MIN_SECRET))
+            for end in range(1, len(form) + (len(form) < MIN_SECRET_CHARS))
         )
 
 
 def _form_pattern(form: str) -> str:
-    """Return the pattern of a spelling; a short one must be a whole token."""
+    """Return the pattern that matches a spelling; a short one must be a complete token."""
     pattern = re.escape(form)
-    if len(form) < MIN_SECRET:
+    if len(form) < MIN_SECRET_CHARS:
         before = _TOKEN_START if form[:1].isalnum() else ""
         behind = f"(?!{_LETTER})" if form[-1:].isalnum() else ""
         return before + pattern + behind
@@ -119,12 +121,12 @@ def _form_pattern(form: str) -> str:
 
 
 class StreamRedactor:
-    """Redacts a streamed text; a possible start of a secret is held back."""
+    """Redacts streamed text; a possible start of a secret is held back."""
 
     def __init__(self, redactor: Redactor, on_text: Callable[[str | None], None]) -> None:
         self._redactor = redactor
         self._on_text = on_text
-        self._before = ""  # the end of the text passed on
+        self._before = ""  # the end of the text passed on so far
         self._held = ""
 
     def __call__(self, piece: str | None) -> None:
@@ -145,11 +147,11 @@ class StreamRedactor:
         if safe:
             known, start = self._before + text, len(self._before)
             self._on_text(self._redactor.text(known, start, start + safe))
-            self._before = known[: start + safe][-_CONTEXT:]
+            self._before = known[: start + safe][-_TOKEN_CONTEXT_CHARS:]
 
 
 def spellings(secret: str) -> set[str]:
-    """Return a secret as it is, URL- and JSON-encoded, in hex, and in base64.
+    """Return a secret unchanged, URL- and JSON-encoded, in hex, and in base64.
 
     Base64 has three alignments, depending on the secret's position in the encoded text.
     """
@@ -170,4 +172,4 @@ def spellings(secret: str) -> set[str]:
         end = len(encoded) if (offset + len(raw)) % 3 == 0 else len(encoded) - 1
         inner = encoded[(0, 2, 3)[offset] : end]
         forms |= {inner, inner.replace("+", "-").replace("/", "_")}
-    return {form for form in forms if len(form) >= MIN_SECRET}
+    return {form for form in forms if len(form) >= MIN_SECRET_CHARS}

@@ -1,8 +1,8 @@
-"""Sessions on sites that the user logged in to, encrypted and saved by name.
+"""Sessions on sites where the user has logged in, encrypted and saved by name.
 
-A session is one site's cookies and storage, in Playwright's format. It is encrypted in a file in
-the data folder; its key is in the secret store (the system keyring, or a private file), so the file
-alone is useless.
+A session consists of a site's cookies and storage, in Playwright's format. It is encrypted in a
+file in the data folder; its key is in the secret store (the system keyring, or a private file), so
+the file alone is useless.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "logins"
 KEYS: Final = "keys.json"
-MAX_NAME: Final = 60
+MAX_NAME_CHARS: Final = 60
 """Maximum length of a name in characters; it is part of a file name."""
 _NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session. `expires` is when its last cookie expires, 0 if the site did not say."""
+    """A saved session. `expires` is when its last cookie expires, 0 if unknown."""
 
     name: str
     origin: str
@@ -44,7 +44,7 @@ class SavedLogin:
 
     @property
     def expired(self) -> bool:
-        """Whether all its cookies have expired."""
+        """Whether all of its cookies have expired."""
         return 0 < self.expires < time.time()
 
 
@@ -71,13 +71,13 @@ class SavedLogins:
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 
     def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
-        """Save the session for the site of `url`, taken from a browser's whole storage.
+        """Save the session for the site of `url`, taken from a browser's entire storage.
 
         Raises `UsageError` for an invalid name or address, and if nothing is stored for the site.
         """
         if not name.replace("-", "_").replace(".", "_").isidentifier():
             raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
-        if len(name) > MAX_NAME or not is_web_url(url):
+        if len(name) > MAX_NAME_CHARS or not is_web_url(url):
             raise UsageError("a login requires a short name and an https address")
         own = of_site(state, url)
         if not own["cookies"] and not own["origins"]:
@@ -89,7 +89,7 @@ class SavedLogins:
         nonce = secrets.token_bytes(_NONCE_BYTES)
         text = json.dumps(own).encode()
         private_folder(self._folder)
-        sealed = _cipher(key).encrypt(nonce, text, _bound(name, url))
+        sealed = _cipher(key).encrypt(nonce, text, _associated_data(name, url))
         write_atomic(self._file(name), nonce + sealed, private=True)
         lasting = [cookie["expires"] for cookie in own["cookies"] if cookie.get("expires", -1) > 0]
         has_session_cookie = len(lasting) < len(own["cookies"]) or bool(own["origins"])
@@ -108,7 +108,7 @@ class SavedLogins:
             sealed = self._file(name).read_bytes()
             nonce, text = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
             state: dict[str, Any] = json.loads(
-                _cipher(key).decrypt(nonce, text, _bound(name, row.origin))
+                _cipher(key).decrypt(nonce, text, _associated_data(name, row.origin))
             )
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read the login {name!r}: {error}", hint=hint) from error
@@ -141,21 +141,21 @@ class LoginsInUse:
         self._names = names
 
     def state(self) -> dict[str, Any]:
-        """Decrypt them into one storage state; raises `UsageError` as `SavedLogins.state` does."""
+        """Decrypt the sessions into one storage state; raises the same `UsageError` as for one."""
         return joined([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:
-        """Save them from a browser's state, with renewed cookies."""
+        """Save the sessions from a browser's state, with renewed cookies."""
         for name in self._names:
-            with suppress(UsageError):  # the site no longer stores anything: it logged out
+            with suppress(UsageError):  # the site stores nothing any more: it has logged out
                 self._saved.put(name, self._saved.find(name).origin, state)
 
     def belongs(self, url: str) -> bool:
-        """Whether an address is on a site that one of them belongs to."""
+        """Whether an address belongs to the site of one of the sessions."""
         return any(_belongs(host(url), own) for own in self._addresses)
 
     def without(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Return a storage state without their sites' data."""
+        """Return a storage state without the data of the sessions' sites."""
         return _select(state, lambda name: not any(_belongs(name, url) for url in self._addresses))
 
     @cached_property
@@ -189,8 +189,8 @@ def joined(states: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _bound(name: str, url: str) -> bytes:
-    """Return the associated data: under another name or origin a session cannot be decrypted."""
+def _associated_data(name: str, url: str) -> bytes:
+    """Return the associated data: a session cannot be decrypted under another name or origin."""
     return f"{name} {origin(url)}".encode()
 
 

@@ -56,8 +56,8 @@ model.
 MAX_NAME_WORDS: Final = 6
 """Maximum number of words in a name that is looked up."""
 _WORD = re.compile(r"[^\W_]+")
-_REFUSED = f"{NOT_FOUND} The passages that were read do not contain the answer."
-_LOOK_UP = "Looking up: "
+_NO_ANSWER = f"{NOT_FOUND} The passages that were read do not contain the answer."
+_SECOND_HOP_PREFIX = "Looking up: "
 """Prefix of the reply that starts a second hop; the name and its passage id follow."""
 
 
@@ -100,7 +100,7 @@ class GuidedModel(ModelWrapper):
         # Ask the model for the answer's words.
         passages = self._select_passages(messages, question, hop)
         if not passages:
-            return ModelReply(_REFUSED, model=self.name)
+            return ModelReply(_NO_ANSWER, model=self.name)
         request = [Message("user", _request(question, passages))]
         if isinstance(self._model, Structured):
             schema = _reply_schema(len(passages))
@@ -113,7 +113,7 @@ class GuidedModel(ModelWrapper):
         words, number = _read_reply(reply.text)
         found = _locate(words, number, passages)
         if found is None:
-            return ModelReply(_REFUSED, reply.usage, reply.model)
+            return ModelReply(_NO_ANSWER, reply.usage, reply.model)
         text = answer(found, question, passages, _stems_by_source(messages))
         steps = sum(bool(message.observations) for message in messages)
         incomplete = text.startswith(NOT_FOUND) or names_no_place(found, question)
@@ -170,13 +170,13 @@ def answer(
     near = _stems(passage) | pages.get(passage.source, frozenset())
     leading = None
     if missing := missing_values(question, near):
-        leading = next((p for p in passages if _leads(p, passage, question, near)), None)
+        leading = next((p for p in passages if _leads_to_page(p, passage, question, near)), None)
         if leading is None:
             return f"{NOT_FOUND} No passage that was read mentions {', '.join(missing)}."
         near |= _stems(leading)
     stems = set(content_words(question))
     if len(stems & near) < MIN_COVERED * len(stems):
-        return _REFUSED
+        return _NO_ANSWER
     text = f"{_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
     if leading is None:
         return text
@@ -197,14 +197,15 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
     if not is_new or len(missing) >= len(names):
         return ""
     call = json.dumps({"query": f"{name} {_open_words(question, leading)}"}, ensure_ascii=False)
-    return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
+    return f"{_SECOND_HOP_PREFIX}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
 def names_no_place(found: Found, question: str) -> bool:
     """Whether the question asks for a place ("in what city") and the passage names none.
 
-    If so, the words found may only lead to the place. This is the case for 7 of 9 two-hop
-    development questions, and for 1 of 300 plain ones, whose answer the second hop finds again.
+    If so, the words found are probably not the place but lead to it. This is the case for 7 of 9
+    two-hop development questions, and for 1 of 300 plain ones, for which the second hop finds the
+    same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
@@ -214,12 +215,12 @@ def names_no_place(found: Found, question: str) -> bool:
 def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     """Return the name that a second hop looks up, and the passage that led to it."""
     for message in reversed(messages):
-        if message.role == "assistant" and message.content.startswith(_LOOK_UP):
+        if message.role == "assistant" and message.content.startswith(_SECOND_HOP_PREFIX):
             break
     else:
         return None
     first_line = message.content.partition("\n")[0]
-    name, _, cited = first_line.removeprefix(_LOOK_UP).rpartition(" [")
+    name, _, cited = first_line.removeprefix(_SECOND_HOP_PREFIX).rpartition(" [")
     passage_id = cited.rstrip("]")
     for observation in (o for m in messages for o in m.observations):
         for passage in observation.passages:
@@ -232,7 +233,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     return None
 
 
-def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
+def _leads_to_page(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
     """Whether a passage names the other's page and has the values of the question that it lacks."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
@@ -316,7 +317,7 @@ def _reply_schema(passages: int) -> dict[str, Any]:
 
 
 def _find(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a phrase in a text, comparing only letters and digits; returns its span."""
+    """Find a phrase in `text`, comparing only letters and digits; returns its span."""
     wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
     if not wanted:
         return None

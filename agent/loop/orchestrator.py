@@ -93,7 +93,7 @@ class Orchestrator:
     async def answer(self, question: str) -> LoopResult:
         """Answer the question; in one loop if planning fails. Raises `ModelError`.
 
-        Raises `PlanRefused` if the user was asked for approval and did not give it.
+        Raises `PlanRefused` if the user does not approve the plan.
         """
         self._loop.messages = fit_opening(await self.build_context(question, MAIN))
         if self.kept:
@@ -140,7 +140,7 @@ class Orchestrator:
             self.messages[-1] = replace(self.messages[-1], searches=plan.searches)
         answer = await self._loop.run(self.messages)
         if self.as_report and by_rules:
-            return await self._loop.follow_up(sections.BY_RULES)
+            return await self._loop.follow_up(sections.EXTRACTIVE_REQUEST)
         return await self._fill_gaps(question, answer)
 
     async def _propose(
@@ -228,7 +228,7 @@ class Orchestrator:
         """Write a report: the sections in parallel, then the summary and the conclusion."""
         if not takes(self.model, Task.OUTLINE):
             await self._loop.run(self.messages)
-            return await self._loop.follow_up(sections.BY_RULES)
+            return await self._loop.follow_up(sections.EXTRACTIVE_REQUEST)
         outline = await self._outline(question)
         if not outline:
             return await self._fill_gaps(question, await self._loop.run(self.messages))

@@ -1,9 +1,9 @@
 """Writes the memory as wiki pages, and reads back a user's edits to them.
 
 `memories.md` has a section for each saved key: editing a section changes the value, removing it
-deletes the value. Pages that people write become memories of kind `page` for as long as they exist.
+deletes the value. Pages that users write become memories of kind `page` for as long as they exist.
 All other pages are rewritten each time; they quote web text with its URL, which is never read back
-as a user's words.
+as text by the user.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
 
 MEMORIES = "memories.md"
-_PUBLISHED = "wiki"
+_DIGESTS_NOTE = "wiki"
 """Name of the note with a digest for each key in `memories.md` as last written."""
 _UNSAFE = re.compile(r"[^\w.-]+")
 
@@ -39,14 +39,14 @@ def sync_wiki(
 ) -> list[str]:
     """Read users' edits in a folder, then write all pages; returns the changed paths."""
     entries, wiki = memory.entries, Wiki(folder, rules)
-    published = entries.notes.read(_PUBLISHED) or {}
+    published = entries.notes.read(_DIGESTS_NOTE) or {}
     edited = [
         *_forget_deleted(entries, wiki, published),
         *_remember_edited(entries, wiki, published),
     ]
     changed = [path for path, text in _pages(entries) if wiki.write_file(path, text)]
     digests = {row.key: _digest(_text(row)) for row in entries.all(kinds.REMEMBERED)}
-    entries.notes.write(_PUBLISHED, digests)
+    entries.notes.write(_DIGESTS_NOTE, digests)
     log = f"applied {len(edited)} edits: {', '.join(edited)}" if edited else None
     return [*changed, *wiki.sync(log=log)]
 
@@ -58,7 +58,7 @@ def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> 
     """
     text = wiki.read_file(MEMORIES)
     deleted: list[tuple[str, str]] = []
-    if text is not None and text.strip():  # a missing or empty file deletes nothing
+    if text is not None and text.strip():  # a missing or empty file does not delete anything
         remaining = {key for key, _ in _sections(text)}
         for row in entries.all(kinds.REMEMBERED):
             is_unchanged = published.get(row.key) == _digest(_text(row))
@@ -74,7 +74,7 @@ def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> 
 
 
 def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
-    """Save sections that users changed or added, and their own pages; returns their keys."""
+    """Save sections that users changed or added, and pages that they wrote; returns their keys."""
     known = {row.key for row in entries.all(kinds.REMEMBERED)}
     drafts = []
     for key, text in _sections(wiki.read_file(MEMORIES) or ""):

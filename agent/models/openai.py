@@ -15,7 +15,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from agent.errors import UsageError
 from agent.models.base import Usage
-from agent.models.failures import ANOTHER_API, UNREACHED, ErrorInReply
+from agent.models.failures import NOT_A_REPLY, UNREACHED, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.loose_json import loose_json
 from agent.protocol.native import as_turns
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 Row = dict[str, Any]
-_ENDS = tuple('.!?)]}>"”»。')
-"""Characters with which a complete reply ends."""
+_REPLY_END_CHARS = tuple('.!?)]}>"”»。')
+"""Characters at the end of a complete reply."""
 
 
 class ChatCompletionsModel(RemoteModel):
-    """A model with OpenAI's wire format; parameters unknown to its endpoint are left out."""
+    """A model with OpenAI's wire format; unsupported parameters are left out."""
 
     library: ClassVar = openai
 
@@ -68,7 +68,7 @@ class ChatCompletionsModel(RemoteModel):
     async def _read_stream(self, chunks: Any, stream: TextStream) -> Completion:
         if await is_whole_reply(chunks):
             self.abilities.streams = False
-            # Without validation, like the client: endpoints leave fields out.
+            # Not validated, as in the client, because endpoints leave out fields.
             body = json.loads(await chunks.response.aread())
             return read_completion(
                 ChatCompletion.construct(**body) if isinstance(body, dict) else body
@@ -106,13 +106,13 @@ class OpenAIModel(ChatCompletionsModel):
 
 
 def read_completion(completion: Any) -> Completion:
-    """Read a reply that was not streamed; raises `ErrorInReply` if it is not a valid reply."""
+    """Read a reply that was not streamed; raises `ErrorInReply` if it is invalid."""
     if not getattr(completion, "choices", None):
         body = completion.to_dict() if hasattr(completion, "to_dict") else completion
         told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
         other = isinstance(completion, str) or (isinstance(body, dict) and body and not told)
         choices = isinstance(body, dict) and "choices" in body
-        raise ErrorInReply(body, ANOTHER_API if other and not choices else UNREACHED)
+        raise ErrorInReply(body, NOT_A_REPLY if other and not choices else UNREACHED)
     reader = CompletionReader()
     reader.add(completion)
     reader.ended = reader.ended or "stop"
@@ -133,7 +133,7 @@ class CompletionReader:
     _model: str = ""
 
     def add(self, chunk: Any) -> str:
-        """Read a chunk, or a whole completion; returns its text."""
+        """Read a chunk, or a complete reply; returns its text."""
         self._model = getattr(chunk, "model", None) or self._model
         if usage := getattr(chunk, "usage", None):
             self._usage = _read_usage(usage)
@@ -147,12 +147,12 @@ class CompletionReader:
         part = getattr(choice, "delta", None) or getattr(choice, "message", None)
         if part is None:
             return ""
-        if isinstance(part, dict):  # a message in place of a stream's delta
+        if isinstance(part, dict):  # a complete message instead of a stream's delta
             part = ChatCompletionMessage.construct(**part)
         for call in getattr(part, "tool_calls", None) or []:
-            self._add_call(call if not isinstance(call, dict) else _Loose(call))
+            self._add_call(call if not isinstance(call, dict) else _AttributeDict(call))
         if legacy := getattr(part, "function_call", None):
-            self._add_call(_Loose({"function": legacy, "index": 0}))
+            self._add_call(_AttributeDict({"function": legacy, "index": 0}))
         # Some endpoints return thoughts in a separate field, under one of two names.
         thought = getattr(part, "reasoning_content", None) or getattr(part, "reasoning", None)
         self._reasoning.append(thought if isinstance(thought, str) else "")
@@ -162,7 +162,7 @@ class CompletionReader:
         return text
 
     def _text_of(self, content: Any) -> str:
-        """Join the parts of a content that is a list; thoughts are kept separate."""
+        """Join the parts of `content` if it is a list; thoughts are kept separate."""
         if not isinstance(content, list):
             return content or ""
         texts = []
@@ -176,8 +176,8 @@ class CompletionReader:
         """Return the complete reply; raises `ValueError` if the stream ended too early."""
         text = "".join(self._text)
         whole = [loose_json(arguments) is not None for _, arguments in self._calls.values()]
-        # Some endpoints do not mark the end; then a text or call must look complete.
-        looks_whole = all(whole) if whole else text.rstrip()[-1:] in _ENDS
+        # Some endpoints do not mark the end; in that case, the text or call must look complete.
+        looks_whole = all(whole) if whole else text.rstrip()[-1:] in _REPLY_END_CHARS
         if not (self.ended or self._usage or ((text or whole) and looks_whole)):
             raise ValueError("the stream was cut off")
         refusal = "".join(self._refusal)
@@ -193,30 +193,32 @@ class CompletionReader:
 
     def _add_call(self, call: Any) -> None:
         function = getattr(call, "function", None)
-        if function is None:  # a type of call that no tool of ours uses
+        if function is None:  # a kind of call that our tools do not use
             return
-        function = _Loose(function) if isinstance(function, dict) else function
+        function = _AttributeDict(function) if isinstance(function, dict) else function
         index, name, named = getattr(call, "index", None), function.name or "", bool(function.name)
         key = getattr(call, "id", None)
         if key and key in self._ids:
             index = self._ids[key]
         elif index is None:
-            # Complete replies have no index, nor do some endpoints' streams: a name begins a call.
+            # Complete replies and some endpoints' streams have no index; there, a name starts a
+            # call.
             index = len(self._calls) if named or not self._calls else max(self._calls)
-        elif key and index in self._calls and self._ids:  # another call under the same number
+        elif key and index in self._calls and self._ids:  # another call with the same index
             index = max(self._calls) + 1
         if key:
             self._ids[key] = index
         entry = self._calls.setdefault(index, ["", ""])
-        if name != entry[0]:  # in pieces, or repeated with each piece of arguments
+        if name != entry[0]:  # sent in pieces, or repeated with each piece of arguments
             entry[0] += name
         arguments = function.arguments or ""
-        if not isinstance(arguments, str):  # some endpoints return an object instead of its JSON
+        # some endpoints return an object instead of a JSON string
+        if not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
         entry[1] = arguments if entry[1] == "{}" and arguments else entry[1] + arguments
 
 
-class _Loose:
+class _AttributeDict:
     """A dictionary's entries as attributes; missing ones are None."""
 
     def __init__(self, row: Row) -> None:
@@ -241,7 +243,7 @@ def _messages(request: ModelRequest, takes: Abilities, *, sees: bool) -> list[Ro
 
 
 def _without_system(rows: list[Row]) -> list[Row]:
-    """Put the system text before the user's first message; join adjacent messages of one role.
+    """Put the system text before the user's first message; join adjacent ones of equal role.
 
     Templates without a system role also require alternating roles.
     """
@@ -273,7 +275,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
-    # Each result is a message. These cannot hold images, so images follow in another message.
+    # Each result is a message. These cannot contain images, so images follow in a separate message.
     rows: list[Row] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]

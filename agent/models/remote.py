@@ -25,14 +25,14 @@ from agent.errors import (
 from agent.models.adaptation import ModelRequest, adapt, recall, remember
 from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
 from agent.models.failures import (
-    ANOTHER_API,
+    NOT_A_REPLY,
     UNREACHED,
     ErrorInReply,
     Failure,
     Transient,
     read_failure,
 )
-from agent.models.providers import import_in_background, with_price
+from agent.models.providers import import_in_background, with_price, without_folder
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert, unwrapped
 from browser.net.transport import certificates
@@ -46,16 +46,18 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 CONNECT_SECONDS = 10.0
-"""Seconds allowed for connecting to a provider; a slower one counts as down."""
+"""Seconds allowed for connecting to a provider; slower ones count as down."""
 PICTURE_LEFT_OUT = "[A picture belongs here; this model takes none.]"
-_FREE = (ModelUnauthorized, ModelQuota, UsageError)
+_UNBILLED_ERRORS = (ModelUnauthorized, ModelQuota, UsageError)
 """Errors from calls that are certainly not billed."""
-# Raised while reading a malformed reply, since the clients do not validate. Anthropic's library
-# raises the last two for a stream that was cut off.
+# Raised while reading a malformed reply, since the clients do not validate replies. Anthropic's
+# library raises the last two if a stream was cut off.
 _INVALID_REPLY = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RuntimeError)
-_FILTERED = frozenset({"content_filter", "safety", "recitation", "prohibited_content", "refusal"})
-_CUT = frozenset({"length", "max_tokens"})
-"""Names of the reasons for the end of a reply, in lower case."""
+_FILTER_REASONS = frozenset(
+    {"content_filter", "safety", "recitation", "prohibited_content", "refusal"}
+)
+_CUT_REASONS = frozenset({"length", "max_tokens"})
+"""Names of the reasons why a reply ended, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ class Completion:
     """The result of one request: text, calls (name, raw arguments), usage, the model's full name.
 
     `cache_writes` counts input tokens that the provider wrote to its cache; `ended` is the
-    provider's word for why the reply ended; `refused` means that the model declined; `reasoning`
-    holds its thoughts.
+    provider's reason why the reply ended; `refused` means that the model declined; `reasoning`
+    contains its thoughts.
     """
 
     text: str
@@ -90,7 +92,7 @@ class RemoteModel(ABC):
         self.native = endpoint.native
         self.abilities = recall(endpoint)
         self.calls_left: int | None = None
-        """Number of requests that may still be made; None for no limit."""
+        """Number of requests that may still be made (None: no limit)."""
 
     @property
     def sees(self) -> bool:
@@ -114,7 +116,7 @@ class RemoteModel(ABC):
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Reply with an instance of a JSON Schema, if the endpoint supports that."""
+        """Reply with JSON that conforms to a schema, if the endpoint supports that."""
         return await self._answer(ModelRequest(system, messages, schema=schema, max_tokens=longest))
 
     @abstractmethod
@@ -129,9 +131,9 @@ class RemoteModel(ABC):
         return read_failure(error)
 
     async def _answer(self, request: ModelRequest, stream: TextStream | None = None) -> ModelReply:
-        """Make attempts until one succeeds; raises the last attempt's error."""
+        """Try until an attempt succeeds; raises the last attempt's error."""
         endpoint = self.endpoint
-        if endpoint.needs_key and not endpoint.key:  # it would refuse the request
+        if endpoint.needs_key and not endpoint.key:  # it would reject the request
             raise KeyMissing(
                 f"{self.name} needs a key, and {endpoint.key_name} is not set",
                 hint=f"Store it with `research keys set {endpoint.key_name}`, set it in the "
@@ -151,8 +153,12 @@ class RemoteModel(ABC):
         try:
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
         except (Transient, ResearchError) as error:
-            # The reserved price stays counted unless the attempt was certainly free.
-            free = not error.billed if isinstance(error, Transient) else isinstance(error, _FREE)
+            # The reserved price remains counted unless the attempt was certainly free.
+            free = (
+                not error.billed
+                if isinstance(error, Transient)
+                else isinstance(error, _UNBILLED_ERRORS)
+            )
             if budget is not None:
                 budget.failed(billed=not free)
             raise
@@ -171,7 +177,7 @@ class RemoteModel(ABC):
             try:
                 return await self._call(self._adapted(request), stream)
             except (self.library.APITimeoutError, httpx2.TimeoutException) as error:
-                # Not retried: the wait was long, and the next attempt would also time out.
+                # Not retried: the wait was long, and another attempt would also time out.
                 raise ModelUnavailable(
                     f"{self.name} sent nothing for {self.endpoint.patience:g} s",
                     hint="Give a slow model more time with --model-timeout SECONDS.",
@@ -189,7 +195,7 @@ class RemoteModel(ABC):
             remember(self.endpoint, self.abilities)
 
     def _adapted(self, request: ModelRequest) -> ModelRequest:
-        """Leave out of a request what the endpoint does not accept; tools become text."""
+        """Remove from a request what the endpoint does not accept; tools become text."""
         takes = self.abilities
         if request.tools and not takes.tools:
             system = getattr(request.system, "in_text", "") or request.system
@@ -210,18 +216,18 @@ class RemoteModel(ABC):
         """Convert a completion into one text: thoughts, text, then calls as tool tags."""
         ended = completion.ended.lower()
         empty = not completion.text.strip() and not completion.calls
-        if empty and ended in _FILTERED - {"refusal"}:
+        if empty and ended in _FILTER_REASONS - {"refusal"}:
             raise ModelFiltered(f"a content filter of {self.name} stopped the reply ({ended})")
         if completion.refused:
             raise ModelError(
                 f"{self.name} declined to answer: {completion.text}".rstrip(": "),
                 hint="Rephrase the question.",
             )
-        if empty and ended in _CUT:
+        if empty and ended in _CUT_REASONS:
             raise ModelCut(f"{self.name}'s reply reached its length limit before an answer")
         text, thought = unwrapped(completion.text), inert(completion.reasoning.strip())
         if empty and thought and ended in ("stop", "end_turn", "tool_calls"):
-            # Some servers mark the whole reply as reasoning; its end shows that it was complete.
+            # Some servers mark the entire reply as reasoning; its end shows that it was complete.
             text, thought = completion.reasoning, ""
         text = f"<<THINK>>{thought}<</THINK>>\n{text}" if thought else text
         text = with_calls(text, completion.calls)
@@ -235,18 +241,18 @@ class RemoteModel(ABC):
             asked=self.endpoint.model,
             cache_writes=completion.cache_writes,
         )
-        return ModelReply(text, usage, model, cut=ended in _CUT)
+        return ModelReply(text, usage, without_folder(model), cut=ended in _CUT_REASONS)
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """Return arguments for a client from OpenAI's or Anthropic's library; both take the same.
+    """Return arguments for a client of OpenAI's or Anthropic's library; they are the same for both.
 
-    `proxy` is the egress proxy, None for a direct connection. The library's own retries are off,
-    and proxies and certificates from the environment are ignored.
+    `proxy` is the egress proxy, None for a direct connection. The library's retries are off, and
+    proxies and certificates from the environment are ignored.
     """
     secure = not endpoint.base_url.startswith("http:")
     return {
-        # The clients require some key, even for a server that needs none.
+        # The clients require a key, even for a server that does not need one.
         "api_key": endpoint.key or "none",
         "max_retries": 0,
         "timeout": library.Timeout(endpoint.patience, connect=CONNECT_SECONDS),
@@ -267,5 +273,5 @@ async def is_whole_reply(stream: Any) -> bool:
     response = getattr(stream, "response", None)
     content_type = getattr(response, "headers", {}).get("content-type", "")
     if "html" in content_type:
-        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), ANOTHER_API)  # type: ignore[union-attr]
+        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), NOT_A_REPLY)  # type: ignore[union-attr]
     return "json" in content_type

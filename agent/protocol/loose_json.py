@@ -1,4 +1,4 @@
-"""Parses JSON as models write it: in a fence, inside text, or with wrong quotes and commas."""
+"""Parses JSON as models write it: in a code fence, inside text, or with wrong quotes and commas."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _FENCE = re.compile(r"```(?:json)?\s*")
 
 
 def loose_json(text: str) -> Any | None:
-    """Parse a text as JSON, or the object from its first to its last brace; None if both fail."""
+    """Parse `text` as JSON, or the object from its first to its last brace; None if both fail."""
     plain = js.trim(_FENCE.sub("", text))
     start, end = plain.find("{"), plain.rfind("}")
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
         try:
             return json.loads(candidate, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):  # RecursionError: nested too deeply
+        except (ValueError, RecursionError):  # raised for deep nesting
             continue
     return None
 
 
 def loose_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object that follows the thoughts in a text; empty if there is none."""
+    """Parse the JSON object that follows the thoughts in `text`; empty if there is none."""
     value = loose_json(text.rpartition("<</THINK>>")[2])
     return value if isinstance(value, dict) else {}
 
@@ -35,7 +35,7 @@ def repair_object(text: str) -> dict[str, Any] | None:
 
     try:
         value = json_repair.loads(text)
-    except (ValueError, RecursionError):  # RecursionError: nested too deeply
+    except (ValueError, RecursionError):  # raised for deep nesting
         return None
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

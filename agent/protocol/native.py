@@ -1,8 +1,8 @@
 """Native function calls: converts a model's calls to tool tags, and the conversation back.
 
-Whatever the transport, a reply is one text, so that all replies are recorded, replayed and parsed
-in the same way. A model with native function calling gets the conversation in its own form, which
-is generated from that text.
+Whatever the transport, a reply is a single text, so all replies are recorded, replayed and parsed
+in the same way. A model with native function calling gets the conversation in its native format,
+which is generated from that text.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from agent.types import Image, Message
 
-_RESULT = "\n[Tool result for "
-_ABOVE = "(given with the first result)"
-_BARE = "input"
+_RESULT_HEADER = "\n[Tool result for "
+_SHARED_RESULT_NOTE = "(given with the first result)"
+_DEFAULT_FIELD = "input"
 """The field for a parameter that is not a JSON object, if the tool is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
-    """A call in native form; its id is derived from its position in the conversation."""
+    """A call in native format; its id is derived from its position in the conversation."""
 
     # Nine letters and digits: Mistral's API accepts no other length.
     id: str
@@ -38,7 +38,7 @@ class NativeCall:
 
 @dataclass(frozen=True, slots=True)
 class NativeTurn:
-    """A message in native form: a text with calls, or call results (id, text)."""
+    """A message in native format: text with calls, or call results (id, text)."""
 
     role: str
     text: str
@@ -48,7 +48,7 @@ class NativeTurn:
 
 
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
-    """Append calls (name, raw arguments) to a reply's text as tool tags."""
+    """Append calls, given as (name, raw arguments), to a reply's text as tool tags."""
     lines = [text] if text else []
     for name, arguments in calls:
         called, raw = _called(tool_name(name), arguments)
@@ -67,9 +67,9 @@ def _called(name: str, arguments: str) -> tuple[str, str]:
 
 
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
-    """Convert a conversation to native form; without `tools` the texts stay as they are.
+    """Convert a conversation to native format; without `tools`, the text is unchanged.
 
-    The results of a turn's calls are in the message after it; calls without results stay text.
+    The results of a turn's calls are in the message after it; calls without results remain text.
     Tools that are not functions are called through CALL_TOOL.
     """
     fields = _first_fields(tools)
@@ -79,7 +79,7 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
         if not tools:
             turns.append(NativeTurn(message.role, message.content, message.images))
         elif message.role == "user":
-            turns.append(_answered(message, waiting))
+            turns.append(_split_results(message, waiting))
             waiting = ()
         else:
             answered = index + 1 < len(messages) and messages[index + 1].role == "user"
@@ -92,7 +92,10 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
 def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return each tool's first field, which takes a parameter that is not a JSON object."""
     functions = [tool["function"] for tool in tools]
-    return {f["name"]: next(iter(f["parameters"].get("properties", {})), _BARE) for f in functions}
+    return {
+        f["name"]: next(iter(f["parameters"].get("properties", {})), _DEFAULT_FIELD)
+        for f in functions
+    }
 
 
 def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall, ...]:
@@ -100,7 +103,7 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
     for number, call in enumerate(parse(text).calls):
         arguments = loose_object(call.param) if call.param.startswith("{") else {}
         if not arguments and call.param:
-            arguments = {fields.get(call.name, _BARE): call.param}
+            arguments = {fields.get(call.name, _DEFAULT_FIELD): call.param}
         name = call.name
         if name not in fields and CALL_TOOL in fields:
             name, arguments = CALL_TOOL, {"name": name, "arguments": call.param}
@@ -108,17 +111,17 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
     return tuple(calls)
 
 
-def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
+def _split_results(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
     """Split a message into call results.
 
-    If the message was cut to fit the window, the first call gets the whole text.
+    If the message was cut to fit the window, the first call gets the entire text.
     """
     if not calls:
         return NativeTurn("user", message.content, message.images)
-    before, *results = f"\n{message.content}".split(_RESULT)
+    before, *results = f"\n{message.content}".split(_RESULT_HEADER)
     sections = [before] if before.strip() else []
-    sections += [f"{_RESULT}{result}" for result in results]
+    sections += [f"{_RESULT_HEADER}{result}" for result in results]
     if len(sections) != len(calls):
-        sections = [message.content, *[_ABOVE] * (len(calls) - 1)]
+        sections = [message.content, *[_SHARED_RESULT_NOTE] * (len(calls) - 1)]
     rows = [(call.id, section.strip()) for call, section in zip(calls, sections, strict=True)]
     return NativeTurn("user", "", message.images, results=tuple(rows))

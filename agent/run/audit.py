@@ -44,7 +44,7 @@ _RANKED_PASSAGES: Final = 60
 """Number of passages searched for the nearest one on another page; the cited page's passages rank
 first.
 """
-_FIRST_CHARS: Final = 24
+_CLAIM_PREFIX_CHARS: Final = 24
 """Number of characters of a claim used to find its paragraph; citation markers come after them."""
 
 
@@ -59,7 +59,7 @@ async def audit(
 ) -> Report:
     """Audit a draft; `flags` are those of `research`, `service` overrides addresses of `SERVICES`.
 
-    Raises `UsageError` for a draft that cannot be read, or whose citations cannot be looked up.
+    Raises `UsageError` if the draft cannot be read, or none of its citations can be looked up.
     """
     draft = read_draft(path, bibliography)
     arguments: dict[str, Any] = {**flags, "model": model, "memory": False}
@@ -113,7 +113,7 @@ class Audit(Run):
             checked = await asyncio.to_thread(check_answer, text, evidence, judge)
         checked = _with_other_pages(checked, await self._find_elsewhere(judge, checked), evidence)
 
-        # Make the report.
+        # Build the report.
         numbers = {source.url: source.n for source in checked.sources}
         for reference, checked_reference in references.items():
             checked_reference.source = numbers.get(checker.places.get(reference, ""))
@@ -224,7 +224,7 @@ def _paragraphs_of(claims: Iterable[str], text: str) -> str:
 
     The judge needs them to know what “he” and “it” mean.
     """
-    beginnings = [claim[:_FIRST_CHARS] for claim in claims]
+    beginnings = [claim[:_CLAIM_PREFIX_CHARS] for claim in claims]
     kept: dict[str, None] = {}
     heading = ""
     for part in text.split("\n\n"):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from browser.types import Page
 
 
-READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
+READABLE_FORMATS: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
@@ -64,7 +64,7 @@ _BIB_FIELD = re.compile(
     r'|"([^"]*)"|([^,}\n]*))'
 )
 _TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
-_NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
+_NON_ENTRY_TYPES: Final = frozenset({"comment", "preamble", "string"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Draft:
 def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
     """Read a draft; `bibliography` is the BibTeX file for its `[@key]` references.
 
-    Raises `UsageError` for a file that cannot be read, or whose citations cannot be looked up.
+    Raises `UsageError` if the file cannot be read, or none of its citations can be looked up.
     """
     bib = list(_bib_entries(_text(bibliography))) if bibliography else []
     if path.suffix.lower() == ".bib":
@@ -138,14 +138,14 @@ def _markdown(path: Path) -> str:
     try:
         body, place = path.read_bytes(), f"file:///{quote(path.name)}"
         if sniff(body, "", place) == "html":
-            return _whole_page(body, place)
+            return _full_page_markdown(body, place)
         document = extract_body(body, "", place)
     except (OSError, ExtractError) as error:
-        raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
+        raise UsageError(f"cannot read {path}: {error}", hint=READABLE_FORMATS) from error
     return document.markdown or document.text
 
 
-def _whole_page(body: bytes, place: str) -> str:
+def _full_page_markdown(body: bytes, place: str) -> str:
     """Convert an HTML draft to Markdown, including everything around the article."""
     root = parse_html(body)
     strip_hidden(root)
@@ -161,15 +161,15 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
+        raise UsageError(f"cannot read {path}: {error}", hint=READABLE_FORMATS) from error
 
 
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
-    """Split a text into its body and its references: those listed, then the links in the body.
+    """Split a draft into its body and its references: those listed, then the links in the body.
 
     A line that begins with `[1]` or `[^1]:` and contains an address or a DOI starts a reference,
-    which ends before the next one or at a blank line. In a text with numbered markers, each item of
-    its last list is a reference too.
+    which ends before the next one or at a blank line. In a draft with numbered markers, each item
+    of its last list is a reference too.
     """
     lines = text.splitlines(keepends=True)
     list_start = _find_last_list(lines) if _NUMBERED.search(text) else len(lines)
@@ -210,7 +210,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
 
 
 def _find_last_list(lines: Sequence[str]) -> int:
-    """Find where the list at the end of a text begins: after the last heading, or at the end.
+    """Find where the list at the end of a draft begins: after the last heading, or at the end.
 
     Returns the number of its first line, or the number of lines if there is no list.
     """
@@ -234,7 +234,7 @@ def _bib_entries(text: str) -> Iterator[DraftReference]:
     entries = list(_BIB_ENTRY.finditer(text))
     ends = [entry.start() for entry in entries[1:]] + [len(text)]
     for entry, end in zip(entries, ends, strict=True):
-        if entry[1].lower() in _NO_ENTRY:
+        if entry[1].lower() in _NON_ENTRY_TYPES:
             continue
         fields: dict[str, str] = {}
         for match in _BIB_FIELD.finditer(text, entry.end(), end):
@@ -293,7 +293,7 @@ class ReferenceChecker:
     web: Web
     services: Mapping[str, str]
     places: dict[DraftReference, str] = field(default_factory=dict)
-    """The source address of each reference whose page was read."""
+    """The source address of each reference with a page that was read."""
     _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from browser.net.local_files import LocalFiles
     from browser.types import Page
 
-_PAGES: Final = frozenset({"http", "browser", "file"})
+_READABLE_VIA: Final = frozenset({"http", "browser", "file"})
 """Sources that can be read again, by `via`."""
 
 
@@ -46,7 +46,7 @@ class EarlierReport:
     files: LocalFiles | None = None
 
     def saved(self, source: ReportSource) -> Source | None:
-        """Return a source as it was read at the time; None if its text was not saved."""
+        """Return the source as saved by the earlier run; None if its text was not saved."""
         return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
 
     def quotes(self, sentence: Sentence, source: ReportSource) -> list[str]:
@@ -55,7 +55,7 @@ class EarlierReport:
         return supporting_quotes(sentence.text, source.quotes, judged)
 
     def saved_page(self, source: ReportSource) -> Page | None:
-        """Return the page of a source as it was read at the time; None if it was not saved."""
+        """Return the page of a source as saved by the earlier run; None if it was not saved."""
         return self.record.page(source.url, source.sha256) if self.record else None
 
 
@@ -93,4 +93,4 @@ def quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
     if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
         return []
     cited = [source for source in report.sources if source.n in sentence.citations]
-    return [source for source in cited if source.via in _PAGES and source.quotes]
+    return [source for source in cited if source.via in _READABLE_VIA and source.quotes]

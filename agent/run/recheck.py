@@ -47,7 +47,7 @@ PASSAGES_JUDGED: Final = 4
 """Passages of the changed page that the judge is shown for each claim: those most like it."""
 PASSAGES_IN_PLACE: Final = 2
 """Passages shown because the old words were there: a rewording may share no word with the claim."""
-_ORDER: Final[dict[CheckState, int]] = {
+_STATE_PRECEDENCE: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
     "moved": 2,
@@ -128,14 +128,14 @@ class Recheck(Run):
             reason = "it was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence, self._pages[source.n]) for source in quoted]
-        return min(found, key=lambda one: _ORDER[one.state])
+        return min(found, key=lambda one: _STATE_PRECEDENCE[one.state])
 
     def _check_on(self, sentence: Sentence, page: PageNow) -> RecheckedSentence:
         """Determine what happened to a sentence's words on one of its pages."""
         claim, then = sentence.text, page.then
         quotes = self._earlier.quotes(sentence, then)
         rows = [(words, self._on_page(claim, words, page)) for words in quotes]
-        words, now = min(rows, key=lambda row: -_ORDER[row[1].state])
+        words, now = min(rows, key=lambda row: -_STATE_PRECEDENCE[row[1].state])
         if now.state in ("changed", "gone", "not_checked"):
             for other in (*page.others, *self._read_sources(page.source)):
                 if compare_words(claim, words, (), other.passages).state == "stands":
@@ -157,7 +157,7 @@ class Recheck(Run):
         return WordsNow("not_checked", words, reason=f"the page could not be read: {page.why}")
 
     def _read_sources(self, but: Source | None) -> list[Source]:
-        """Return the report's other pages as they are today."""
+        """Return today's versions of the report's other pages."""
         found = (page.source for page in self._pages.values())
         return [source for source in found if source is not None and source is not but]
 
@@ -277,7 +277,7 @@ class Recheck(Run):
         return report
 
     def _keep(self, then: ReportSource) -> Source | None:
-        """Copy a source from the earlier run as it was saved then."""
+        """Copy a source as saved by the earlier run."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
 
