@@ -170,11 +170,16 @@ def content_blocks(
     if not content:
         return blocks
     framed = [block for block in blocks if block.frame is not None]
-    scale.leave_out("navigation, comments or similar", [b for b in framed if b.is_prose])
+    scale.leave_out("navigation, comments or similar", _weights(b for b in framed if b.is_prose))
     homes = {block.frame: block.frame.getparent() for block in framed if block.frame is not None}
     chosen, dropped = _choose(content, homes, root, meta, scale)
-    scale.leave_out(OUTSIDE, [*dropped, *_framed_content(blocks, chosen, homes)])
+    scale.leave_out(OUTSIDE, _weights([*dropped, *_framed_content(blocks, chosen, homes)]))
     return chosen
+
+
+def _weights(blocks: Iterable[Block]) -> list[tuple[str, int]]:
+    """The kind and number of words of each block that is not navigation."""
+    return [(block.kind, block.words) for block in blocks if block.words and not block.is_linky]
 
 
 def _choose(
