@@ -361,7 +361,7 @@ class _Body:
                 kept[n] = not self._blocks[n].is_linky
 
     def _keep_photo_story(self, kept: list[bool]) -> None:
-        """Keep captions if they have more than half as many words as the text (on 1 of 15 pages)."""
+        """Keep captions if they have over half as many words as the text (on 1 of 15 pages)."""
         captions = [n for n, b in enumerate(self._blocks) if _is_caption(b) and not b.is_linky]
         words = sum(self._words[n] for n in captions)
         text = sum(self._words[n] for n, keep in enumerate(kept) if keep and n not in captions)
