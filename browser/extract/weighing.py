@@ -38,7 +38,7 @@ HIDDEN = "hidden"
 LEFT_OUT = "left out as "
 """The beginning of each note about what was left out."""
 OUTSIDE = "outside the main content"
-"""The reason given for leaving out blocks beside an article or a thread; always noted."""
+"""The reason given for leaving out blocks next to an article or a thread; always noted."""
 MIN_NOTED_WORDS = 100
 """In words; frames and hidden text are noted if longer than this and longer than the kept text."""
 _REMEDY = "; opening the page in the browser shows them"
