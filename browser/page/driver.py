@@ -310,10 +310,13 @@ class PageDriver:
         """Perform an action on the page as a whole and report what changed."""
         before = await self._begin_action(None)
         self._acted_frame = None
-        # Start watching for changes; with a ref, finding its element already does.
         async with within(ACT_SECONDS, did):
-            await injected.call(self.page.main_frame, "arm")
+            await self.watch()
         return await self.observe(did, before, perform, moving=moving)
+
+    async def watch(self) -> None:
+        """Watch the page for changes from now on; finding a ref's element does so too."""
+        await injected.call(self.page.main_frame, "arm")
 
     async def _begin_action(self, dialog: str | None) -> View:
         self.check_alive()

@@ -238,8 +238,8 @@ async def control_state(target: Target) -> ControlState:
     return state
 
 
-async def related(target: Target, function: Literal["fieldIn", "drawnFor"]) -> Target:
-    """Find the field inside a wrapper, or the list that a page draws for a hidden select.
+async def related(target: Target, function: Literal["fieldIn", "openedIn", "drawnFor"]) -> Target:
+    """Find the field inside a wrapper or opened in a cell, or the list drawn for a hidden select.
 
     Returns the target itself if there is none.
     """

@@ -83,7 +83,8 @@ const SOURCE_LIMIT = 6000, SCRIPTS_LIMIT = 300000; // characters
 
 const sourcesOf = (target) => {
   const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');
-  return [...pressListeners(target), ...handlers].map((listener) => {
+  const byJquery = jqueryHandlers(target).filter(({ selector }) => !selector).map(({ handler }) => handler);
+  return [...pressListeners(target), ...handlers, ...byJquery].map((listener) => {
     const bound = typeof listener === 'function' ? listener : listener?.handleEvent;
     const call = boundFrom.get(bound) ?? bound;
     return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, SOURCE_LIMIT) : '';
@@ -100,6 +101,7 @@ const namedSelectors = (source) => {
 
 const selectorsOf = (target, sources) => {
   const found = new Set(jqueryHandlers(target).map((handler) => handler.selector).filter(Boolean));
+  if (target.classList?.contains('ui-sortable')) found.add('.ui-sortable-handle'); // jQuery UI marks what it moves
   for (const source of sources) {
     const compared = ASKED_OF.filter(([asked]) => asked.test(source)).map(([, toSelector]) => [COMPARED, toSelector]);
     for (const [pattern, toSelector] of /** @type {any[]} */ ([...DELEGATION_PATTERNS, ...compared])) {

@@ -236,7 +236,7 @@ class Walk {
     let why = visible ? actionable(element, role, style, cursor, outer.cursor, this.delegated) : '';
     if (visible && !why && (this.hovered.has(element) || hoverable(element))) why = 'hover';
     if (!why) {
-      if (EMPTY_BOX_TAGS.has(tag)) this.box(element, style, outer.look);
+      if (visible && !look.gone && look.opacity > TRANSPARENT && EMPTY_BOX_TAGS.has(tag)) this.box(element, style, outer.look.back);
       if (tag !== 'PROGRESS' && tag !== 'METER') return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     }
     const said = CONTROLS_WITHOUT_CONTENT.has(tag) ? undefined : shortText(element, TEXT_COMPARED), text = said && HAS_WORDS.test(said) ? said : '';
@@ -364,9 +364,9 @@ class Walk {
     }
   }
 
-  box(element, style, look) {
+  box(element, style, back) {
     if (refOf.has(element.parentElement)) return; // it is part of a control
-    const description = boxOf(element, style, look.back);
+    const description = boxOf(element, style, back);
     if (description) this.lines.picture(description);
   }
 
