@@ -267,6 +267,8 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     stems = [content_words(line.text) for line in lines]
     query_terms = content_words(text)
     ranked = [number for number, _ in BM25(stems).best(query_terms, FIND_LINES)]
+    if exact:  # lines that have only some of the words would bury it
+        ranked = [i for i in ranked if set(query_terms) <= set(stems[i])]
     exact_rows = [n for i in exact for n in _repeated_row(lines, i)]
     hits = list(dict.fromkeys(exact_rows + by_role + ranked))
     if not hits:

@@ -255,3 +255,11 @@ async def test_a_ref_of_a_row_that_a_reload_removed_is_not_given_to_another(show
     after = await tab.snapshot()
     assert bo not in after.refs
     assert f"Cy [{cy} button: Remove]" in after.text
+
+
+async def test_refs_are_not_passed_on_to_another_frame_with_the_same_page(show):
+    run = '''srcdoc="<button onclick=&quot;this.textContent = '{}'&quot;>Run</button>"'''
+    tab = await show(f"""<button onclick="a.hidden = true; b.hidden = false">Next</button>
+        <iframe id=a {run.format("first")}></iframe><iframe id=b hidden {run.format("second")}></iframe>""")
+    await tab.click(ref(await tab.snapshot(), "button Next"))
+    assert "second" in (await tab.click(ref(await tab.snapshot(), "button Run"))).changes
