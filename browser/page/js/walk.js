@@ -51,6 +51,7 @@ class Walk {
   run(root) {
     const above = [];
     for (let at = composedParent(root); at && at !== document.documentElement; at = composedParent(at)) above.unshift(at);
+    for (const at of [document.scrollingElement, ...above]) if (at && (at.scrollTop || scrolledTo.has(at))) noteScroll(at);
     const look = above.reduce((outer, at) => lookInside(at, getComputedStyle(at), outer), rootLook());
     // Nodes to visit, each followed by its context, which is the same for all children of an element.
     /** @type {any[]} */
@@ -149,6 +150,7 @@ class Walk {
     if (block) leave.push(() => this.boundary());
     const scrolls = visible ? scrollsOf(element, overflow) : '';
     if (scrolls) {
+      noteScroll(element);
       const ref = register(element);
       this.shown.push({ element, ref });
       this.lines.piece({ r: ref, k: 'scroller', a: scrolls });
