@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
 LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
-# Pixels past the middle of a drop target, in the direction of the drag: sortable lists insert before
-# or after it accordingly.
+# Pixels past the middle of a drop target, in the direction of the drag; sortable lists insert
+# before or after it accordingly.
 DROP_OFFSET = 2
 MAX_RESULT_CHARS = 4_000  # of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
@@ -351,12 +351,9 @@ class Tab:
                 await user_input.append(target, text, before["kind"])
             else:
                 await user_input.fill(target, text, before)
-            if before["kind"] == "keys":  # a grid's cell opens a field and may lose the first keys
+            if before["kind"] == "keys" and not append:
                 await self.driver.settle()
-                target = await user_input.related(target, "openedIn")
-                before = await user_input.control_state(target)
-                if before["text"] is not None and before["text"] != text and not instead:
-                    await user_input.fill(target, text, before)
+                target, before = await user_input.complete_in_cell(target, text, before)
             replaced = not (append or instead)
             problem = await controls.check_typed(
                 self.driver, target, before, text, replaced=replaced, instead=instead

@@ -247,6 +247,24 @@ async def related(target: Target, function: Literal["fieldIn", "openedIn", "draw
     return replace(target, element=element) if element else target
 
 
+async def complete_in_cell(
+    target: Target, text: str, before: ControlState
+) -> tuple[Target, ControlState]:
+    """Fill the field that a grid's cell opened when a key was typed, if it lost the first keys.
+
+    Returns the field and its state, or the arguments if the cell opened none.
+    """
+    with suppress(PlaywrightError):  # the keys may have led to another page
+        field = await related(target, "openedIn")
+        state = await control_state(field)
+        if state["text"] is None:
+            return target, before
+        if state["text"] != text:
+            await fill(field, text, state)
+        return field, state
+    return target, before
+
+
 async def fill(target: Target, text: str, before: ControlState) -> None:
     """Replace a field's content with `text`, key by key if it is short; `before` is its state."""
     element, kind = target.element, before["kind"]
