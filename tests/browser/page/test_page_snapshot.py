@@ -112,9 +112,11 @@ async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):
 async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
     tab = await show("""<button class="icon-trash" data-id="7"></button><button><svg><use href="#pencil"/></svg></button>
         <button><img src="/i/star.png"></button><button><span class="mdi mdi-gear" style="padding:4px"></span></button>
+        <button class="inline-flex p-2 hover:bg-red" data-state=closed><svg class="lucide lucide-save h-4 w-4"></svg></button>
         <button>\uf1f8</button>""")
     text = (await tab.snapshot()).text
-    assert "icon mdi mdi-gear" in text
+    assert "icon mdi-gear" in text
+    assert "(icon lucide-save)" in text  # without what only styles it
     assert "\uf1f8" not in text  # a character of an icon font
     assert "icon-trash" in text
     assert "id=7" in text
