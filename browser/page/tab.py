@@ -658,9 +658,11 @@ class Tab:
     async def _shows(self, matches: Callable[[str], bool]) -> bool:
         """Whether the page now shows a match; False if the page is too busy to be looked at."""
         try:
-            return matches((await self.driver.look()).visible_text())
+            view = await self.driver.look()
         except DeadlineExceeded:
             return False
+        self.driver.keep_flashes(view)
+        return matches(view.visible_text())
 
     async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
         """Wait until a snapshot would show the text, or a match for a `/pattern/`.

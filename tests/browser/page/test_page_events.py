@@ -90,7 +90,8 @@ async def test_lights_that_flashed_are_told_in_their_order(show):
     a, b, c = (ref(snapshot, f"clickable (#{name}") for name in "abc")
     await tab.page.evaluate("setTimeout(() => s.onclick(), 400)")
     waited = await tab.wait_for("Over")
-    assert re.findall(r"\[(e\d+)\]", "".join(waited.events)) == [c, a, c, b]
+    order = re.findall(r"\[(e\d+)\]", "".join(waited.events))
+    assert [light for light in order if light in (a, b, c)] == [c, a, c, b]
     await tab.page.evaluate("s.textContent = 'Start'")
     snapshot = await tab.snapshot()
     outcomes = [await tab.click(ref(snapshot, "button Start")), await tab.wait_for("Over")]

@@ -35,7 +35,7 @@ async def test_drag_moves_by_offset_and_onto_an_element(show):
 
 async def test_items_that_jquery_ui_sorts_are_dragged_past_the_middle_of_another(show):
     item = "<li class=ui-sortable-handle>"
-    tab = await show(f"""<ul id=u class=ui-sortable>{item}one{item}two{item}three</ul><p id=p></p><script>
+    tab = await show(f"""<ul id=u class=ui-sortable style="user-select:none">{item}one{item}two{item}three</ul><p id=p></p><script>
         u.addEventListener('mousedown', () => 1);
         addEventListener('mouseup', e => {{ const {{ top, height }} = e.target.getBoundingClientRect();
           p.textContent = (e.clientY < top + height / 2 ? 'before ' : 'after ') + e.target.textContent }})</script>""")

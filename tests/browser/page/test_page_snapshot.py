@@ -116,7 +116,7 @@ async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
         <button>\uf1f8</button>""")
     text = (await tab.snapshot()).text
     assert "icon mdi-gear" in text
-    assert "(icon lucide-save)" in text  # without what only styles it
+    assert "(icon lucide-save colour" in text  # without what only styles it
     assert "\uf1f8" not in text  # a character of an icon font
     assert "icon-trash" in text
     assert "id=7" in text
