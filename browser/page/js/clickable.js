@@ -117,6 +117,8 @@ const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
 // A listener that compares the target's text is meant for elements with their own text.
 const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
+// A comparison of the target with one element, mostly the owner itself: a press beside a dialog closes it.
+const ASKS_ITSELF = /\w+\.target\s*[!=]==?\s*[\w.$]+(?![\w.$[(])|[\w.$]+\s*[!=]==?\s*\w+\.target\b(?!\s*[.[(])/g;
 // A listener at the root that looks up its target in its own data: its source does not show the intended elements.
 const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 
@@ -136,7 +138,7 @@ const delegatedTargets = () => {
     if (isRoot(owner)) {
       if (!selectors.length && sources.some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
     } else if ((!selectors.length || sources.some((source) => ASKS_WORDS.test(source))) && !isFrameworkRoot(owner, pressListeners(owner))) {
-      if (sources.some((source) => /(?<!current)target\b/i.test(source))) addLeaves(owner, targets);
+      if (sources.some((source) => /(?<!current)target\b/i.test(source.replace(ASKS_ITSELF, '')))) addLeaves(owner, targets);
     }
   }
   return targets;

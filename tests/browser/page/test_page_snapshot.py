@@ -42,9 +42,12 @@ async def test_what_only_a_listener_makes_clickable_gets_a_ref(show):
     tab = await show("""
         <span id=s>spanned</span> <div id=d style="width:9px;height:9px;background:teal" class=dot></div>
         <svg width=20 height=20><circle id=c cx=9 cy=9 r=8 fill=red></circle></svg>
-        <script>for (const id of 'sdc') document.getElementById(id).addEventListener('click', () => 1)</script>""")
+        <div id=layer><p>Plain</p><p>words</p></div>
+        <script>for (const id of 'sdc') document.getElementById(id).addEventListener('click', () => 1);
+        layer.addEventListener('click', (e) => { if (e.target === layer) layer.remove() })</script>""")
     snapshot = await tab.snapshot()
     assert ref(snapshot, "clickable spanned")
+    assert "clickable: Plain" not in snapshot.text  # a press beside it is meant
     assert "dot" in snapshot.text
     assert "teal" in snapshot.text
     assert "red" in snapshot.text
