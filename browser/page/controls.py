@@ -212,8 +212,8 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         problem = await click(option)
         await driver.settle()
         if not problem and not role.startswith("menuitem"):  # a menu item acts and has no value
-            names = (value, options[found[0]])
-            problem = await _check_chosen(driver, target, option, names, before)
+            either = (value, options[found[0]])
+            problem = await _check_chosen(driver, target, option, either, before)
     with suppress(PlaywrightError):  # the choice may have opened another page
         # A multiple-choice list stays open.
         if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
