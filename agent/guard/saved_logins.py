@@ -63,7 +63,7 @@ class SavedLogins:
         """Return a saved session; raises `UsageError` if there is none with that name."""
         if name not in self._keys.rows():
             hint = f"`research login {name} https://…` saves one; `research login list` shows them."
-            raise UsageError(f"no login is saved as {name!r}", hint=hint)
+            raise UsageError(f"no saved login named {name!r}", hint=hint)
         return self._row(name)
 
     def origins(self, names: Sequence[str]) -> dict[str, str]:

@@ -80,7 +80,7 @@ def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
     ("command", "said"),
     [
         (("add", " ", "echo"), "a server needs a name"),
-        (("add", "z", "ftp://x/"), "A URL begins with https://"),
+        (("add", "z", "ftp://x/"), "The URL must begin with https://"),
         (("config", "claude", "--no-such-flag"), "No such option"),
     ],
 )
