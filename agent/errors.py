@@ -183,7 +183,7 @@ class PlanRefused(ResearchError):
     """The user did not approve the plan of a run."""
 
     exit_code = 5
-    hint = "Run it again and edit the plan, or leave out --plan."
+    hint = "Run it again and edit the plan, or omit --plan."
 
 
 class NobodyToApprove(UsageError):
@@ -195,7 +195,7 @@ class NobodyToApprove(UsageError):
     )
 
     def __init__(self) -> None:
-        super().__init__("the plan cannot be approved: no user can be asked here")
+        super().__init__("the plan cannot be approved: there is no user to ask")
 
 
 class NotSent(ResearchError):

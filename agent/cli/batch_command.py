@@ -147,7 +147,7 @@ async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str
                 spent += sum(job.usd for job in jobs if job.id not in running)
                 view.show(jobs, spent)
                 if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
-                    stopped = f"the batch budget of {format_usd(budget)} has been spent"
+                    stopped = f"the batch budget of {format_usd(budget)} is used up"
                 if all(job.state in ENDED for job in jobs):
                     return stopped
                 await wait_for_first(interrupted.wait(), worker.cut_off(), seconds=_POLL_S)

@@ -41,7 +41,7 @@ class Format:
     read_by: str = ""
 
 
-_READING = "the report for reading; the HTML is self-contained and has no scripts"
+_READING = "the report as a readable page; the HTML is self-contained and has no scripts"
 _SOURCES = (
     "the answer's sources: `@article` or `@inproceedings` with DOI, volume and pages if the source"
     " names its journal or conference, otherwise `@misc`; quotes from paged documents include the"
@@ -64,7 +64,7 @@ FORMATS = {
     ".csv": Format(
         "data_csv:render_csv",
         Content.DATA,
-        "the data of `--schema`, one row per item, with the cited URLs; no cell can run as a"
+        "the data from `--schema`, one row per item, with the cited URLs; no cell can run as a"
         " formula",
         "spreadsheets",
     ),
@@ -96,8 +96,8 @@ FORMATS = {
         "web_archive:render_warc",
         Content.ARCHIVE,
         "the pages as they were read: HTTP responses with status and headers (no cookies) as"
-        " `response`, live pages and pictures as `resource`, texts as `conversion`, repeated"
-        " content as `revisit`",
+        " `response`, live pages and images as `resource`, extracted text as `conversion`,"
+        " repeated content as `revisit`",
         "web archive tools",
     ),
     ".zip": Format(

@@ -103,7 +103,9 @@ class SavedLogins:
         row, key = self.find(name), self._keys.value(name)
         hint = f"Save it again: research login {name} {row.origin}"
         if key is None:
-            raise UsageError(f"the key of the login {name!r} is not in the secret store", hint=hint)
+            raise UsageError(
+                f"the key for the login {name!r} is not in the secret store", hint=hint
+            )
         try:
             sealed = self._file(name).read_bytes()
             nonce, text = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]

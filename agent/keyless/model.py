@@ -202,7 +202,7 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
     first = rankings[0]
     names = {n for n in first.question.names if not first.question.text.startswith(n)}
     missing = names.intersection(*map(first.missing_words, closest))
-    without = f"; none says {' or '.join(sorted(missing))}" if missing and not task else ""
+    without = f"; none mentions {' or '.join(sorted(missing))}" if missing and not task else ""
     ids = "".join(dict.fromkeys(f"[{c.passage.id}]" for c in closest))
     return f"{message}The closest passages may not answer the question{without}. {ids}"
 

@@ -278,7 +278,7 @@ async def open_servers(
         if connect or server.allowed() is not None:
             opened.append(server)
         else:
-            reason = "was never connected: run `research mcp test`"
+            reason = "has never been connected: run `research mcp test`"
             found.diagnostics.append(f"{server.server.name} {reason}")
             await server.connection.close()
     try:

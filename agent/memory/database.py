@@ -369,10 +369,10 @@ _READ_ONLY = "The file or its folder cannot be written: choose another one with 
 _HINTS = {
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,
-    "is full": "Free some disk space; what was remembered before is intact.",
+    "is full": "Free some disk space; existing memories are intact.",
     "readonly": _READ_ONLY,
     "unable to open": _READ_ONLY,
-    "no such column": "The database belongs to another program: set another with --data-dir.",
+    "no such column": "The database belongs to another program: use another --data-dir.",
     "connection": "Is the server running, and is RESEARCH_MEMORY_URL correct?",
 }
 """Hints, by words in the messages of SQLite and libpq."""

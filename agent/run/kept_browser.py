@@ -63,7 +63,7 @@ def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]
         try:
             line = stream.readline(MAX_LINE)
         except TimeoutError as error:
-            why = f"the browser session gave no answer within {CALL_SECONDS:g} s"
+            why = f"the browser session did not respond within {CALL_SECONDS:g} s"
             raise UsageError(why, hint="`research browser close` ends it.") from error
     if not line:
         raise UsageError("the browser session ended", hint=f"Its log: {folder / LOG}")
@@ -120,7 +120,7 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
     if sys.platform == "win32":
         raise UsageError(
             "a browser session needs Unix sockets, which Python does not support on Windows",
-            hint="Use `research mcp` there.",
+            hint="Use `research mcp` instead.",
         )
     settings = load_options(dict(options), config=True)  # of this session, as it was started
     used = asyncio.Event()

@@ -91,7 +91,7 @@ class RunRecord:
         for event in self.events:
             self._by_type[event.type].append(event)
         if not self.events_of("run.started"):
-            raise JournalError(f"{folder.id} never began")
+            raise JournalError(f"{folder.id} was never started")
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:

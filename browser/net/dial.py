@@ -74,7 +74,7 @@ class SystemResolver:
         except TimeoutError as error:
             raise ConnectFailed(f"no name server answered for {host}") from error
         except (OSError, UnicodeError) as error:
-            raise NameUnknown(f"the name {host} is unknown: {error}") from error
+            raise NameUnknown(f"the host name {host} is unknown: {error}") from error
         return tuple(dict.fromkeys(ip_address(text.partition("%")[0]) for text in found))
 
 
@@ -160,7 +160,7 @@ def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.so
             # its bytes may be consumed here.
             byte = connection.recv(1)
             if not byte:
-                raise ConnectionAbortedError("the egress closed the connection")
+                raise ConnectionAbortedError("the egress proxy closed the connection")
             head += byte
     except OSError as error:
         connection.close()

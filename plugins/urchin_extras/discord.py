@@ -141,7 +141,7 @@ class Discord(Channel):
     def _ended(self, code: int | None) -> None:
         if code in _FINAL:
             raise UsageError(
-                f"Discord rejects the bot: {_FINAL[code]}", hint="See docs/channels.md."
+                f"Discord rejected the bot: {_FINAL[code]}", hint="See docs/channels.md."
             )
         if code in _NEW_SESSION:
             self._forget()

@@ -67,7 +67,7 @@ def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
     except (ValueError, rfc3161.VerificationError) as error:
         _, told, reason = str(error).partition(_REASON)
         why = reason.partition('"')[0] if told else str(error).partition(": ErrorStack")[0]
-        raise TimestampInvalid(f"the timestamp does not hold: {why}") from error
+        raise TimestampInvalid(f"the timestamp is not valid: {why}") from error
     return Stamp(info.gen_time, _signer(reply.signed_data))
 
 

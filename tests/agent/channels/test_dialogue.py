@@ -42,7 +42,7 @@ def test_a_long_answer_is_cut_at_sentences_and_a_longer_one_is_a_file() -> None:
     pieces, more = split_answer(text, 300)
     assert more
     assert len(pieces) <= 3
-    assert pieces[-1].endswith("in the file.")
+    assert pieces[-1].endswith("in the attached file.")
 
 
 def test_markdown_comes_as_plain_text() -> None:

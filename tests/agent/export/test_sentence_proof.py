@@ -93,7 +93,7 @@ def test_a_sentence_that_does_not_stand_in_the_texts_is_no_proof_though_all_hash
         }
 
     whats = [flaw.what for flaw in verify_proof(rewritten(proof, forge)).flaws]
-    assert "the sentence does not appear word for word in the saved texts" in whats
+    assert "the sentence does not appear word for word in the saved pages" in whats
 
 
 def test_the_commands_export_stamp_and_verify(run, web, site, script, tmp_path):

@@ -90,7 +90,7 @@ async def test_a_cited_page_that_does_not_say_so_is_no_primary_source(asked, web
     web.report = "Annual report. Nothing about ladders this year."
     [sentence] = (await asked(challenge=True)).sentences
     assert (sentence.secondary_to, sentence.primary) == (f"{web.other}/report", None)
-    assert "does not say this in these words" in sentence.reason
+    assert "does not contain this wording" in sentence.reason
 
 
 async def test_no_citation_is_followed_where_it_is_not_asked_for(asked, web):

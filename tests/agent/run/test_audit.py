@@ -169,7 +169,7 @@ async def test_dois_are_known_retracted_or_another_work(audited):
     assert [reference.wrong for reference in report.references] == [
         [],
         ["it was retracted"],
-        ["not its authors: Lund (Brask)"],
+        ["its authors are Brask, not Lund"],
         ["the DOI 10.1000/nets belongs to “Nets of the northern coast”"],
         ["the DOI 10.1000/none does not exist"],
         [],
