@@ -139,7 +139,7 @@ class ModelUnavailable(ModelError):
 class ModelContext(ModelError):
     """The conversation exceeds the context window: `tokens`, if the endpoint reports it."""
 
-    hint = "Use a model with a larger context window, or set this one's with --context-window."
+    hint = "Use a model with a larger context window, or set the actual size with --context-window."
 
     def __init__(self, message: str, *, tokens: int | None = None) -> None:
         super().__init__(message)
@@ -176,7 +176,7 @@ class NeedsUser(ResearchError):
     """An action of the run needs the user's approval, and no user can be asked."""
 
     exit_code = 5
-    hint = "Run it on a terminal, where it can ask you before it acts."
+    hint = "Run it in a terminal, where it can ask you before it acts."
 
 
 class PlanRefused(ResearchError):
@@ -190,7 +190,7 @@ class NobodyToApprove(UsageError):
     """The run's plan needs approval (--plan), but no user can be asked."""
 
     hint = (
-        "Run it on a terminal or on the page of `research serve`, or pass `edit_plan` to "
+        "Run it in a terminal or on the web page of `research serve`, or pass `edit_plan` to "
         "`research()`."
     )
 
@@ -210,7 +210,7 @@ class ReplayDiverged(ResearchError):
 
     exit_code = 8
     hint = (
-        "The prompts or tools have changed since, or the journal was edited (see `research "
+        "The prompts or tools have changed since the run, or the journal was edited (see `research "
         "verify`). `--model NAME` runs a model on the recorded pages."
     )
 

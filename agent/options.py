@@ -299,7 +299,7 @@ class Options:
         None, "Mail server for notifications.", "URL", flag=None, secret=True
     )
     channels: dict[str, Any] = setting(
-        dict, "Channels that `research channels` serves.", flag=None, secret=True
+        dict, "Channels for `research channels`.", flag=None, secret=True
     )
     max_steps: Annotated[int, Bounds(ge=1, le=MAX_STEPS)] | None = setting(
         None, "Maximum number of steps (default: from --depth).", "N"
@@ -318,7 +318,7 @@ class Options:
     )
     timeout: _Seconds | None = setting(
         None,
-        "Maximum duration of the run, excluding time waiting for input.",
+        "Maximum run time, excluding time spent waiting for input.",
         "SECONDS",
         page="Time limit, seconds",
     )
@@ -362,7 +362,7 @@ class Options:
         _default_limits, "Other limits, as a table: see `LimitSettings`.", flag=None
     )
     fresh: bool = setting(False, "Bypass caches.")
-    require_verified: bool = setting(False, "Exit with 4 unless every sentence is supported.")
+    require_verified: bool = setting(False, "Exit with code 4 unless every sentence is supported.")
 
     @property
     def effort(self) -> "Effort":

@@ -157,7 +157,7 @@ def drag(folder: Path, ref: str, to: str | None, by: tuple[float, float] | None)
 @click.argument("path", type=FILE)
 @click.pass_obj
 def upload(folder: Path, ref: str, path: Path) -> int:
-    """Upload the file PATH through REF. Allow it first with `open --file`."""
+    """Upload the file PATH to the field REF. Allow the file first with `open --file`."""
     return _call(folder, "UPLOAD", ref=ref, path=str(path))
 
 

@@ -172,7 +172,10 @@ _OUTPUT: tuple[Option, ...] = (
     switch(("--events", "as_events"), "Print events as JSON Lines."),
     switch(("-q", "--quiet"), "Show no progress."),
     option(
-        ("-v", "--verbose"), None, "Show more progress: the model's text and results.", count=True
+        ("-v", "--verbose"),
+        None,
+        "Show more progress: the model's text and, with -vv, tool results.",
+        count=True,
     ),
 )
 
@@ -364,7 +367,10 @@ def require_stamper(authority: str | None, calendars: tuple[str, ...], *, comple
 
 
 roots_option = option(
-    "--roots", "FILE", "Root certificates of timestamping authorities.", type=EXISTING_FILE
+    "--roots",
+    "FILE",
+    "File with root certificates of timestamping authorities.",
+    type=EXISTING_FILE,
 )
 _BLOCK = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
 

@@ -299,7 +299,7 @@ schedule = _recurring_group(
 @run_flags(*JOB_FLAGS)
 @with_jobs
 def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
-    """Ask QUESTION at WHEN: five cron fields, "every weekday at 8", "in 20 minutes", and so on."""
+    """Ask QUESTION at WHEN: five cron fields, or text such as "every weekday at 8"."""
     made = _recurring(jobs, "schedule").add(when, " ".join(question), **given_settings(flags))
     times = ", ".join(_local(time, made.zone) for time in islice(made.times(made.seen), 3))
     print(made.name)

@@ -209,7 +209,7 @@ def remove(name: str) -> None:
 @only_run_flags("--mcp-config")
 @data_dir_option
 def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
-    """Connect to all or the given MCP servers; list their tools and changes since approval."""
+    """Connect to the named MCP servers, or all; list their tools and changes since approval."""
     settings = load_options(drop_unset(flags), config=True)
     return 0 if asyncio.run(_test_servers(names, settings, allow=allow)) else CHECK_FAILED
 

@@ -162,7 +162,7 @@ def remember(store: Memory, key: str, value: str) -> None:
 )
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
-    """Add TEXT as a memory without a key, for runs with a question that it is relevant to."""
+    """Add TEXT as a memory without a key; runs receive it if it is relevant to the question."""
     if kind in NAMED:  # each has a key, and most have their own format
         hint = "`research memory remember KEY VALUE` stores a memory under a key."
         raise UsageError(f"memories of kind {kind} cannot be added as text", hint=hint)
@@ -225,7 +225,7 @@ def graph(place: MemoryPlace, output: Path | None) -> None:
 @switch("--yes", "Do not ask for confirmation.")
 @click.pass_context
 def delete(ctx: click.Context, /, *, yes: bool) -> None:
-    """Permanently delete everything in the --namespace, including conversations."""
+    """Permanently delete everything in the namespace (--namespace), including conversations."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
     # A namespace from the settings file is not enough: it must be named on the command line.

@@ -75,7 +75,7 @@ def _gigabytes(size: int) -> str:
 @option("--proxy", "URL", "Proxy for web requests.")
 @click.pass_obj
 def pull_model(data: Path, /, name: str, **flags: object) -> None:
-    """Download the model NAME (`small`), or a .gguf file given its URL and --sha256."""
+    """Download the model NAME (`small`), or a .gguf file from its URL with --sha256."""
     weights = find_weights(name, str(flags["sha256"] or ""))
     private, proxy = flags["allow_private"], flags["proxy"]
     assert isinstance(private, tuple), "the option may be repeated"

@@ -59,9 +59,10 @@ def recheck(
 ) -> int:
     """Check each sentence of RUN, an archive (.zip) or a report.json against the current pages.
 
-    Each sentence is still supported, moved (the same text is at another address), changed (both
-    wordings are shown), gone (an archived copy is linked if there is one) or contradicted. Exits
-    with code 8 if a sentence is no longer supported, and with code 6 if no page could be read.
+    Reports whether each sentence still stands, has moved (the same text at another address), has
+    changed (both versions are shown), is gone (with a link to an archived copy, if any) or is
+    contradicted. Exits with code 8 if a sentence no longer stands, and with code 6 if no page
+    could be read.
     """
     required = flags.pop("require_verified")
     settings = load_options(

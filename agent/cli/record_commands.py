@@ -57,10 +57,10 @@ def verify(
     head: bool,
     as_json: bool,
 ) -> int:
-    """Verify a run (event chain, pages, report and quotes) or the proof of a sentence, offline.
+    """Verify a run (event chain, pages, report and quotes) or a sentence's proof offline.
 
-    Reports everything that was changed, and exits with code 8 if anything was. Save the head
-    (--head) elsewhere to prove later, with --against, that no event was rewritten.
+    Reports any changes, and exits with code 8 if there are any. If you save the head (--head)
+    elsewhere, --against can later prove that no event was rewritten.
     """
     from agent.export.sentence_proof import is_proof, verify_proof  # noqa: PLC0415 - rarely needed
 

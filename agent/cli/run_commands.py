@@ -166,7 +166,7 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
 def export(
     run: str, files: tuple[Path, ...], sentence: int | None, authority: str | None, data_dir: Path
 ) -> int:
-    """Export a run or archive to FILES. File extensions determine the formats."""
+    """Export a run or archive to FILES. The file extension determines the format."""
     if authority and sentence is None:
         raise click.UsageError(
             "--authority requires --sentence; `runs seal` timestamps an entire run."

@@ -218,7 +218,7 @@ def test(data_dir: Path, names: tuple[str, ...]) -> int:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.pass_obj
 def run(data_dir: Path, names: tuple[str, ...]) -> None:
-    """Answer incoming messages on the given channels, or on all, until stopped."""
+    """Answer incoming messages on the given channels (default: all) until stopped."""
     live = LiveOptions({"data_dir": data_dir}, print_error)
     chosen = list(names or _all_names(live.current()))
     asyncio.run(_run_until_stopped(chosen, live.current))

@@ -40,7 +40,7 @@ skills = memory_group("skills", "List and manage the instructions that runs lear
 @json_option
 @click.pass_obj
 def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
-    """List the skills with their scores, numbers of uses, origins and instructions."""
+    """List the skills with score, number of uses, origin and instruction."""
     with memory_at(place) as store:
         learned = store.skills()
     written = load_skills(load_options({"data_dir": place[0]}, config=True), config=True)

@@ -97,7 +97,7 @@ def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
         raise UsageError(f"page not found: {path}", hint="`research wiki show` lists the pages.")
     if start > max(1, window.total):
         length = plural(window.total, "line", "lines")
-        raise UsageError(f"{path} has {length}; --start {start} is past its end")
+        raise UsageError(f"{path} has {length}; --start {start} is past the end")
     print_text(window.content.rstrip())
     if window.end < window.total:
         print(f"… {window.end} of {window.total} lines; continue with --start {window.end + 1}")

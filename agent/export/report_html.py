@@ -214,7 +214,7 @@ def _steps(record: FinishedRun) -> list[_Step]:
             steps[place] = _Step(step_title(place), [f"after {passed:.1f} s"], place)
         if event.type == "model.reply":
             data = event.data
-            tokens = f"{data['input_tokens']:,} tokens in, {data['output_tokens']:,} written"
+            tokens = f"{data['input_tokens']:,} tokens in, {data['output_tokens']:,} out"
             steps[place].facts.append(f"{tokens} in {data['ms'] / 1000:.1f} s")
         else:
             steps[place].events.append(event)

@@ -83,7 +83,10 @@ def final_answer(research: Research) -> str:
         return _not_found(task, research.rankings)
     lines = [_quote_best(part) for part in answered]
     open_parts = [part.question.text for part in research.rankings if part not in answered]
-    lines += [f"No passage that was read says “{text.strip(MARKS + ' ')}”." for text in open_parts]
+    lines += [
+        f"None of the passages that were read contains “{text.strip(MARKS + ' ')}”."
+        for text in open_parts
+    ]
     return "\n\n".join(dict.fromkeys(lines))
 
 

@@ -247,8 +247,8 @@ class Server:
             raise ToolError(f"{server.name} no longer has {name}", hint="Continue without it.")
         if name in differences.get("changed", ()):
             effect = (
-                f"call {name} of {server.name}, whose description changed since it was allowed, "
-                f"to: “{summary(live[name])}”"
+                f"call {name} of {server.name}, whose description has changed since it was "
+                f"allowed and is now “{summary(live[name])}”"
             )
             await require_approval(context, name, effect)
             self._known[name] = live[name]

@@ -81,7 +81,10 @@ def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     if not name or not description:
         broken = "its front matter lacks a name or a description"
     if len(name) > MAX_NAME_CHARS or len(description) > MAX_DESCRIPTION_CHARS:
-        broken = f"name or description is longer than {MAX_NAME_CHARS} or {MAX_DESCRIPTION_CHARS}"
+        broken = (
+            f"its name is longer than {MAX_NAME_CHARS} characters, or its description longer than"
+            f" {MAX_DESCRIPTION_CHARS}"
+        )
     return Skill(name or path.parent.name, description, path.parent, owner, broken)
 
 

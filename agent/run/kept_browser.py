@@ -66,7 +66,7 @@ def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]
             why = f"the browser session did not respond within {CALL_SECONDS:g} s"
             raise UsageError(why, hint="`research browser close` ends it.") from error
     if not line:
-        raise UsageError("the browser session ended", hint=f"Its log: {folder / LOG}")
+        raise UsageError("the browser session ended", hint=f"See its log: {folder / LOG}")
     answer: dict[str, Any] = json.loads(line)
     return answer
 
@@ -110,7 +110,9 @@ def start(folder: Path, options: Mapping[str, Any]) -> None:
     process.kill()
     lines = (folder / LOG).read_text("utf-8", "replace").strip().splitlines()
     why = lines[-1] if lines else "no message"
-    raise UsageError(f"the browser session did not start: {why}", hint=f"Its log: {folder / LOG}")
+    raise UsageError(
+        f"the browser session did not start: {why}", hint=f"See its log: {folder / LOG}"
+    )
 
 
 async def serve(folder: Path, options: Mapping[str, Any]) -> None:

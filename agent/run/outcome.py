@@ -387,7 +387,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     if outcomes == {"refused"}:
         summary = "refused"
         if len(providers) > 1:
-            summary = f"all {len(providers)} search providers refuse requests"
+            summary = f"all {len(providers)} search providers are refusing requests"
         last = lines[-1]
         return WebOutOfReach(f"{summary}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
     return WebOutOfReach("no search provider could be reached: " + "; ".join(providers.values()))

@@ -117,7 +117,8 @@ class RunState(BaseModel):
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
         default_factory=list,
-        description="Pieces of text and whether each matches the search; otherwise, the answer.",
+        description="Excerpts, each with whether it matches the search;"
+        " without a search, the answer.",
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list,

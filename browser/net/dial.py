@@ -84,7 +84,7 @@ async def dial(addresses: Sequence[Address], port: int) -> Streams:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             sock = await _race(addresses, port)
     except TimeoutError as error:
-        raise ConnectFailed(f"no answer from port {port} of {addresses[0]}") from error
+        raise ConnectFailed(f"no response from port {port} of {addresses[0]}") from error
     return await asyncio.open_connection(sock=sock, limit=STREAM_LIMIT)
 
 

@@ -158,7 +158,7 @@ class Reader:
         habit = self.habits.for_site(site)
         is_document = PurePosixPath(urlsplit(url).path.lower()).suffix in _DOCUMENT
         if self._browser is not None and habit.needs_browser and not is_document:
-            reason = f"{site} needed the browser before: {habit.reason}"
+            reason = f"{site} previously needed the browser: {habit.reason}"
             with suppress(BrowserError):  # fall back to HTTP
                 return await self._browse(url, until, reason)
         page = await self._fetch(url, until)

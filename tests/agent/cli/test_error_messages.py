@@ -22,7 +22,7 @@ def test_rules_that_leave_no_search_provider_say_so(run, script, site):
     done = run(QUESTION, "-q", "--model", model, "--search", "duckduckgo,brave", "--no-memory",
                "--allow", "example.org")  # fmt: skip
     assert done.returncode == 6
-    assert "all 2 search providers refuse requests" in done.stderr
+    assert "all 2 search providers are refusing requests" in done.stderr
     assert "--allow" in done.stderr
 
 
