@@ -88,7 +88,7 @@ def load_timestamper(name: str) -> Any:
     """Load the plug-in `rfc3161` or `opentimestamps`; `UsageError` if it is not installed."""
     found = find_plugin("timestamps", name)
     if found is None:
-        raise UsageError("timestamps are not installed", hint=extras_hint("timestamps"))
+        raise UsageError("timestamp support is not installed", hint=extras_hint("timestamps"))
     return found
 
 

@@ -41,7 +41,7 @@ _WIDEST = 160
 
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
-@switch("--head", "Print only the head: the hash of the whole journal.")
+@switch("--head", "Print only the head: the hash of the entire journal.")
 @option("--against", "HASH", "Expected head; exits with code 8 if it differs.")
 @roots_option
 @blocks_option

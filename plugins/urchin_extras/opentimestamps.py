@@ -107,7 +107,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
         told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
         return Stamp(None, who, f"{told}: not checked because its header is missing (--block)")
     calendars = sorted({calendar for _, calendar in _promises(found.timestamp)})
-    who = " and ".join(calendars) or "nobody known"
+    who = " and ".join(calendars) or "an unknown calendar"
     return Stamp(None, who, f"pending: no Bitcoin block contains it yet; {who} promised one")
 
 

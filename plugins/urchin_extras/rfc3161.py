@@ -102,6 +102,6 @@ def _library() -> Any:
         import rfc3161_client  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            "timestamps are not installed", hint="pip install 'urchin-extras[timestamps]'"
+            "timestamp support is not installed", hint="pip install 'urchin-extras[timestamps]'"
         ) from error
     return rfc3161_client
