@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Import on demand, so that `research --help` does not pay for what it does not use."""
+    """Import names on demand, so that `research --help` loads only what it uses."""
     if name in ("research", "research_sync"):
         import agent.run.research as module  # noqa: PLC0415 - see above
 

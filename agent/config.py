@@ -1,6 +1,7 @@
-"""Loads settings, and is the only place that does: flag > environment > file > default.
+"""Loads settings, in order of precedence: flag, environment, file, default.
 
-`agent/options.py` lists the settings. The Python API reads environment and file only on request.
+`agent/options.py` lists the settings. No other module reads settings. The Python API reads the
+environment and the file only on request.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ PathName: TypeAlias = "str | Path"
 
 
 class Flags(TypedDict, total=False):
-    """The same settings as keyword arguments; `None` means not given.
+    """The settings as keyword arguments; `None` means not set.
 
-    `budget` is in USD; `budget_day` and `budget_month` apply to all runs in a day and a month
+    `budget` is in USD; `budget_day` and `budget_month` apply to all runs in a calendar day or month
     (UTC). `timeout` and `model_timeout` are in seconds, `keep_days` in days, `context_window` and
     `max_tokens` in tokens. `research ask --help` explains each.
     """
@@ -122,14 +123,15 @@ class Flags(TypedDict, total=False):
 
 @cache
 def _adapter() -> TypeAdapter[Options]:
-    # Pydantic resolves names here that the table uses without importing them.
+    # Pydantic resolves the annotations in `agent/options.py` here; that module does not import
+    # these names itself.
     from agent.limits import LimitSettings, WikiRules, parse_table  # noqa: F401, PLC0415
 
     return TypeAdapter(Options)
 
 
 def load_options(values: Mapping[str, Any], *, config: bool = False) -> Options:
-    """Validate settings; with `config`, the environment and the file supply what `values` omits.
+    """Validate settings; `config` adds those from the environment and the file.
 
     Raises a `UsageError` that names the setting and the problem.
     """
@@ -177,14 +179,14 @@ def dump_options(
 
 
 _last_good: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
-"""The last valid content of each settings file in this process, with its mtime and size."""
+"""The last valid content of each settings file read by this process, with its mtime and size."""
 
 
 def file_settings() -> tuple[dict[str, Any], UsageError | None]:
-    """Read the settings file; if it is invalid now, return its last valid values and the error.
+    """Read the settings file; if it has become invalid, return its last valid values and the error.
 
-    A long-running process thus picks up changes and survives a half-edited file. An
-    unchanged file is not read again. Raises `UsageError` if the file was never valid.
+    A long-running process thus picks up changes and survives a half-edited file. The file is read
+    again only if it has changed. Raises `UsageError` if the file was never valid.
     """
     path = config_path()
     version, known = _version(path), _last_good.get(path)
@@ -212,8 +214,8 @@ def _version(path: Path) -> tuple[int, int]:
 class LiveOptions:
     """The settings of a long-running process, which follow changes to the settings file.
 
-    `given` settings override those from the environment and the file. A file that became invalid
-    is reported once with `report` (message, hint), and its last valid values still apply.
+    `given` settings override those from the environment and the file. If the file becomes invalid,
+    `report(message, hint)` is called once, and the last valid values stay in effect.
     """
 
     def __init__(self, given: Mapping[str, Any], report: Callable[[str, str], None]) -> None:
@@ -253,7 +255,7 @@ def read_file(path: Path | None = None) -> dict[str, Any]:
 def read_template(name: str) -> dict[str, Any]:
     """Read a saved question: its settings and, if present, `question` and `export`.
 
-    Raises `UsageError` if there is no such template, or a setting is invalid.
+    Raises `UsageError` if the template does not exist or a setting is invalid.
     """
     folder = config_path().parent / "templates"
     templates = {path.stem: path for path in sorted(folder.glob("*.toml"))}
@@ -273,13 +275,13 @@ def read_template(name: str) -> dict[str, Any]:
 
 
 _BESIDE = frozenset({"question", "export"})
-"""What a template may contain besides settings."""
+"""Keys that a template may contain in addition to settings."""
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Read the RESEARCH_… variables of settings; unset and empty ones are ignored.
+    """Read settings from RESEARCH_… variables; unset and empty ones are ignored.
 
-    List items are separated by commas or white space. Raises `UsageError` for an unclosed quote.
+    List items are separated by commas or whitespace. Raises `UsageError` for an unclosed quote.
     """
     found = {}
     for name in SETTINGS:
@@ -303,7 +305,7 @@ def read_setting(name: str) -> Any:
 
 
 def config_path() -> Path:
-    """Return the settings file: in the user's config folder, unless RESEARCH_CONFIG is set."""
+    """Return the settings file: in the user's config folder unless RESEARCH_CONFIG is set."""
     named = os.environ.get("RESEARCH_CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
 
@@ -314,7 +316,7 @@ def servers_path() -> Path:
 
 
 def private_folder(path: Path) -> Path:
-    """Create a folder that only its owner can read; raises `UsageError` on failure."""
+    """Create a folder that only its owner can access; raises `UsageError` on failure."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         if path.stat().st_mode & 0o077:
@@ -350,5 +352,5 @@ def make_plugin(kind: str, name: str, *args: object) -> Any:
     make = find_plugin(kind, name)
     try:
         return make(*args) if make is not None else None
-    except Exception as error:  # a third-party package may fail in any way
+    except Exception as error:  # third-party code can raise any exception
         raise UsageError(f"the {kind} plug-in {name!r} failed to load: {error}") from error

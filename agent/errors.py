@@ -216,7 +216,7 @@ class ReplayDiverged(ResearchError):
 
 
 class RerunStopped(ResearchError):
-    """A step of a recorded session could not be repeated, or had a different outcome."""
+    """A step of a recorded session could not be repeated or had a different outcome."""
 
     exit_code = 8
     hint = "The page has changed; ask a model to do it again, which makes a new record."

@@ -1,4 +1,4 @@
-"""Writing files that the user names, and removing characters that XML does not allow."""
+"""Writes files to paths that the user names, and removes characters that XML does not allow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
-    """Write a file that the user named, and create its folders; raises `UsageError`."""
+    """Write a user's file and create its parent folders; raises `UsageError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, body, private=private)
@@ -27,5 +27,5 @@ def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
 
 
 def xml_text(text: str, instead: str = "") -> str:
-    """Replace characters that XML 1.0 does not allow, not even escaped."""
+    """Replace characters that XML 1.0 does not allow even in escaped form."""
     return _NO_XML.sub(instead, text)

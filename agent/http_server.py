@@ -1,7 +1,8 @@
-"""Serves HTTP behind a token, on loopback unless another address is named.
+"""Serves HTTP behind a token, on the loopback interface unless another address is set.
 
-Pages from other sites are refused: they have no token, and a foreign Origin, or a Host that was
-made to resolve to this address (DNS rebinding), is refused before the token is checked.
+Requests from other websites are refused: they have no token. Requests with a foreign Origin header,
+or with a Host name that was made to resolve to this address (DNS rebinding), are refused before the
+token is checked.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ Receive = Callable[[], Awaitable[Any]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]
 HOST: Final = "127.0.0.1"
 MAX_LOGIN_BYTES: Final = 8_192
-"""Maximum size of the login form's body, which holds one token and is not yet authorized."""
+"""Maximum size of the login form's body, which contains one token and is not yet authorized."""
 MAX_BODY_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of a request body, which is read into memory; it may be a chat with images."""
+"""Maximum size of a request body, which is read into memory and may contain a chat with images."""
 NO_STORE: Final = {"cache-control": "no-store"}
 
 
@@ -41,7 +42,8 @@ NO_STORE: Final = {"cache-control": "no-store"}
 def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
     """Listen on a port during the block; 0 chooses a free one. Raises `UsageError` if it is in use.
 
-    Clients can connect as soon as they know the address; they wait until the server accepts.
+    Clients can connect as soon as they know the address; their connections wait until the server
+    accepts them.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as listening:
@@ -62,13 +64,14 @@ def local_hosts(port: int) -> list[str]:
 
 
 class TokenAuth:
-    """ASGI middleware: passes requests with the token; others get 401, or 403 from a foreign site.
+    """ASGI middleware: passes on requests with the token, answers others with 401 or 403.
 
-    `hosts` are the accepted Host headers (None: all). Programs send the token as a bearer token.
-    A browser logs in with the form on the 401 page, or once with `/?ticket=…`: URLs stay in the
-    browser's history, so they never contain the token. From then on it sends `cookie` ("" if
-    browsers cannot log in) and, for requests that change something, also an Origin.
-    `open_paths` need no token, but must use one of the hosts.
+    403 means that the request comes from another website. `hosts` are the accepted Host headers
+    (None: all). Programs send the token as a bearer token. A browser logs in with the form on the
+    401 page, or once with `/?ticket=…`: URLs stay in the browser's history, so they never contain
+    the token. From then on the browser sends `cookie` ("" disables browser logins) and, for
+    requests that change something, also an Origin header. `open_paths` need no token, but the Host
+    header must be one of `hosts`.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class TokenAuth:
         self._bearer = f"Bearer {token}"
         self._hosts = None if hosts is None else frozenset(hosts)
         self._cookie = cookie
-        # The browser stores a hash instead of the token; it is of no use elsewhere.
+        # The browser stores a hash instead of the token; the hash is useless elsewhere.
         self._session = hmac.new(token.encode(), b"a browser's session", "sha256").hexdigest()
         self._ticket = ticket
         self._open_paths = open_paths
@@ -99,7 +102,7 @@ class TokenAuth:
             await self._app(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response | None:
-        """Return the response that logs in or refuses a request; None if it may pass."""
+        """Return the response that logs in or refuses a request; None if the request may pass."""
         status = self._refusal_status(request)
         if status != 403 and await self._logs_in(request):
             headers = {"referrer-policy": "no-referrer", **NO_STORE}
@@ -115,20 +118,20 @@ class TokenAuth:
         same_origin = not origin or origin.partition("://")[2] == host
         if self._hosts is not None and (host not in self._hosts or not same_origin):
             return 403
-        # Not `request.url`, which is built from the client's Host header.
+        # `request.url` is not used here: it is built from the client's Host header.
         bearer = headers.get("authorization", "").encode("latin-1")
         if request.scope["path"] in self._open_paths or _is_secret(bearer, self._bearer):
             return 0
         session = request.cookies.get(self._cookie, "").encode()
         if not (self._cookie and _is_secret(session, self._session)):
             return 401
-        # Browsers also send cookies with requests that other sites trigger (CSRF).
+        # Browsers also send cookies with requests triggered by other sites (CSRF).
         read_only = request.method in ("GET", "HEAD")
         site = headers.get("sec-fetch-site", "none")
         return 0 if site in ("same-origin", "none") and (read_only or origin) else 403
 
     async def _logs_in(self, request: Request) -> bool:
-        """Return whether this is a login form with the token, or the one-time ticket."""
+        """Return whether the request is a login form with the token, or has the one-time ticket."""
         if not self._cookie or request.scope["path"] != "/":
             return False
         if request.method == "POST":
@@ -165,7 +168,7 @@ class BodyLimit:
         self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request, or answer it."""
+        """Pass on a request, or answer it with 413."""
         body = _CappedBody(receive, send, self._max_bytes)
         if scope["type"] == "http":
             length = dict(scope["headers"]).get(b"content-length", b"")
@@ -174,8 +177,8 @@ class BodyLimit:
             body.size = 0
             try:
                 await self._app(scope, body.receive, body.send)
-            # Any exception: half a body can make the app fail in any way, depending on how it
-            # parses bodies. The 413 below replaces that failure; all other errors are raised again.
+            # Half a body can make the app fail with any exception, depending on how it parses
+            # bodies. The 413 below replaces that failure; all other errors are raised again.
             except Exception:
                 if not body.too_large:
                     raise

@@ -1,7 +1,7 @@
-"""Values as JavaScript treats them: strings, lengths, key order.
+"""JavaScript semantics for values: strings, lengths and key order.
 
 The layout of the memory layers and the format of imported and exported storage come from an engine
-written in JavaScript; this module covers where it differs from Python.
+written in JavaScript. This module covers the cases in which it differs from Python.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# ECMA-262: WhiteSpace and LineTerminator. Python's set has U+001C-1F and U+0085, not U+FEFF.
+# ECMA-262: WhiteSpace and LineTerminator. Python's set includes U+001C-1F and U+0085 and lacks
+# U+FEFF.
 _WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -23,12 +24,12 @@ _LAST_INDEX = 2**32 - 2  # ECMA-262: array indices end below 2**32 - 1
 
 
 UNDEFINED = object()
-"""The value of anything that is missing."""
+"""Stands for a missing value."""
 _CONSTANTS = ((None, "null"), (True, "true"), (False, "false"), (UNDEFINED, "undefined"))
 
 
 def to_string(value: Any) -> str:
-    """Convert a JSON value the way a template string does."""
+    """Convert a JSON value to a string as a template literal does."""
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
@@ -42,12 +43,12 @@ def to_string(value: Any) -> str:
 
 
 def join(values: list[Any] | tuple[Any, ...], separator: str) -> str:
-    """Join as `Array.join` does: null and undefined become nothing."""
+    """Join as `Array.join` does: null and undefined become empty strings."""
     return separator.join("" if v is None or v is UNDEFINED else to_string(v) for v in values)
 
 
 def number_to_string(number: float) -> str:
-    """Spell a number as ECMA-262 `Number::toString` does: 1.0 is `1`, 1e21 is `1e+21`."""
+    """Format a number as ECMA-262 `Number::toString` does: 1.0 is `1`, 1e21 is `1e+21`."""
     value = float(number)
     if value != value:  # noqa: PLR0124 - the definition of NaN
         return "NaN"
@@ -57,7 +58,7 @@ def number_to_string(number: float) -> str:
         return "0"
     if 1e-6 <= abs(value) < 1e21:
         return format(Decimal(repr(value)), "f").removesuffix(".0")
-    # At that size Python also writes an exponent, but with at least two digits.
+    # From that size on, Python also writes an exponent, but with at least two digits.
     digits, _, exponent = repr(value).partition("e")
     return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
 
@@ -68,7 +69,7 @@ def length(text: str) -> int:
 
 
 def cut(text: str, units: int) -> str:
-    """Keep the first `units` UTF-16 code units; a pair that is cut leaves its first half."""
+    """Keep the first `units` UTF-16 code units; cutting a surrogate pair leaves its first half."""
     if len(text) <= units and length(text) <= units:
         return text
     return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode(
@@ -77,23 +78,23 @@ def cut(text: str, units: int) -> str:
 
 
 def cut_start(text: str, units: int) -> str:
-    """Keep the last `units` UTF-16 code units; a pair that is cut leaves its second half."""
+    """Keep the last `units` UTF-16 code units; cutting a surrogate pair leaves its second half."""
     raw = text.encode("utf-16-le", "surrogatepass")
     return raw[-2 * units :].decode("utf-16-le", "surrogatepass") if units else ""
 
 
 def well_formed(text: str) -> str:
-    """Drop lone surrogates, which cannot be encoded and which a cut may leave behind."""
+    """Drop lone surrogates: they cannot be encoded, and `cut` may leave some behind."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
 
 
 def trim(text: str) -> str:
-    """Strip what JavaScript considers white space."""
+    """Strip the characters that JavaScript treats as whitespace."""
     return text.strip(_WHITESPACE)
 
 
 def split_words(text: str) -> list[str]:
-    """Split on white space; leading or trailing space gives an empty word, as in JavaScript."""
+    """Split on whitespace; leading or trailing space yields an empty word, as in JavaScript."""
     return _SPACES.split(text)
 
 
@@ -103,14 +104,14 @@ def sort_key(text: str) -> bytes:
 
 
 def truthy(value: Any) -> bool:
-    """Return whether an `if` treats a value as true; empty lists and objects count as true."""
+    """Return whether JavaScript treats a value as true; empty lists and objects are true."""
     if isinstance(value, list | tuple | dict):
         return True
     return value is not UNDEFINED and bool(value)
 
 
 def ordered(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Order an object's keys: array indices first, ascending, then as inserted."""
+    """Order an object's keys: array indices in ascending order, then the others as inserted."""
     indices = [k for k in mapping if _ARRAY_INDEX.fullmatch(k) and int(k) <= _LAST_INDEX]
     first = sorted(indices, key=int)
     return {key: mapping[key] for key in [*first, *(k for k in mapping if k not in set(first))]}

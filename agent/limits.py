@@ -1,8 +1,8 @@
-"""Limits that users can set, and the presets of quick, standard and deep.
+"""Limits that users can set, and the presets quick, standard and deep.
 
-In `config.toml` they are the tables `[limits]` and `[wiki-rules]`; in the environment,
-`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults are those of the reference systems, if
-they have one.
+In `config.toml` they are set in the tables `[limits]` and `[wiki-rules]`; in the environment,
+`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults are taken from the reference systems where
+those have one.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ class Effort:
     list_pages: int
 
 
-# quick: a search, one read, a second look and the answer: what a single good page can provide.
-# standard: the reference engine's twelve steps, eight per part. A three-hop question needs
-# three searches. The first ten pages answer 86 % of simple questions, the first six 82 %.
-# deep: at least twice as much of everything, and two checks for what a draft leaves open: the first
-# finds what was overlooked, the second what that raises; a third seldom finds anything.
+# quick: one search, one page, a second look and the answer, which is what one good page can
+# provide. standard: the reference engine's twelve steps, and eight per part. A three-hop question
+# needs three searches. The first ten pages answer 86 % of simple questions, the first six 82 %.
+# deep: at least twice as much of everything, and two checks for points that a draft leaves open.
+# The first finds what was overlooked, the second the questions raised by those findings; a third
+# seldom finds anything.
 _NUMBERS: dict[str, tuple[Any, Any, Any]] = {
     "steps": (6, 12, 40),
     "sources": (6, 24, 60),
@@ -83,11 +84,11 @@ EFFORTS: dict[Depth, Effort] = {
 }
 STANDARD = EFFORTS["standard"]
 CHALLENGES = EFFORTS["deep"].challenges
-"""Number of claims to challenge if the user asks for it at another depth."""
+"""Number of claims to challenge if the user requests it at another depth."""
 
 
 WikiPart = Literal["wiki", "raw", "sessions"]
-"""The parts of a wiki: pages by users and runs, imported files, conversations."""
+"""The parts of a wiki: pages written by users and runs, imported files, conversations."""
 
 
 _Count = Annotated[int, Bounds(ge=1)]
@@ -105,7 +106,7 @@ Category = Literal["incident", "milestone", "decision"]
 
 @dataclass(frozen=True)
 class LimitSettings:
-    """How much is kept, recalled and read. Memory texts are measured in UTF-16 units.
+    """How much is kept, recalled and read. Sizes of memory entries are in UTF-16 units.
 
     recent_turns, condense_past: turns shown verbatim; older ones are condensed once there are more
         than `condense_past`.
@@ -154,12 +155,12 @@ class LimitSettings:
 
 @dataclass(frozen=True)
 class WikiRules:
-    """Wiki rules.
+    """Rules for wikis.
 
     types: allowed relationship types; any if the list is empty.
-    categories: index groups by path pattern; the first match applies, otherwise the
+    categories: index groups by path pattern. The first match applies; without one, the group is the
         folder.
-    required: files whose absence is reported.
+    required: files that are reported if they are missing.
     source: the part that `memory_search` searches by default.
     day_log: whether each answered run adds a line to `sessions/YYYY-MM-DD.md`.
     """

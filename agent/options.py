@@ -1,17 +1,17 @@
-"""The table of settings: each with its type, bounds, default, help text and flag.
+"""The table of settings: with the type, bounds, default, help text and flag of each.
 
-Everything else is generated from it: the command-line options (`agent/cli/flags.py`), the keys of
+The rest is generated from it: the command-line options (`agent/cli/flags.py`), the keys of
 `config.toml` and the `RESEARCH_…` variables (`agent/config.py`), and the REST schemas
 (`agent/serve/schemas.py`). `Flags`, the keyword arguments of `research()`, repeats it for type
 checkers; a test compares the two. To add a setting, add a line here and one to `Flags`.
 
-`research --help` loads this module, so it must not import pydantic. Its annotations are
-evaluated: pydantic and the command line read them.
+`research --help` loads this module, so it must not import pydantic. Its annotations must be real
+objects, not strings: pydantic and the command line read them.
 """
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 APP = "urchin-research"
 MAX_STEPS = 200
-"""Maximum number of steps: a run that needs more is looping, which is usually noticed earlier."""
+"""Maximum number of steps: a run that needs more is looping, which is usually detected earlier."""
 CONTEXT_WINDOW = 32_000
 """Default context window in tokens: every useful model supports it."""
 MIN_CONTEXT_WINDOW = 4_000
@@ -35,21 +35,21 @@ MAX_USD = 1e6
 MAX_SOURCES = 1_000
 """Maximum number of sources: nobody could read a report with more."""
 MAX_DAYS = 1_000_000
-"""Maximum age in days: dates before year 1 cannot be represented."""
+"""Maximum age in days: Python cannot represent dates before year 1."""
 MIN_TOKENS = 1_000
-"""Minimum token limit for a run: fewer tokens do not cover one call."""
+"""Minimum token limit for a run: fewer are not enough for one call."""
 ToolSource = Literal["domain", "mcp", "memory", "system"]
-"""Tool sources; each can be disabled."""
+"""Sources of tools; each can be disabled."""
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 RECORDINGS = (".webm", ".har")
 """File extensions of browser recordings (`--record FILE`)."""
 SHAREABLE = ("file", "corpus", "memory", "page", "tool")
-"""Private content that may be sent, to any destination or only to one SITE, tool or server."""
+"""Private content that may be sent, to any destination, or only to one SITE, tool or server."""
 
 
 def _listed(value: Any, split: Callable[[str], tuple[str, ...]]) -> Any:
-    """Accept a list, one value, or the text of a list."""
+    """Accept a list, a single value, or a list written as a string."""
     if isinstance(value, str):
         return split(value)
     return (value,) if isinstance(value, Path) else value
@@ -91,7 +91,8 @@ def _recordings(value: Any) -> Any:
 
 
 def _hosts(value: Any) -> Any:
-    # Of a URL or a network range, only the host would be used: not what the user meant.
+    # If it is a URL or a network range, only its host would be used, which is not what the user
+    # meant.
     for name in _names(value):
         if "/" in str(name):
             raise ValueError(f"{name!r} must be a host such as example.org or 127.0.0.1:8080")
@@ -138,7 +139,7 @@ def setting(
     secret: bool = False,
     **more: Any,
 ) -> Any:
-    """Declare a setting: its default or default factory, help text and value placeholder.
+    """Declare a setting: its default (or default factory), help text and value placeholder.
 
     `flag`: its names on the command line, unless that is `--name`; None if it has no flag. `page`:
     the label of its control on the web page.
@@ -154,7 +155,7 @@ def setting(
 
 @dataclass(frozen=True)
 class Options:
-    """The settings of a run. `load_options` in `agent/config.py` makes and validates them."""
+    """The settings of a run. `load_options` in `agent/config.py` creates and validates them."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
@@ -400,11 +401,11 @@ class Options:
 
 
 SETTINGS = {field.name: field for field in dataclasses.fields(Options)}
-"""The table by name."""
+"""The settings by name."""
 
 
 def variables_of(name: str) -> list[str]:
-    """Return a setting's environment variables, its own first."""
+    """Return the environment variables for a setting, starting with its RESEARCH_… variable."""
     return [f"RESEARCH_{name.upper()}", *SETTINGS[name].metadata.get("variables", ())]
 
 
@@ -419,12 +420,12 @@ def is_list(name: str) -> bool:
 
 
 def from_text(name: str, value: Any) -> Any:
-    """Split a list given as text, as in a template; leave an invalid value unchanged."""
+    """Split a list written as a string, as in a template; leave an invalid value unchanged."""
     for part in _conversions(name):
         try:
             return part.convert(value)
         except ValueError:
-            return value  # validation reports it
+            return value  # reported later by validation
     return value
 
 
@@ -447,16 +448,16 @@ _ELSEWHERE = "\0"
 """Marks a sentence that makes sense only on the command line."""
 
 
-Surface = Literal["shell", "page", "python"]
-"""The interface that shows a hint: terminal, web page or Python."""
+Surface = Literal["shell", "page", "python", "api"]
+"""The interface that shows a hint: terminal, web page, Python or REST."""
 
 
-def hint_for(surface: Surface, hint: str) -> str:
+def hint_for(surface: Surface, hint: str, fields: Container[str] = ()) -> str:
     """Rewrite a hint that names flags and commands for the interface that shows it.
 
-    In Python a flag is a keyword argument. On the web page flags and commands are named by their
-    controls, and other flags as server settings; sentences about features that the page lacks
-    are left out.
+    In Python a flag is a keyword argument; in the REST API it is one of the request's `fields`, or
+    a server setting. On the web page, flags and commands are named by their controls, and flags
+    without a control as server settings. Sentences about features that the page lacks are left out.
     """
 
     def in_python(match: re.Match[str]) -> str:
@@ -465,6 +466,14 @@ def hint_for(surface: Surface, hint: str) -> str:
             return match[0]
         value = "False" if match["no"] else repr(match["value"]) if _is_value(match) else "…"
         return f"`{name}={value}`"
+
+    def in_request(match: re.Match[str]) -> str:
+        name = (match["flag"] or "").replace("-", "_")
+        if name not in SETTINGS:
+            return match[0]
+        if name not in fields:
+            return f"the server’s setting `{name}`"
+        return f'`"{name}": "{match["value"]}"`' if _is_value(match) else f"`{name}`"
 
     def on_page(match: re.Match[str]) -> str:
         name = (match["flag"] or "").replace("-", "_")
@@ -477,11 +486,11 @@ def hint_for(surface: Surface, hint: str) -> str:
 
     if surface == "shell":
         return hint
-    rewrite = in_python if surface == "python" else on_page
+    rewrite = {"python": in_python, "api": in_request, "page": on_page}[surface]
     found = [_COMMAND_OR_FLAG.sub(rewrite, one) for one in _SENTENCE_END.split(hint)]
     return " ".join(f"{one[:1].upper()}{one[1:]}" for one in found if _ELSEWHERE not in one)
 
 
 def _is_value(match: re.Match[str]) -> bool:
-    """Return whether a flag has a literal value (`extractive`), not a placeholder."""
+    """Return whether a flag has a literal value such as `extractive`, not a placeholder."""
     return (match["value"] or "").islower()

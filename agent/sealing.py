@@ -1,8 +1,8 @@
 """Timestamps for digests, from authorities (RFC 3161) or OpenTimestamps calendars.
 
-An authority signs the time; calendars put the digest into a block of the Bitcoin chain. The service
-only sees a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) in the package `urchin-extras`:
-modules with `stamp` and `check`.
+An authority signs the time; calendars commit the digest to a Bitcoin block. Either service sees
+only a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) in the package `urchin-extras`:
+modules with the functions `stamp` and `check`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 20.0  # a timestamp takes about one second
-_MAX_BYTES = 100_000  # a token with its certificates has about 5,000
+_MAX_BYTES = 100_000  # a token with its certificates has about 5,000 bytes
 _PROOF = b"\x00OpenTimestamps\x00"
 
 
@@ -31,7 +31,7 @@ _PROOF = b"\x00OpenTimestamps\x00"
 class Stamp:
     """Who attests that a digest existed, and when (UTC).
 
-    `when` is None as long as no time is attested; then `note` says what is missing.
+    `when` is None until a time is attested; until then `note` explains what is missing.
     """
 
     when: datetime | None
@@ -39,14 +39,14 @@ class Stamp:
     note: str = ""
 
     def __str__(self) -> str:
-        """Format the time and authority, to follow "there since"; without a time, the note."""
+        """Format the time and authority, to follow "there since"; returns the note if undated."""
         if self.when is None:
             return self.note
         return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, according to {self.authority}"
 
 
 class TimestampFailed(ResearchError):
-    """The timestamp service cannot be reached, refuses, or returns something else."""
+    """The timestamp service cannot be reached, refuses, or returns an invalid response."""
 
     exit_code = 6
     hint = "Nothing else is lost: try again later, or use another service."
@@ -85,7 +85,7 @@ def send_request(
 
 
 def load_timestamper(name: str) -> Any:
-    """Load the plug-in `rfc3161` or `opentimestamps`; `UsageError` if it is not installed."""
+    """Load the plug-in `rfc3161` or `opentimestamps`; raises `UsageError` if it is missing."""
     found = find_plugin("timestamps", name)
     if found is None:
         raise UsageError("timestamp support is not installed", hint=extras_hint("timestamps"))
@@ -93,7 +93,7 @@ def load_timestamper(name: str) -> Any:
 
 
 def is_proof(token: bytes) -> bool:
-    """Return whether a token is an OpenTimestamps proof, not one from an authority."""
+    """Return whether a token is an OpenTimestamps proof rather than an authority's token."""
     return token.startswith(_PROOF)
 
 
@@ -105,8 +105,8 @@ def check(
 ) -> Stamp:
     """Check that a token of either kind stamps this SHA-256 digest; raises `TimestampInvalid`.
 
-    `roots` is a file of trusted root certificates for authorities; `blocks` are headers of Bitcoin
-    blocks by height, from a source that the user trusts.
+    `roots` is a file of trusted root certificates for authorities; `blocks` maps heights to Bitcoin
+    block headers, from a source that the user trusts.
     """
     if is_proof(token):
         found: Stamp = load_timestamper("opentimestamps").check(token, digest, blocks or {})

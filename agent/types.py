@@ -24,22 +24,22 @@ Answers = Literal["fully", "in part", "no"]
 Standing = Literal["supported", "in_part", "disputed", "contradicted", "not_verified"]
 """The verdict on an answer as a whole."""
 DOUBTFUL_BELOW = 0.7
-"""An answer with a lower confidence may be wrong, and every surface says so.
+"""An answer with a lower confidence is marked as doubtful wherever it is shown.
 
-It was checked on 40 answers over a closed web that was not used to choose it, judged by their
+Checked on 40 answers over a closed web that was not used to choose the threshold, judged by their
 passages alone: all 28 at or above it are right, and 2 of the 12 below it.
 """
 
 
 FINAL = frozenset({"answered", "not_found"})
-"""The statuses of a run that cannot be resumed."""
+"""The statuses of runs that cannot be resumed."""
 
 
 class VerdictState(StrEnum):
     """The result of checking a sentence; undecided is shown to readers as "not verified".
 
-    `done` and `attempted` apply to an action of the run: either its outcome and the page afterwards
-    confirm it, or it was started and nothing shows that it took effect.
+    `done` and `attempted` apply to the run's actions. `done`: the outcome and the page afterwards
+    confirm the action. `attempted`: it was started, but nothing shows that it took effect.
     """
 
     SUPPORTED = "supported"
@@ -51,19 +51,19 @@ class VerdictState(StrEnum):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is supported, or the action done."""
+        """Whether the sentence is supported, or the action was done."""
         return self in (VerdictState.SUPPORTED, VerdictState.DONE)
 
 
 class ToolTrait(StrEnum):
-    """What a tool declares about its results; it is recorded with each of them."""
+    """What a tool declares about its results; recorded with each result."""
 
     READS = "reads"
-    """It changes nothing: a loop may call it more often without learning anything new."""
+    """It changes nothing, so a loop may call it more often without learning anything new."""
     LOOKS = "looks"
     """It only shows more of a page, so a rerun of the browser session leaves it out."""
     CONFIRMS = "confirms"
-    """Its result only confirms what was asked for: there are no words to trace to an origin."""
+    """Its result only confirms what was requested: it has no text to trace to a source."""
     REPORTS = "reports"
     """Its success message is part of the answer, because the user asked for what it does."""
 
@@ -77,10 +77,10 @@ class ToolCall:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of a parameter that is a JSON object; otherwise empty."""
+        """The fields of a parameter that is a JSON object; empty for any other parameter."""
         try:
             value = json.loads(self.param, strict=False)  # models write newlines inside strings
-        except (ValueError, RecursionError):  # RecursionError: nested too deeply
+        except (ValueError, RecursionError):  # RecursionError is raised for deep nesting
             return {}
         return value if isinstance(value, dict) else {}
 
@@ -89,9 +89,9 @@ class ToolCall:
 class Reply:
     """A parsed reply of a model: `text` is the reply without its thoughts.
 
-    `unclosed` says that a thought has no end, so that calls in it were not run; `broken` that it
-    has calls but none can be parsed; `nested` that a call is inside another; `cut` that the reply
-    was cut off at its length limit.
+    `unclosed`: a thought has no end tag, so calls in it were not run. `broken`: the reply has
+    calls, but none can be parsed. `nested`: a call is inside another. `cut`: the reply was cut off
+    at its length limit.
     """
 
     thoughts: tuple[str, ...]
@@ -105,11 +105,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a saved text that can be cited: `text` is `source.text[start:end]`, literally.
+    """A part of a saved text that can be cited: `text` is exactly `source.text[start:end]`.
 
-    `id` is `S3¶12` (source 3, passage 12, both from 1); `heading` is the headings above it, joined
-    by ` › `; `page` is the page number in a paged document; `kind` is one of text, heading, list,
-    table, snippet, and act: what the run did that led to this state of a page.
+    `id` is `S3¶12` (source 3, passage 12, both counted from 1). `heading` joins the headings above
+    it with ` › `. `page` is the page number in a paged document. `kind` is one of text, heading,
+    list, table, snippet and act. An `act` passage describes the action of the run that led to this
+    state of a page.
     """
 
     id: str
@@ -124,14 +125,15 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The result of one tool call: JSON data, and web text with a label of its origin.
+    """The result of one tool call: JSON data, and web text labelled with its source.
 
-    A language model reads it as text (`agent.protocol.call_results`), where `capped` data is cut if
-    it is long, and a failed call has the `hint`. For other models the web text is here as data too:
-    `passages` are those that it shows, `results` the hits of a search, `snapshot` the text of a
-    live page with its refs: the whole page after OPEN, the changes after an action. `made` is False
-    for a call that was refused before its tool ran: nothing was read. `traits` are those of its
-    tool; `request` is what was asked for, in one line, "" for a tool that playbooks leave out.
+    A language model reads it as text (`agent.protocol.call_results`); there, long data is cut if
+    `capped` is set, and a failed call shows the `hint`. For other models the web text is also here
+    as data: `passages` are the passages in it, `results` the search results, and `snapshot` is the
+    text of a live page with its refs: the complete page after OPEN, the changes after an action.
+    `made` is False for a call that was refused before its tool ran, so nothing was read. `traits`
+    are the tool's traits. `request` describes the request in one line; "" for a tool that playbooks
+    leave out.
     """
 
     call: ToolCall
@@ -174,7 +176,7 @@ class Observation:
 
 
 def has_error(data: Any) -> bool:
-    """Whether a result's data says that the call failed: it has an `error`."""
+    """Whether a result's data has an `error`, that is, the call failed."""
     return isinstance(data, Mapping) and js.truthy(data.get("error"))
 
 
@@ -192,8 +194,8 @@ class Message:
     """One message of the conversation; a language model gets `content`, and images if it can.
 
     `observations` are the tool results in the message as data, in the order of the calls; in the
-    question's own message they are the files and the open page. `question` is the user's own
-    words, which `content` surrounds with memory and context; `searches` are those that the user
+    question's own message they are the files and the open page. `question` is the question as the
+    user wrote it; `content` adds memory and context. `searches` are the searches that the user
     approved for it.
     """
 
@@ -209,8 +211,8 @@ class Message:
 class Verdict:
     """The verdict on a claim, with the quote that supports or contradicts it, and the reason.
 
-    `missing` are figures, dates and names in the claim that are not in the cited passages. A judge
-    may give several `quotes`; `quote` is the longest of them.
+    `missing` lists figures, dates and names in the claim that the cited passages do not contain. A
+    judge may give several `quotes`; `quote` is the longest of them.
     """
 
     state: VerdictState
@@ -223,7 +225,7 @@ class Verdict:
 
 
 class ReportPart(BaseModel):
-    """A report, or a part of one; its schema is built on first use, not at import."""
+    """A report, or a part of one; its schema is built on first use instead of at import."""
 
     model_config = ConfigDict(defer_build=True)
 
@@ -231,12 +233,12 @@ class ReportPart(BaseModel):
 class Sentence(ReportPart):
     """A sentence of the answer; `citations` are source numbers in the report.
 
-    `weak` says that only search results support it, and no page that was read. `about_search` marks
-    a sentence that makes no claim, but says what the search found or did not find. `missing` are
-    its figures, dates and names that are not in what it cites, if no judge decided about it. `step`
-    is the place in the journal of the action that the sentence describes as done or attempted.
-    `secondary_to` is the address that the supporting pages cite for it, if that was looked up, and
-    `primary` the number of that source if it was read and says the same.
+    `weak`: only search results support it, and no page that was read. `about_search`: the sentence
+    makes no claim, but describes what the search found or did not find. `missing` lists its
+    figures, dates and names that its citations do not contain, if no judge decided about it. `step`
+    is the position in the journal of the action that the sentence describes as done or attempted.
+    `secondary_to` is the address that the supporting pages cite for it, if that was looked up;
+    `primary` is the number of that source, if it was read and supports the sentence.
     """
 
     text: str
@@ -253,19 +255,19 @@ class Sentence(ReportPart):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is supported, or the action done."""
+        """Whether the sentence is supported, or the action was done."""
         return self.verdict.holds
 
 
 class ReportSource(ReportPart):
-    """A source that the answer cites; each quote appears literally in the saved text.
+    """A source that the answer cites; each quote appears verbatim in the saved text.
 
-    A source `via` `snippet` was not read: its text is what a search result says about it. The text
-    of a `tool` or `mcp` source is what a tool call returned. The text of a `computed` source says
-    from which passages and by what code it was computed.
-    `published` is the date that the page gives for itself (ISO), None if it gives none. `pages` has
-    the page number of each quote from a paged document; it is empty for any other source. `copy_of`
-    is the number of the earliest source with the same text, if this is a copy of it.
+    A source whose `via` is `snippet` was not read: its text is the search result's description. The
+    text of a `tool` or `mcp` source is what a tool call returned. The text of a `computed` source
+    names the passages and the code it was computed from. `published` is the date that the page
+    gives for itself (ISO), or None. `pages` has the page number of each quote from a paged
+    document; it is empty for other sources. `copy_of` is the number of the earliest source with the
+    same text, if this is a copy of it.
     """
 
     n: int
@@ -281,11 +283,11 @@ class ReportSource(ReportPart):
 
 
 class Conflict(ReportPart):
-    """A source that contradicts a sentence of the answer which other sources support.
+    """A source that contradicts a sentence of the answer that other sources support.
 
-    `citations` are the sources that support the sentence, `source` is the one that contradicts it,
-    with `quote`. All are source numbers in the report. `newer` are those of the side whose page has
-    the later date, empty if a side has no date or both have the same.
+    `citations` are the sources that support the sentence; `source`, with `quote`, contradicts it.
+    All are source numbers in the report. `newer` lists the sources of the side whose page has the
+    later date; it is empty if either side has no date or both have the same one.
     """
 
     text: str
@@ -299,7 +301,7 @@ class Conflict(ReportPart):
 class ContrarySearch(ReportPart):
     """A search for evidence against a claim: the query, and the addresses that were read for it.
 
-    `found` says whether a source contradicts the claim; the report's `conflicts` has its words.
+    `found` says whether a source contradicts the claim; its words are in the report's `conflicts`.
     """
 
     text: str
@@ -325,16 +327,16 @@ class ClosePassage(ReportPart):
 class Fit(ReportPart):
     """How well a quoted sentence fits the question, used for the extractive model's confidence.
 
-    `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
-    page's title contain, weighted by how rare they are; words found only next to the sentence count
-    half. `stated` is the sum of the rarity (IDF) of these words without the latter. `margin` is the
-    difference between its score and the next sentence's, 0 to 2.5. `has_value` says whether it has
-    a value of the kind that is asked for (a date, a number, a name, a reason), None if the question
-    asks for no such kind, or the value is far from the question's words. A question with an open
-    part has the worst fit.
+    `covered` is the share (0 to 1) of the question's words that occur in the sentence, its heading
+    or its page's title, weighted by rarity; words found only next to the sentence count half.
+    `stated` is the total rarity (IDF) of these words, without those found only next to the
+    sentence. `margin` is the lead of its score over the next sentence's, 0 to 2.5. `has_value` says
+    whether it has a value of the requested kind (a date, a number, a name, a reason); it is None if
+    the question asks for no such kind, or if the value is far from the question's words. A question
+    with an unanswered part gets the worst fit.
     """
 
-    # Named `own` in records of earlier versions.
+    # Named `own` in records written by earlier versions.
     covered: float = Field(0.0, validation_alias=AliasChoices("covered", "own"))
     margin: float
     stated: float = 0.0
@@ -344,14 +346,14 @@ class Fit(ReportPart):
 class ConfidenceParts(ReportPart):
     """The parts of the confidence, each 0 to 1 unless another unit is given.
 
-    `supported` is the share of claims that are supported; an undecided one counts half, one that
-    only a search result supports 0.7 (in an audit: the share of the sentences that cite something).
-    `pages` is the number of pages that support them, `sites` the number of their sites, `origins`
-    the number of independent ones (near-copies count as one); `agreement` is the share of origins
-    about them that agree; `coverage` the share of the question that the cited passages cover;
-    `freshness` the age in days of the newest dated source, None without a date; `answers` says
-    whether the question is answered, None if no judge was asked; `fit` rates an answer by the
-    extractive model, None for a language model.
+    `supported` is the share of claims that are supported. An undecided claim counts half, one that
+    only a search result supports 0.7; in an audit it is the share of the sentences that have a
+    citation. `pages` is the number of pages that support the claims, `sites` the number of their
+    sites, and `origins` the number of independent ones (near-copies count as one). `agreement` is
+    the share of the origins that agree, among those about the claims. `coverage` is the share of
+    the question that the cited passages cover. `freshness` is the age in days of the newest dated
+    source, None without a date. `answers` says whether the question is answered, None if no judge
+    was asked. `fit` rates an answer by the extractive model, None for a language model.
     """
 
     supported: float = 0.0
@@ -366,7 +368,7 @@ class ConfidenceParts(ReportPart):
 
 
 class DataValue(ReportPart):
-    """A value in `data`: its place (a JSON Pointer), and the literal quote that supports it.
+    """A value in `data`: its position (a JSON Pointer), and the verbatim quote that supports it.
 
     `citations` are source numbers in the report.
     """
@@ -380,11 +382,11 @@ class DataValue(ReportPart):
 
 
 class CheckedReference(ReportPart):
-    """A reference of an audited draft, with what was found about it.
+    """A reference of an audited draft, with the results of its check.
 
     `source` is the number of its page in the report, if it was read and cited. `now` is the address
-    it moved to, `archived` the address of a copy of a dead page. `wrong` lists errors, `notes` what
-    a reader should know and what could not be checked.
+    it moved to, `archived` the address of an archived copy of a dead page. `wrong` lists errors;
+    `notes` lists remarks for the reader and checks that could not be made.
     """
 
     key: str = ""
@@ -403,12 +405,12 @@ CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_
 
 
 class RecheckedSentence(ReportPart):
-    """A sentence of an earlier report, and what the pages it cites say today.
+    """A sentence of an earlier report, and how it compares with the pages it cites today.
 
-    `moved`: the same words are at another address, `now`, or under another heading there;
-    `changed`: the words are different; `gone`: they are on none of the pages; `contradicted`: a
+    `moved`: the same words are at another address, `now`, or under another heading there.
+    `changed`: the words are different. `gone`: none of the pages contain them. `contradicted`: a
     page contradicts the sentence. `source` is the number of the deciding page, `url` its address in
-    the earlier report. `old` are the words at the time, `new` today's words, `archived` is the
+    the earlier report. `old` is the earlier wording, `new` today's wording, and `archived` the
     address of an archived copy. `holds` says whether the sentence is still supported, None if it
     could not be checked.
     """
@@ -438,13 +440,13 @@ class SearchLine(ReportPart):
 
 
 def files_note(searches: Sequence[SearchLine]) -> str:
-    """Describe which part of the user's folder the last search missed; "" if it saw everything."""
+    """Describe which part of the user's folder the last search missed; "" if it missed nothing."""
     details = [line.detail for line in searches if line.provider == "corpus"]
     return f"Your files: {details[-1]}." if details and details[-1] else ""
 
 
 def format_usd(usd: float) -> str:
-    """Format a cost, as every surface shows it: `$0.0042`, `$3.50`; "" if it is 0 or unknown."""
+    """Format a cost for display: `$0.0042`, `$3.50`; "" if it is 0 or unknown."""
     return f"${usd:,.{4 if usd < 1 else 2}f}" if usd else ""
 
 
@@ -470,15 +472,15 @@ class ErrorInfo(ReportPart):
 class Report(ReportPart):
     """The result of a run, as `--json` prints it.
 
-    `confidence` is the probability that the answer is right and answers the question, None if no
-    calibrated number is known; `standing` is the verdict on the answer as a whole, and `doubt` the
-    reason why it may not be the answer, None unless the confidence is below `DOUBTFUL_BELOW`. If
-    there is no answer, `answer` is the model's own words about the search and what was recorded of
-    it, and `closest` has up to five passages that are relevant to the question, best first. With
-    `--schema`, `data` is the answer in that form, `values` are its values with the quotes that
-    support them, and `data_notes` says what was left out and what is missing. In an audit, the
-    answer is the draft, and `references` are its references. In a recheck, the answer is the
-    earlier report's, and `rechecked` says what happened to its sentences.
+    `confidence` is the probability that the answer is right and answers the question; None if no
+    calibrated number is known. `standing` is the verdict on the answer as a whole. `doubt` is the
+    reason why it may be wrong; None unless the confidence is below `DOUBTFUL_BELOW`. If there is no
+    answer, `answer` is the model's description of the search and its recorded outcome, and
+    `closest` has up to five passages relevant to the question, best first. With `--schema`, `data`
+    is the answer in that form, `values` are its values with the quotes that support them, and
+    `data_notes` lists omitted and missing values. In an audit, the answer is the draft, and
+    `references` are its references. In a recheck, the answer is the earlier report's, and
+    `rechecked` gives the result for each of its sentences.
     """
 
     run: str
@@ -503,11 +505,11 @@ class Report(ReportPart):
     elapsed_s: float = 0.0
     error: ErrorInfo | None = None
 
-    # Computed whenever a report is read or written, so that they cannot differ from the verdicts.
+    # Computed whenever a report is read or written, so these always match the verdicts.
 
     @property
     def badge(self) -> str:
-        """Status and standing as one: `answered, disputed`; the status alone if it is supported."""
+        """Status and standing together: `answered, disputed`; if supported, only the status."""
         status = self.status.replace("_", " ")
         has_standing = self.status in ("answered", "partial") and self.claims
         if not has_standing or self.standing == "supported":
@@ -517,7 +519,7 @@ class Report(ReportPart):
     @computed_field  # type: ignore[prop-decorator] # mypy does not know decorated properties
     @property
     def standing(self) -> Standing:
-        """The verdict on the answer as a whole: its claims, its values, and whether it answers."""
+        """The verdict on the answer as a whole: its claims, its values, and its relevance."""
         if self.status not in ("answered", "partial") or not self.claims:
             return "not_verified"
         verdicts = [s.verdict for s in self.claims]
@@ -529,8 +531,8 @@ class Report(ReportPart):
             return "not_verified"
         if self.conflicts:
             return "disputed"
-        # Rules rate their own answers; a draft answers no question, nor does an action that is
-        # done.
+        # The extractive model rates its own answers. A draft answers no question, nor does an
+        # action that was done.
         parts, acts = self.confidence_parts, set(verdicts) == {VerdictState.DONE}
         no_question = parts.fit or self.references or self.rechecked or acts
         answers = "fully" if no_question else parts.answers
@@ -541,7 +543,7 @@ class Report(ReportPart):
     @computed_field  # type: ignore[prop-decorator] # as above
     @property
     def doubt(self) -> str | None:
-        """Why this may not be the answer: the reason that lowers its confidence most."""
+        """Why the answer may be wrong: the factor that lowers its confidence most."""
         value, parts, claims = self.confidence, self.confidence_parts, self.claims
         if self.status not in ("answered", "partial") or not claims:
             return None
@@ -563,14 +565,15 @@ class Report(ReportPart):
     def rows(self) -> list[dict[str, Any]]:
         """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
 
-        A list of objects gives one row per item, and so does the only such list in an object, whose
-        other values are repeated in each row. The column `sources` has the addresses a row cites.
+        A list of objects gives one row per item. An object that contains exactly one such list does
+        too; its other values are repeated in each row. The column `sources` has the addresses that
+        a row cites.
         """
         return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
 
     @property
     def claims(self) -> list[Sentence]:
-        """The sentences that make a claim, that is, all but those about the search."""
+        """The sentences that make a claim, that is, all except those about the search."""
         return [sentence for sentence in self.sentences if not sentence.about_search]
 
     @property
@@ -582,19 +585,19 @@ class Report(ReportPart):
         """Serialise as JSON, by default with an indent of two spaces."""
         return self.model_dump_json(**{"indent": 2, **options})
 
-    # The run's record has what these show besides the answer: the saved pages and the steps.
+    # The run's record: these exports also show its saved pages and steps.
 
     _record: Path | None = PrivateAttr(default=None)
 
     def with_record(self, folder: Path) -> Self:
-        """Set the folder of the run, which the methods below read."""
+        """Set the folder of the run, which the export methods below read."""
         self._record = folder
         return self
 
     def to_html(self) -> str:
-        """Render as a page, as `--export report.html` does; raises `UsageError` without a record.
+        """Render as HTML, as `--export report.html` does; raises `UsageError` without a record.
 
-        `research` returns reports with their record; one that was read from JSON has none.
+        Reports returned by `research` have a record; reports read from JSON do not.
         """
         return self._rendered("report.html")
 
@@ -607,11 +610,18 @@ class Report(ReportPart):
         return self._rendered("report.bib")
 
     def to_frame(self) -> Any:
-        """Return the sentences as a pandas `DataFrame`, one row each; needs pandas.
+        """Return the sentences as a pandas `DataFrame`, one row each.
 
-        Columns: text, verdict, reason, citations (numbers of sources), urls.
+        Columns: text, verdict, reason, citations (numbers of sources), urls. Raises `UsageError` if
+        pandas is not installed: Urchin does not depend on it.
         """
-        pandas = import_module("pandas")  # the user's own: nothing else here needs it
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError as error:
+            hint = "`pip install pandas`, or use `report.sentences`."
+            raise UsageError(
+                "to_frame() needs pandas, which is not installed", hint=hint
+            ) from error
         urls = {source.n: source.url for source in self.sources}
         rows = [
             (s.text, s.verdict.value, s.reason, s.citations, [urls[n] for n in s.citations])
@@ -621,7 +631,8 @@ class Report(ReportPart):
 
     def _repr_html_(self) -> str:
         """Render for a notebook: badge, answer, passages and sources."""
-        # By name, as `agent.export` is above this module; both of its parts read only a report.
+        # Imported by name because `agent.export` is a layer above this module; both of its
+        # functions used here read only a report.
         return str(import_module("agent.export.markup").notebook_html(self))
 
     def _rendered(self, name: str) -> str:
@@ -660,7 +671,7 @@ def _are_objects(value: Any) -> bool:
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Name nested values by their path, `pier.length`; a list of values becomes one text."""
+    """Name nested values by path, such as `pier.length`; a list of values becomes one string."""
     found: dict[str, Any] = {}
     for key, value in data.items():
         if isinstance(value, dict):

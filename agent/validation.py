@@ -1,7 +1,7 @@
-"""Bounds and conversions of the values that users set, as metadata of annotations.
+"""Bounds and conversions for the values that users set, as annotation metadata.
 
-Pydantic asks each for its validator. This module does without pydantic, so that `research --help`
-need not load it.
+Pydantic gets the validator from each of them. This module does not import pydantic, so that
+`research --help` need not load it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 Depth = Literal["quick", "standard", "deep"]
-"""How thorough a run is; `EFFORTS` in `agent/limits.py` says what each spends."""
+"""How thorough a run is; `EFFORTS` in `agent/limits.py` gives the limits of each."""
 
 
 class Bounds:
-    """Metadata of an annotation: the least (`ge`, or more than `gt`) and the greatest value."""
+    """Annotation metadata: the minimum (`ge`, or exclusive `gt`) and maximum value."""
 
     def __init__(self, **bounds: float) -> None:
         self.bounds = bounds
@@ -29,7 +29,7 @@ class Bounds:
 
 
 class Before:
-    """Metadata of an annotation: convert a value with this function before it is validated."""
+    """Annotation metadata: convert a value with this function before it is validated."""
 
     def __init__(self, convert: Callable[[Any], Any]) -> None:
         self.convert = convert
@@ -42,7 +42,7 @@ class Before:
 
 
 def split_list(value: str) -> tuple[str, ...]:
-    """Split a list at commas and white space, except between quotes.
+    """Split a list at commas and whitespace, except inside quotes.
 
     Raises `ValueError` if a quote is not closed.
     """

@@ -1,7 +1,7 @@
 """A wiki: a folder of Markdown pages with `[[links]]` that can be searched, checked and indexed.
 
-People edit the pages; runs search them and add to the log and to the relationships between pages.
-Files are named by paths relative to the folder. Symlinks that lead out of it are not followed.
+Users edit the pages; runs search them and add to the log and to the relationships between pages.
+Paths are relative to the folder. Symlinks that lead out of it are not followed.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ SUPPORT_FILES = {
     "graph/context-brief.md": "# Context brief\n",
     "graph/open-gaps.md": "# Open gaps\n",
 }
-"""The support files with their initial content."""
+"""The support files and their initial content."""
 GENERATED = "<!-- written by urchin; edits here are overwritten -->"
-"""Marks pages that no user wrote."""
+"""Marks generated files."""
 DEFAULTS = LimitSettings()
-LOGGED_CHARS = 300  # of an answer in the daily log
-SUMMARY_CHARS = 120  # of a page in the index
-BRIEF_PAGES = 12  # pages in the context brief
+LOGGED_CHARS = 300  # maximum length of an answer in the daily log
+SUMMARY_CHARS = 120  # maximum length of a page's summary in the index
+BRIEF_PAGES = 12  # maximum number of pages in the context brief
 
-# As in the reference library: the weights of a phrase and of a word in content, title and path.
+# The weights of a phrase and of a word in the content, the title and the path, as in the reference
+# library.
 PHRASE_WEIGHTS = (5, 4, 3)
 WORD_WEIGHTS = (1, 3, 2)
-HALF_SCORE = 8  # the raw score that becomes .5
+HALF_SCORE = 8  # raw score that maps to .5
 
 _FENCE = re.compile(
     r"^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -79,7 +80,7 @@ class PageWindow:
 class Relation:
     """A relationship between two pages; `type` is one that the rules allow.
 
-    `evidence` says where it is stated, `date` (ISO) since when it has been known.
+    `evidence` says where it is stated; `date` (ISO) is when it became known.
     """
 
     source: str
@@ -92,7 +93,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem at a line of a file; line 0 means the whole file."""
+    """A problem at a line of a file; line 0 stands for the file as a whole."""
 
     severity: Literal["critical", "warning"]
     path: str
@@ -107,7 +108,7 @@ def _now() -> datetime:
 class Wiki:
     """The wiki in a folder. Methods that write return the changed paths unless stated otherwise.
 
-    A path that leads out of the folder raises `UsageError`.
+    A path outside the folder raises `UsageError`.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class Wiki:
         return sorted(name for name in names if not name.startswith(".") and "/." not in name)
 
     def pages(self) -> list[str]:
-        """List the pages written by people and runs, without the support files."""
+        """List the pages written by people and runs, excluding the support files."""
         paths = self.list_files()
         return [p for p in paths if p.endswith((".md", ".mdx")) and p not in SUPPORT_FILES]
 
@@ -139,9 +140,9 @@ class Wiki:
         return file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
 
     def write_file(self, path: str, text: str) -> bool:
-        """Write a file if its text differs; returns whether it did.
+        """Write a file if its content differs; returns whether it did.
 
-        A crash leaves either the old or the new text. Raises `UsageError` if the folder is not
+        A crash leaves either the old or the new content. Raises `UsageError` if the folder is not
         writable.
         """
         file = self._root / _safe_path(path)
@@ -165,7 +166,7 @@ class Wiki:
         place: WikiPart | None = None,
         snippet: int = DEFAULTS.wiki_snippet,
     ) -> list[PageHit]:
-        """Find files by phrase and words, best first, ties by path; an empty query finds nothing.
+        """Find files by phrase and words, best first, ties by path; an empty query has no results.
 
         `place` limits the search to a part of the wiki; `snippet` is the length of the excerpt.
         """
@@ -249,7 +250,7 @@ class Wiki:
         return missing
 
     def update_index(self) -> list[str]:
-        """Rewrite the index, the context brief and the open gaps from the pages."""
+        """Rewrite the index, the context brief and the list of missing pages."""
         paths, texts = self.list_files(), {p: self.read_file(p) or "" for p in self.pages()}
         groups: dict[str, list[str]] = defaultdict(list)
         link_counts: Counter[str] = Counter()
@@ -277,7 +278,7 @@ class Wiki:
         return [path for path, text in generated.items() if self.write_file(path, text)]
 
     def append_log(self, entry: str) -> list[str]:
-        """Add a line under today's date."""
+        """Add a line to the log under today's date."""
         now = self._clock()
         heading, line = f"## {now:%Y-%m-%d}", f"- {now:%H:%M} {' '.join(entry.split())}\n"
         text = self.read_file("log.md") or SUPPORT_FILES["log.md"]
@@ -287,7 +288,7 @@ class Wiki:
         return ["log.md"]
 
     def log_run(self, run: str, question: str, answer: str) -> list[str]:
-        """Add a run to the daily log, once; the answer is quoted: it may be text from the web."""
+        """Add a run to the daily log, once; the answer is quoted because it may be web text."""
         now = self._clock()
         path = f"sessions/{now:%Y-%m-%d}.md"
         text = self.read_file(path) or f"# {now:%Y-%m-%d}\n\n{GENERATED}\n"
@@ -298,7 +299,7 @@ class Wiki:
         return [path]
 
     def record_relations(self, new: Iterable[Relation]) -> list[Relation]:
-        """Record relationships, by default with today's date; returns the new ones."""
+        """Record relationships, dated today by default; returns the new ones."""
         text = self.read_file(RELATIONSHIPS) or ""
         known = {(r.source, r.target, r.type) for _, r in read_relations(text)[0]}
         fresh: list[Relation] = []
@@ -313,7 +314,7 @@ class Wiki:
         return fresh
 
     def sync(self, *, log: str | None = None) -> list[str]:
-        """Update all support files; `log` is an entry for the log."""
+        """Update all support files; `log` is an entry to add to the log."""
         changed = self.ensure()
         if log:
             changed += self.append_log(log)
@@ -324,7 +325,7 @@ class Wiki:
 
 
 def links(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each link's line and target, without alias and anchor; links in code are ignored."""
+    """Yield the line and target of each link, without alias and anchor; code is ignored."""
 
     def blank(match: re.Match[str]) -> str:
         return "\n" * match[0].count("\n")
@@ -351,7 +352,7 @@ def resolve(target: str, files: Iterable[str]) -> str | None:
 
 
 def read_relations(text: str) -> tuple[list[tuple[int, Relation]], list[tuple[int, str]]]:
-    """Parse a file of relationships; returns them and the malformed lines, by line number."""
+    """Parse a file of relationships; returns them and the malformed lines, with line numbers."""
     good: list[tuple[int, Relation]] = []
     malformed: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -409,6 +410,6 @@ def _summary(path: str, text: str) -> str:
     for line in text.splitlines():
         if line.startswith(("#", "---", "<!--")):
             continue
-        if body := line.lstrip("> ").rstrip():  # quotes of the web have a `>`
+        if body := line.lstrip("> ").rstrip():  # web quotations start with `>`
             return shorten(body, SUMMARY_CHARS)
     return shorten(_title(path, text), SUMMARY_CHARS)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -116,8 +117,13 @@ async def test_a_report_renders_for_notebooks_and_files(ask, answering):
 
 
 async def test_a_frame_has_a_row_for_each_sentence(ask, answering):
-    pytest.importorskip("pandas")
-    frame = (await ask(model=answering)).to_frame()
+    report = await ask(model=answering)
+    if find_spec("pandas") is None:
+        with pytest.raises(urchin.UsageError, match="needs pandas") as raised:
+            report.to_frame()
+        assert "pip install pandas" in raised.value.hint
+        return
+    frame = report.to_frame()
     assert list(frame["verdict"]) == ["supported"]
     assert frame["urls"][0][0].endswith("/hesk-light")
 

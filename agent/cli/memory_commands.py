@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from contextlib import AsyncExitStack
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,6 +167,7 @@ def add(store: Memory, text: str, kind: str) -> None:
     if kind in NAMED:  # each has a key, and most have their own format
         hint = "`research memory remember KEY VALUE` stores a memory under a key."
         raise UsageError(f"memories of kind {kind} cannot be added as text", hint=hint)
+    _require_known(store, (kind,))
     print(f"added as memory {store.add(text, kind)}")
 
 
@@ -428,8 +430,11 @@ def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
     """Reject unknown kinds; raises `UsageError`."""
     unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
     if unknown and not store.newest(unknown, 1):  # `Memory.add` takes any kind
-        hint = f"Choose one of {', '.join([*sorted(KNOWN - BASES.keys()), *BASES])}."
-        raise UsageError(f"no memories of kind {unknown[0]!r}", hint=hint)
+        known = [*sorted(KNOWN - BASES.keys()), *BASES]
+        near = get_close_matches(unknown[0].lower(), known, 1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        hint = f"{meant}Choose one of {', '.join(known)}."
+        raise UsageError(f"{unknown[0]!r} is not a kind of memory", hint=hint)
 
 
 def _format(hit: Hit) -> str:

@@ -1,1 +1,1 @@
-"""The agent loop: first messages, steps, subtasks, and the checks of an answer."""
+"""The agent loop: first messages, steps, subtasks, and answer checks."""

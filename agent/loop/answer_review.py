@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 MIN_SAME_SHARE = 0.6
-"""Minimum share of a sentence's words that a corrected one keeps to count as the same."""
+"""Minimum share of a sentence's words that a corrected sentence keeps to count as the same one."""
 NO_ANSWER = "it does not answer the question that was asked"
 _CITATION = re.compile(r"\[[^\]]*\]")
 
@@ -77,9 +77,9 @@ class AnswerReview:
 
 
 async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
-    """Check parts of a report, its sections or the frame, by code and by the judge in one request.
+    """Check parts of a report (sections or the frame) by code, then by one judge request.
 
-    Takes the texts by place, records the objections, and returns them by place.
+    Takes the parts' texts by place, records the objections, and returns them by place.
     """
     evidence = judge.evidence
     parts = {place: text for place, text in parts.items() if _claims_something(text, evidence)}
@@ -98,10 +98,10 @@ async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, 
 async def repair(
     work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str] = ()
 ) -> LoopResult:
-    """Have the model correct an answer as a note asks; if that fails, the first answer is kept.
+    """Have the model correct an answer as a note asks; if that fails, keep the first answer.
 
     `supported` are the supported sentences of the first answer. Those missing from the corrected
-    one are appended to it; if the model gives up, they become the answer.
+    answer are appended to it; if the model gives up, they become the answer.
     """
     try:
         corrected = await work.follow_up(result.text, note)
@@ -122,7 +122,7 @@ async def repair(
 
 
 def objections(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
-    """List the refused sentences with reasons, as a note for the model; None if there are none.
+    """List the refused sentences and the reasons, as a note to the model; None if there are none.
 
     A sentence is refused if it is contradicted, if the judge did not find it supported, or if it
     cites a passage that was not read. The whole answer is refused if it answers another question.

@@ -1,7 +1,7 @@
-"""Searches once for evidence against each central claim of an answer, and reads the results.
+"""Searches once for evidence against each central claim of an answer.
 
-They are evidence like any other: a page that contradicts a claim creates a conflict, and one that
-agrees counts as another origin. Each search is recorded as `challenge`.
+The pages found are evidence like any other: a page that contradicts a claim creates a conflict, and
+one that agrees counts as another origin. Each search is recorded as `challenge`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from agent.types import Passage, Sentence
 
 PAGES_READ: Final = 2
-"""Pages read per search: the first results, so that a run reads only a few more pages."""
+"""Pages read per search: only the first results, to keep the number of extra pages small."""
 PASSAGES_JUDGED: Final = 3
-"""Passages from each of these pages that the judge is shown for a claim."""
+"""Maximum number of passages per page that the judge is shown for a claim."""
 QUERY_CHARS: Final = 150
-"""Maximum length of a query: engines cut longer ones."""
+"""Maximum length of a query: engines truncate longer ones."""
 
 
 async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: int) -> None:
     """Search for evidence against the `most` claims nearest to the question; record the results.
 
-    A limit or an error ends the search; an error is noted in the record.
+    A limit or an error ends the search; errors are recorded.
     """
     evidence = judge.evidence
     checked = check_answer(answer, evidence, judge)
@@ -69,7 +69,7 @@ def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> l
 
 
 async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
-    """Ask the model for queries; if it gives none, the query is the claim without its values."""
+    """Ask the model for queries; if it gives none, use the claim without its values."""
     rows: object = []
     if takes(work.model, Task.CHALLENGE):
         listed = "\n".join(f"{n}. {inert(claim)}" for n, claim in enumerate(claims, 1))
@@ -85,7 +85,7 @@ async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
 
 
 def without_values(claim: str) -> str:
-    """Return a claim as a query, without its figures and dates: others are searched for."""
+    """Remove figures and dates from a claim, so that the query can find other values."""
     facts = extract_facts(claim)
     values = [figure.quantity for figure in facts.figures] + [date.text for date in facts.dates]
     for value in sorted(values, key=len, reverse=True):
@@ -96,7 +96,7 @@ def without_values(claim: str) -> str:
 async def _challenge(
     work: Orchestrator, judge: ClaimJudge, claim: Sentence, query: str, place: str
 ) -> None:
-    """Search, read the first pages that the run has not read, and have the judge look at them."""
+    """Search, read the first results that are new to the run, and have the judge compare them."""
     evidence = judge.evidence
     known = {source.n for source in evidence.sources}
     call = ToolCall("WEB_SEARCH", json.dumps({"query": query}, ensure_ascii=False))
@@ -120,7 +120,7 @@ async def _challenge(
 async def _judge(
     judge: ClaimJudge, claim: str, pages: Sequence[Source], place: str
 ) -> dict[str, object]:
-    """Have the judge decide a claim on the pages; returns the contradiction, {} without one."""
+    """Have the judge compare a claim with the pages; returns the contradiction, or {}."""
     evidence = judge.evidence
     passages: list[Passage] = []
     for page in pages:

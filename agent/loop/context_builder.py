@@ -1,6 +1,6 @@
 """Builds the first messages of a loop: memory, the open page, files and the question.
 
-Each text is also added to the run's provenance, which later decides what may be sent.
+Everything added is also registered in the run's provenance, which later decides what may be sent.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs that are put into the prompt. `is_public_run(id)` says whether
-    a run read nothing private. After a call for the main loop, `skills` has the names of the
-    skills in the prompt, and `layers` the memory layers in it.
+    `captured` are (type, text) pairs that are added to the prompt. `is_public_run(id)` says whether
+    a run read nothing private. After a call for the main loop, `skills` has the names of the skills
+    in the prompt, and `layers` the memory layers in it.
     """
 
     context: ToolContext
@@ -52,18 +52,19 @@ class ContextBuilder:
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def __call__(self, question: str, place: str = MAIN) -> list[Message]:
-        """Build the messages, and count their skills as used.
+        """Build the messages and record that their skills were used.
 
         Raises `UsageError` for a file that cannot be read.
         """
-        async with self._loading:  # subtasks start concurrently, and share page and files
+        async with self._loading:  # subtasks start concurrently and share page and files
             if self._observed is None:
                 await self._load_page_and_files()
         context, memory = self.context, self.context.memory
         if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
         layers = await self._load_layers(question)
-        # If there are too many entries to show, they are ranked by embeddings, if available.
+        # If there are too many entries to show them all, they are ranked by embeddings if
+        # available.
         entries = candidates(layers)
         near: dict[str, float] = {}
         if len(entries) > SHOWN_WITHOUT_FILTER:
@@ -128,14 +129,14 @@ class ContextBuilder:
         self._observed = observed
 
     async def _read_file(self, web: Web | None, path: Path) -> tuple[str, Observation]:
-        """Read a file; returns the text for the prompt, and the same as data."""
+        """Read a file; returns its content as text for the prompt and as data."""
         if await asyncio.to_thread(path.is_dir):
             hint = f"Search its files with --corpus {path}."
             raise UsageError(f"{path} is a folder, not a file", hint=hint)
         if web is None or not await asyncio.to_thread(path.is_file):
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
         uri = web.reader.files.address(path)
-        # The reader extracts the text of all kinds of documents, and makes it citable like a page.
+        # The reader extracts the text of every kind of document, and makes it citable like a page.
         kind = mimetypes.guess_type(path.name)[0] or ""
         if kind.startswith(_UPLOAD_ONLY_TYPES):
             text = f"{inert(clean(path.name))}, {kind}: it can be uploaded to a page (UPLOAD)"
@@ -160,11 +161,11 @@ class ContextBuilder:
         return await self.context.in_memory_thread(memory.layers, question, self.session)
 
     def _add_provenance(self, layers: Layers, shown: str) -> None:
-        """Add the texts of memory and of the page to the run's provenance.
+        """Add the text of memory entries and of the page to the run's provenance.
 
-        Only layer entries found in `shown`, the text of the messages, are added. Memories are
-        private even if their words come from the web, since the run that wrote them may have read
-        something private. Facts that a public run found on pages are the exception.
+        Layer entries are added only if they occur in `shown`, the text of the messages. Memories
+        are private even if their text comes from the web, because the run that wrote them may have
+        read something private. The exception is facts that a public run found on pages.
         """
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):
@@ -192,4 +193,4 @@ class ContextBuilder:
 
 
 _UPLOAD_ONLY_TYPES = ("image/", "audio/", "video/")
-"""Types of files without text to read; they can be uploaded."""
+"""Media types without text to extract; such files can only be uploaded."""

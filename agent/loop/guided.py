@@ -1,10 +1,10 @@
-"""Guided mode: code searches and reads; a small language model only picks the words of the answer.
+"""Guided mode: code searches and reads; a small language model only picks the answer's words.
 
-A model of a few billion parameters cannot drive a tool loop, but it finds an answer in passages. It
-is asked once, with a few short passages. Its answer is used only if code finds it there: its
-words in a passage, and the question's names and figures on the same page or in a passage that names
-this page. If the passages only identify who or what is meant, the model names it, code looks it
-up, and the model is asked again (a second hop).
+A model of a few billion parameters cannot drive a tool loop, but it can find an answer in passages.
+It is asked once, with a few short passages. Its answer is used only if code can verify it: a
+passage contains its words, and the question's names and figures are on the same page, or in a
+passage that names this page. If the passages only identify who or what is meant, the model names
+it, code looks it up, and the model is asked again (a second hop).
 """
 
 from __future__ import annotations
@@ -35,29 +35,34 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES: Final = 4
 MAX_SENTENCES: Final = 3
-"""Sentences of each passage in the request. Four passages of three sentences contain the
-answer to 164 of 200 questions, six passages to 165; in 155 cases it is in the first one."""
+"""Sentences per passage in the request. Four passages of three sentences contain the answer to 164
+of 200 questions, six passages to 165; in 155 cases it is in the first one.
+"""
 MAX_PASSAGES_CHARS: Final = 1_400
-"""Maximum length of all passages in characters, about 300 tokens; 1,800 contain no more answers."""
+"""Maximum total length of the passages in characters (about 300 tokens). 1,800 characters contain
+no more answers.
+"""
 MAX_ANSWER_WORDS: Final = 25
-"""Maximum number of words of the answer's sentence; a longer one is shortened."""
+"""Maximum number of words of the sentence quoted as the answer; longer ones are shortened."""
 MIN_COVERED: Final = 0.5
 """Minimum share of the question's words on the answer's page. Together with the question's names it
-accepts 122 of 130 right answers, and 9 answers to 40 questions that have none (names alone: 124 and
-17)."""
+accepts 122 of 130 right answers, and 9 answers to 40 questions that have none (with names alone:
+124 and 17).
+"""
 MAX_REPLY_TOKENS: Final = 500
-"""Maximum number of tokens of a reply: a valid one has at most 150; this stops a
-rambling model."""
+"""Maximum number of tokens of a reply. A valid one has at most 150; the limit stops a rambling
+model.
+"""
 MAX_NAME_WORDS: Final = 6
-"""Maximum number of words of a name that is looked up."""
+"""Maximum number of words in a name that is looked up."""
 _WORD = re.compile(r"[^\W_]+")
 _REFUSED = f"{NOT_FOUND} The passages that were read do not contain the answer."
 _LOOK_UP = "Looking up: "
-"""Prefix of the reply that starts a second hop, before the name and the id of its passage."""
+"""Prefix of the reply that starts a second hop; the name and its passage id follow."""
 
 
 class Found(NamedTuple):
-    """Where the words of an answer are: a passage, and their span in its text."""
+    """The position of an answer: a passage, and the span of the words in its text."""
 
     passage: Passage
     start: int
@@ -65,7 +70,7 @@ class Found(NamedTuple):
 
 
 class GuidedModel(ModelWrapper):
-    """A model whose research is done by code; the inner model only picks the answer's words."""
+    """Does the research in code; the inner model only picks the answer's words."""
 
     sees = False
     native = False
@@ -78,8 +83,8 @@ class GuidedModel(ModelWrapper):
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model has its own prompt
         """Return the next tool calls, a cited answer or a refusal; raises `ModelError`."""
         if messages[-1].content == SEARCHES:
-            # Guided mode started in the middle of a conversation, before anything was read: the
-            # model's attempts are left out.
+            # Guided mode may start in the middle of a conversation, before anything was read. The
+            # model's own attempts are left out.
             asked_at = max(n for n, message in enumerate(messages) if message.question)
             messages = messages[: asked_at + 1]
         questions = [message.question for message in messages if message.question]
@@ -92,7 +97,7 @@ class GuidedModel(ModelWrapper):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
             return ModelReply(tags, model=self.name)
 
-        # Ask the model for the words of the answer.
+        # Ask the model for the answer's words.
         passages = self._select_passages(messages, question, hop)
         if not passages:
             return ModelReply(_REFUSED, model=self.name)
@@ -103,7 +108,8 @@ class GuidedModel(ModelWrapper):
         else:
             reply = await self._model.reply(prompt("guided"), request)
 
-        # Find them in the passages. If they do not answer, they may lead to a second hop.
+        # Find these words in the passages. If they do not answer the question, they may lead to a
+        # second hop.
         words, number = _read_reply(reply.text)
         found = _locate(words, number, passages)
         if found is None:
@@ -118,12 +124,12 @@ class GuidedModel(ModelWrapper):
     def _select_passages(
         self, messages: Sequence[Message], question: str, hop: tuple[str, Passage] | None
     ) -> list[Passage]:
-        """Select the best passages that fit; on a second hop the one that led to it comes first."""
+        """Select the best passages that fit; in a second hop, the one that led to it is first."""
         selected: list[Passage] = []
         if hop is not None:
             name, leading = hop
             selected.append(leading)
-            # The second hop has its own question, by which passages are ranked.
+            # The second hop has its own question, which is used to rank passages.
             query = f"{name} {_open_words(question, leading)}"
             messages = [
                 replace(m, question=query) if m.question == question else m for m in messages
@@ -137,12 +143,12 @@ class GuidedModel(ModelWrapper):
         return selected
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """False for all: code plans, and nothing is judged."""
+        """Return False for every task: code plans, and no answers are judged."""
         return False
 
 
 def _read_reply(reply: str) -> tuple[str, int]:
-    """Read the answer's words from the model's reply, JSON or plain, and a passage number or 0."""
+    """Read the answer's words and a passage number (0 if none) from a JSON or plain reply."""
     fields = loose_object(reply)
     plain = "" if "{" in reply else parse(reply).text
     words = " ".join(str(fields.get("answer") or plain).split())
@@ -155,7 +161,7 @@ def _read_reply(reply: str) -> tuple[str, int]:
 def answer(
     found: Found, question: str, passages: Sequence[Passage], pages: Mapping[int, frozenset[str]]
 ) -> str:
-    """Write the sentence in which the answer was found, with a citation, or a refusal.
+    """Return the sentence that contains the answer, with a citation, or a refusal.
 
     The names and figures of the question must be on its page (`pages` has the stems of each
     source), or in a passage that names this page, which is then cited first.
@@ -179,9 +185,9 @@ def answer(
 
 
 def second_hop(name: str, leading: Passage, question: str) -> str:
-    """Write the search for a name that the model gave instead of an answer; "" if it is not a name.
+    """Return the search for a name that the model gave instead of an answer, or "".
 
-    The name must be new, and its passage must have at least one of the question's own names.
+    The name must be new, and its passage must contain at least one of the names in the question.
     """
     if len(name.split()) > MAX_NAME_WORDS or not name[:1].isupper():
         return ""
@@ -197,8 +203,8 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 def names_no_place(found: Found, question: str) -> bool:
     """Whether the question asks for a place ("in what city") and the passage names none.
 
-    Then the words found may only lead to the place. This applies to 7 of 9 two-hop development
-    questions, and to 1 of 300 plain ones, whose answer the second hop finds again.
+    If so, the words found may only lead to the place. This is the case for 7 of 9 two-hop
+    development questions, and for 1 of 300 plain ones, whose answer the second hop finds again.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
@@ -206,7 +212,7 @@ def names_no_place(found: Found, question: str) -> bool:
 
 
 def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
-    """Return the name that is looked up in a second hop, and the passage that led to it."""
+    """Return the name that a second hop looks up, and the passage that led to it."""
     for message in reversed(messages):
         if message.role == "assistant" and message.content.startswith(_LOOK_UP):
             break
@@ -227,7 +233,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
 
 
 def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
-    """Whether a passage names another passage's page, and has the question's values it lacks."""
+    """Whether a passage names the other's page and has the values of the question that it lacks."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
     missing = missing_values(question, near | _stems(leading))
@@ -241,11 +247,11 @@ def _open_words(question: str, leading: Passage) -> str:
 
 
 def _locate(words: str, number: int, passages: Sequence[Passage]) -> Found | None:
-    """Find the passage with the answer's words, starting with the one named: models miscount.
+    """Find the passage with the answer's words; try the numbered one first, as models miscount.
 
-    If no passage has the words together, a sentence with all of them is used, in any form: small
-    models leave words out ("bridge across the Tyne" of "a bridge was built across the Tyne") and
-    inflect them ("oxygen chamber" of "uses special oxygen chambers").
+    If no passage contains the words as a phrase, look for a sentence that contains all of them in
+    any form. Small models leave words out ("bridge across the Tyne" for "a bridge was built across
+    the Tyne") and inflect them ("oxygen chamber" for "uses special oxygen chambers").
     """
     first = passages[number - 1 : number] if number > 0 else ()
     for find in (_find, _find_spread):
@@ -272,7 +278,7 @@ def _stems_by_source(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
 
 
 def missing_values(question: str, near: frozenset[str]) -> list[str]:
-    """Return the names and figures of the question that are not among these stems."""
+    """Return the names and figures of the question whose stems are not in `near`."""
     missing = []
     for number, word in enumerate(question.replace("’", "'").split()):
         is_figure = any(c.isdigit() for c in word)
@@ -321,7 +327,7 @@ def _find(text: str, phrase: str) -> tuple[int, int] | None:
 
 
 def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a sentence with the stems of all words in a phrase; returns their whole span."""
+    """Find a sentence with the stems of all words in a phrase; returns their overall span."""
     wanted = {_stem(word) for word, _, _ in _tokens(phrase)}
     if not wanted:
         return None
@@ -342,17 +348,17 @@ def _stem(word: str) -> str:
 
 
 def _tokens(text: str) -> list[tuple[str, int, int]]:
-    """Return each run of letters and digits, case-folded, with its span."""
+    """Return each sequence of letters and digits, case-folded, with its span."""
     return [(word[0].casefold(), *word.span()) for word in _WORD.finditer(text)]
 
 
 def _excerpt(text: str, start: int, end: int) -> str:
-    """Return the sentence around a span, literally; a long one is cut to `MAX_ANSWER_WORDS`."""
+    """Return the sentence around a span verbatim; a long one is cut to `MAX_ANSWER_WORDS`."""
     first, last = _sentences_around(text, start, end)
     words = text[first:last].split()
     if len(words) <= MAX_ANSWER_WORDS:
         return " ".join(words)
-    # Number of the span's first word; a span may begin inside a word.
+    # The index of the span's first word; a span may begin inside a word.
     begins_in_word = start > first and not text[start - 1].isspace()
     span_start = len(text[first:start].split()) - begins_in_word
     span_words = len(text[first:end].split()) - span_start

@@ -1,10 +1,10 @@
-"""The judge: a model decides the sentences that code could not, from the passages alone.
+"""The judge: a model decides the sentences that code could not, using only the passages.
 
 One request judges all open sentences of an answer, and whether the answer answers the question; if
-no sentence is open, a short one asks only that. Passages from other pages that may disagree with
-the answer are shown with it. The judge does not see the conversation in which the answer was
-written. A *supported* or *contradicted* verdict must quote words from the passages that are about
-the claim: without them the judge is asked once more.
+no sentence is open, a short request asks only that. Passages from other pages that may disagree
+with the answer are added. The judge does not see the conversation in which the answer was written.
+A *supported* or *contradicted* verdict must quote words from the passages that are about the claim;
+if it does not, the judge is asked once more.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     """Claims, each with the passages that it cites."""
 
 _MAX_PASSAGES = 6
-"""Maximum number of passages shown with a claim; an answer cites one or two, or a whole source."""
+"""Maximum number of passages shown with a claim; answers cite one or two, or an entire source."""
 _MAX_WHOLE_SOURCE_CHARS = 4_000
-"""Maximum length in characters of a source that is shown whole: any of its passages may decide."""
+"""Maximum length in characters of a source that is shown in full, since any passage may decide."""
 _MAX_REASON_WORDS = 60
 """Maximum number of words of a reason after a verdict; a longer one is cut."""
 _VERDICT_LINE_RE = re.compile(
@@ -57,11 +57,11 @@ _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.M
 _DISPUTED = re.compile(
     r"^\W*disputed\W+[\"“](.+?)[\"”]\W+(S\d+¶\d+)\W+[\"“](.+)[\"”]", re.IGNORECASE | re.MULTILINE
 )
-"""Words of the answer, the passage that disagrees, and words of that passage."""
+"""Words from the answer, the id of the passage that disagrees, and words from that passage."""
 _MARKER = re.compile(r"\s*\[S\d[^\]]*\]")
 CITED = re.compile(r"S\d+¶\d+")
 _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
-"""Words that only join two quotations in a line."""
+"""Words in a line that only connect two quotations."""
 
 _STATES = {
     "supported": (VerdictState.SUPPORTED, "the passages say this in other words"),
@@ -81,7 +81,7 @@ _OTHER_PASSAGES_HEADING = (
 _RIVALS_HEADING = "From pages that were read and that the answer does not cite:"
 
 Case = tuple[str, str]
-"""A claim, and the ids of its cited passages: with other passages it is a different case."""
+"""A claim and the ids of its cited passages; the same claim with other passages is another case."""
 
 
 def _row(case: Case, verdict: Verdict) -> dict[str, Any]:
@@ -109,20 +109,20 @@ class PluginJudge:
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
-    """Find the sentences that code cannot decide, with the passages that they cite."""
+    """Find the sentences that code cannot decide, with their cited passages."""
     claims: dict[str, Sequence[Passage]] = {}
-    # The third argument is the judge, asked about each open sentence: this one only collects them.
+    # The third argument is the judge, called for each open sentence; here it only collects them.
     check_answer(answer, evidence, claims.__setitem__)
     return claims
 
 
 @dataclass(slots=True)
 class ClaimJudge:
-    """Asks a model about claims, and keeps its verdicts; calling the object looks one up.
+    """Asks a model about claims and stores its verdicts; calling the object looks one up.
 
-    Without a `model`, or with one that does not judge, all claims stay undecided. `answers` says
-    how far the answer answers the question, None if the judge did not say; `disputes` are the pages
-    that disagree with the answer.
+    If there is no `model`, or it does not judge, all claims stay undecided. `answers` says how far
+    the answer answers the question, None if the judge did not say. `disputes` are the pages that
+    disagree with the answer.
     """
 
     evidence: Evidence
@@ -147,7 +147,7 @@ class ClaimJudge:
     async def review(self, answer: str, place: str) -> bool:
         """Decide the open sentences of an answer, and whether it answers the question.
 
-        False if the request failed, which is recorded.
+        Returns False if the request failed; the failure is recorded.
         """
         evidence = self.evidence
         claims = self._undecided(open_claims(answer, evidence))
@@ -172,14 +172,15 @@ class ClaimJudge:
     ) -> bool:
         """Decide claims in one request; those already decided are skipped.
 
-        False if the request failed, which is recorded: the claims stay undecided. `answer`
-        is the text that the claims come from; `asks_answer` also asks if it answers the question.
+        Returns False if the request failed: the failure is recorded, and the claims stay undecided.
+        `answer` is the text that contains the claims; with `asks_answer`, the judge is also asked
+        whether it answers the question.
         """
         claims = self._undecided(claims)
         if self.model is None or not self.can_judge or not claims:
             return True
         if isinstance(self.model, PluginJudge):
-            # In a thread: a plug-in may compute for long.
+            # In a thread, because a plug-in may compute for a long time.
             decided = await asyncio.to_thread(self._ask_plugin, self.model, claims)
             rows: list[dict[str, Any]] | None = [_row(*case) for case in decided.items()]
         else:
@@ -195,9 +196,9 @@ class ClaimJudge:
     async def _ask_model(
         self, model: Model, claims: Claims, place: str, answer: str, *, asks_answer: bool
     ) -> list[dict[str, Any]] | None:
-        """Ask a model about claims, and again if it quotes no words; returns rows for the record.
+        """Ask a model about claims, and again if it quotes nothing; returns rows for the record.
 
-        None if the request failed.
+        Returns None if the request failed.
         """
         evidence = self.evidence
         rivals = rival_passages(answer, evidence)
@@ -250,11 +251,11 @@ class ClaimJudge:
         return decided
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Load verdicts from rows of the record; of several `answers` the last one is used."""
+        """Load verdicts from rows of the record; the last of several `answers` is used."""
         for row in rows:
             if "disputed" in row:
                 dispute = Dispute(row["disputed"], row["passage"], row["quote"])
-                if dispute not in self.disputes:  # a resumed run reads them a second time
+                if dispute not in self.disputes:  # a resumed run loads them twice
                     self.disputes.append(dispute)
                 continue
             if "answers" in row:
@@ -268,8 +269,8 @@ class ClaimJudge:
 def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool = False) -> str:
     """Return the judge's system prompt.
 
-    It may also ask about the run's own actions (`acts`), passages from other pages that may
-    disagree (`rivals`), and whether the question is answered.
+    It may also ask about the run's actions (`acts`), passages from other pages that may disagree
+    (`rivals`), and whether the question is answered.
     """
     wanted = {"judge-acts": acts, "judge-rivals": rivals, "judge-answer": asks_answer}
     parts = (JUDGE, *(part for part, is_wanted in wanted.items() if is_wanted))
@@ -277,7 +278,7 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
 
 
 def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
-    """Whether claims cite a page as it was after one of the run's actions."""
+    """Whether claims cite the state of a page after one of the run's actions."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
@@ -285,7 +286,7 @@ def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
 def answered_request(
     answer: str, passages: Iterable[Passage], evidence: Evidence, rivals: Sequence[Passage] = ()
 ) -> Message:
-    """Write the request that only asks whether an answer answers the question."""
+    """Write the request that asks only whether an answer answers the question."""
     parts = [f"Question: {evidence.question}", f"<answer>\n{inert(answer)}\n</answer>"]
     if passages := list(passages):
         parts.append(_web_block(passages, evidence))
@@ -295,7 +296,7 @@ def answered_request(
 
 
 def by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
-    """Reorder claims so that those citing the same sources are neighbours."""
+    """Reorder claims so that those citing the same sources are adjacent."""
     groups: dict[tuple[int, ...], dict[str, Sequence[Passage]]] = {}
     for claim, passages in claims.items():
         groups.setdefault(_source_numbers(passages), {})[claim] = passages
@@ -311,11 +312,11 @@ def judge_request(
 ) -> str:
     """Write the request to a judge: question and answer, then claims with their passages.
 
-    Claims are numbered from 1. Neighbours that cite the same sources share one block of passages,
-    each with those before and after it, their headings and the page's title. A passage is shown
-    once; a claim refers to those shown above it. The passages cited by the answer's other
-    sentences follow: they show who or what a claim is about. Passages of other pages that may
-    disagree (`rivals`) come last.
+    Claims are numbered from 1. Adjacent claims that cite the same sources share one block of
+    passages. Each passage comes with those before and after it, their headings and the page's
+    title. A passage is shown once; later claims refer back to it. Next come the passages cited by
+    the answer's other sentences, since they show who or what a claim is about. Passages from other
+    pages that may disagree (`rivals`) come last.
     """
     parts = []
     if evidence.question:
@@ -348,7 +349,7 @@ def judge_request(
 def _with_context(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
     """Add the passages before and after each passage, and all passages of short sources.
 
-    Headings are left out, since each passage is shown with its heading.
+    Headings are not added, since each passage is shown with its heading.
     """
     cited = list(passages[:_MAX_PASSAGES])
     found: list[Passage] = []
@@ -367,7 +368,7 @@ def _web_block(passages: Iterable[Passage], evidence: Evidence) -> str:
 
 
 def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
-    """Find the passages whose ids are in a text, each once."""
+    """Find the passages whose ids occur in a text, each once."""
     found = map(evidence.passage, dict.fromkeys(CITED.findall(text)))
     return [passage for passage in found if passage is not None]
 
@@ -375,10 +376,10 @@ def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
 def read_verdicts(
     reply: str, claims: Claims, evidence: Evidence
 ) -> tuple[dict[Case, Verdict], Answers | None]:
-    """Read a judge's reply: one line per claim, with its number; others stay open.
+    """Read a judge's reply, which has one numbered line per claim; others stay open.
 
-    Returns the verdicts, and how far the answer answers the question if the reply says so. A claim
-    whose quote is only on a page that it does not cite becomes undecided.
+    Returns the verdicts and, if the reply says so, how far the answer answers the question. A claim
+    whose quote occurs only on a page that it does not cite becomes undecided.
     """
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
@@ -431,7 +432,7 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
     shown = {passage.id: passage for passage in rivals}
     rows: list[dict[str, Any]] = []
     for match in _DISPUTED.finditer(reply):
-        # The words decide: models mistake one id for its neighbour's.
+        # The quoted words take precedence: models mistake one id for an adjacent one.
         named = [shown[match[2]]] if match[2] in shown else []
         found = ((p.id, find_words(match[3], p.text)) for p in (*named, *shown.values()))
         passage, quote = next((pair for pair in found if pair[1]), ("", ""))
@@ -444,7 +445,7 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
 def _needs_words(
     verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
 ) -> bool:
-    """Whether there is no verdict, or one whose words are not about the claim."""
+    """Whether there is no verdict, or the words it quotes are not about the claim."""
     if verdict is None or (verdict.state is VerdictState.DONE and not verdict.quotes):
         return True
     sources = [evidence.source(n) for n in _source_numbers(cited)]
@@ -456,7 +457,7 @@ def _needs_words(
 def _words_note(
     decided: Mapping[Case, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
 ) -> str:
-    """Write the note that asks for words the judge did not quote; "" if none are missing."""
+    """Write the note that asks the judge for quotations it left out; "" if none are missing."""
     numbers = [
         str(number)
         for number, (claim, cited) in enumerate(claims.items(), 1)
@@ -475,8 +476,8 @@ def _quoted(quotes: Iterable[str]) -> str:
 def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     """Split the rest of a judge's line into its quotations and its remark.
 
-    Returns the quotations that occur in a text, as written there. A quotation may itself contain
-    quotation marks, so the longest match from each mark is used.
+    Returns the quotations that occur in one of the texts, spelled as there. A quotation may itself
+    contain quotation marks, so the longest match from each mark is used.
     """
     marks = [i for i, character in enumerate(rest) if character in '"“”„']
     quotes: list[str] = []
@@ -504,7 +505,7 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _find_quotation(quotation: str, texts: Sequence[str]) -> list[str]:
-    """Find each part of a quotation in the texts, as they have it; empty if one is missing."""
+    """Find each part of a quotation in the texts, spelled as there; empty if one is missing."""
     parts = split_ellipses(quotation)
     found = [next(filter(None, (find_words(part, text) for text in texts)), "") for part in parts]
     return found if all(found) else []

@@ -1,7 +1,7 @@
 """The agent loop: query the model, execute the tools it calls, show it the results, repeat.
 
-`Loop.run` takes steps until the model answers or a limit is reached. A reply that neither calls a
-tool nor is acceptable as an answer is sent back with a note that says what is wrong.
+`Loop.run` takes steps until the model answers or a limit is reached. If a reply neither calls a
+tool nor is acceptable as an answer, the model gets a note that says what is wrong.
 """
 
 from __future__ import annotations
@@ -47,28 +47,32 @@ if TYPE_CHECKING:
 
 
 MAX_FORMS_SHOWN: Final = 2
-"""How many times the form of a call is shown; a model that fails a third time cannot use it."""
+"""Maximum number of times a call's expected format is shown; after that the model is unlikely to
+learn it.
+"""
 MAX_NUDGES: Final = 2
-"""How many times an answer without evidence is refused: first a note, then guided mode."""
+"""How many times an answer without evidence is refused: first with a note, then in guided mode."""
 NUDGED: Final = "nudged"
-"""The name of a nudge in the journal."""
+"""The event name of a nudge in the journal."""
 MAX_CUTS: Final = 3
-"""How many times a conversation is cut for one request: a quarter of it fits a small model."""
+"""Maximum number of times a conversation is cut for one request: after three cuts it fits even a
+small model's window.
+"""
 BEYOND_PLAN: Final = 2
 """Number of steps beyond a plan's budget before a note is added, as in the reference engine."""
 MAX_REPLY_CHARS: Final = 60_000
-"""Maximum number of characters of a reply that are parsed: a long report has 20,000."""
+"""Maximum number of characters parsed from a reply; a long report has 20,000."""
 MAX_REJECTED_CHARS: Final = 2_000
-"""Maximum number of characters of a rejected reply that stay in the conversation."""
+"""Maximum number of characters kept from a rejected reply."""
 MIN_ECHO_CHARS: Final = 40
 """Minimum length in characters of a line that counts as copied from the system prompt."""
 _CITATION: Final = "¶"
-"""Part of each passage id (`S2¶7`), and rare in other text."""
+"""Occurs in every passage id (`S2¶7`), and is rare in other text."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """The final text, and the limit that ended the loop, None if the model answered."""
+    """The final text, and the limit that ended the loop (None if the model answered)."""
 
     text: str
     limit: str | None = None
@@ -78,9 +82,9 @@ class LoopResult:
 class Loop:
     """One conversation with a model, from the question to the final text.
 
-    `place` names the loop within the run, in every event. `guard` detects repeated calls; None
-    turns that off. `guides` are help texts that are added when a tool is first used; without them
-    a reply is accepted as it is. `planned` is the number of steps of the plan, 0 without one.
+    `place` identifies the loop in every event of the run. `guard` detects repeated calls; None
+    turns that off. `guides` are help texts that are added when a tool is first used; without them,
+    any reply is accepted as it is. `planned` is the number of steps in the plan, 0 without one.
     `messages` is the conversation so far.
     """
 
@@ -103,11 +107,12 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._client = ModelClient(self.model, self.system, self.budget, self.record)
-        if not takes(self.model, Task.FOLLOW_NOTES):  # a model driven by code reads no notes
+        # a model that does its research in code ignores notes
+        if not takes(self.model, Task.FOLLOW_NOTES):
             self.guard = None
 
     async def run(self, messages: list[Message]) -> LoopResult:
-        """Take steps until the model answers; at a limit it must answer from what it has read.
+        """Take steps until the model answers; at a limit, it must answer from what was read.
 
         `messages` ends with the question; the conversation is appended to it. Raises `ModelError`.
         """
@@ -132,14 +137,14 @@ class Loop:
             return LoopResult(await self._wrap_up(reached.limit), reached.limit)
 
     async def step(self) -> str | None:
-        """Query the model once and act on its reply; returns the final text if it answers.
+        """Query the model once and process its reply; returns the final text if it answers.
 
         Raises `LimitReached` if no step is left.
         """
         reply = await self.query()
         if reply.calls:
-            # Appended before the calls are made: if one of them ends the loop, the wrap-up still
-            # shows the model what it asked for.
+            # Appended before the calls are made, so that the wrap-up still shows the calls if one
+            # of them ends the loop.
             self.messages.append(Message("assistant", reply.text))
             observed = await self.execute(reply.calls)
             if reply.nested:
@@ -153,11 +158,11 @@ class Loop:
         return None
 
     async def query(self) -> Reply:
-        """Ask the model for its next reply, within the time that is left, and parse it."""
+        """Ask the model for its next reply within the remaining time, and parse it."""
         try:
             async with asyncio.timeout(self.budget.seconds_left()):
                 place = f"{self.place}/{self.budget.begin_step()}"
-                # Done before the request is fitted into the window, which cuts old steps.
+                # Done before the request is fitted to the window, which would cut the old steps.
                 await self._condense(f"{CONDENSE}/{place}")
                 model_reply = await self._ask(place)
         except TimeoutError as error:
@@ -176,8 +181,8 @@ class Loop:
         places = [f"{step}/{n}" for n in range(1, len(calls) + 1)]
         for call, place in zip(calls, places, strict=True):
             self.record("tool.call", place, name=call.name, param=call.param)
-        # Calls run concurrently, but are finished in tag order: the numbers of sources and the
-        # record must not depend on which call was faster.
+        # Calls run concurrently, but their results are processed in the order of the tags: source
+        # numbers and the record must not depend on which call was faster.
         finishes = await asyncio.gather(*map(self.tools.run, calls, places))
         results = [finish() for finish in finishes]
         parts = [format_results(results)]
@@ -189,14 +194,14 @@ class Loop:
             self.record("note", step, text="all planned steps are used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)
-        # Only the last images: they show the page as it is now.
+        # Only the last images are kept, since they show the page as it is now.
         with_images = [result.images for result in results if result.images]
         images = with_images[-1] if with_images else ()
         return Message("user", text, images, tuple(results))
 
     def _rejected(self, reply: Reply) -> str:
         """Return a note on what is wrong with a reply; "" if it is acceptable as an answer."""
-        # An unclosed thought hides what the model wanted to do.
+        # If a thought is not closed, it is unclear what the model wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
             note = self._repetition_note(self.guard.check_thought()) if self.guard else ""
             return note or GO_ON
@@ -213,15 +218,15 @@ class Loop:
         return self._nudge(reply)
 
     def _nudge(self, reply: Reply) -> str:
-        """Return a note for a model that ends before it has read anything; "" if there is none.
+        """Return a note for a model that stops before it has read anything; "" if none is needed.
 
         A model that searched and gives up is asked to read. One that called no tool is asked to
-        call one; if it fails again, guided mode starts.
+        call one; if it stops again, guided mode starts.
         """
         observed = [o for message in self.messages for o in message.observations]
         only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
         if (
-            self.place != MAIN  # a subtask may use what earlier ones found
+            self.place != MAIN  # a subtask may use earlier subtasks' results
             or self._nudges >= MAX_NUDGES
             or (observed and not (only_searched and gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
@@ -261,10 +266,10 @@ class Loop:
         return any(len(line) >= MIN_ECHO_CHARS and line in self.system for line in lines)
 
     def _final_text(self, reply: Reply) -> str:
-        """Return the text of an answer; `NOT_FOUND` alone if it cites what was never shown."""
+        """Return the text of an answer; only `NOT_FOUND` if it cites what was never shown."""
         if self.guides is None:
             return reply.text
-        # If no passage was ever shown, citations are invented.
+        # If no passage was ever shown, the citations are invented.
         if _CITATION in reply.text and not any(_CITATION in m.content for m in self.messages):
             return NOT_FOUND
         if reply.broken:
@@ -277,11 +282,11 @@ class Loop:
         return text
 
     async def _condense(self, place: str) -> None:
-        """Have the model summarise the steps that no longer fit; if it fails, they are only cut."""
+        """Have the model summarise the steps that no longer fit; if that fails, only cut them."""
         steps = self.window.steps_to_cut(self.messages, self._question)
         if not steps or not takes(self.model, Task.CONDENSE):
             return
-        # Each observation with the reply that asked for it.
+        # Each observation, together with the reply that requested it.
         text = "\n\n".join(
             inert(message.content) for n in steps for message in self.messages[n - 1 : n + 1]
         )
@@ -302,7 +307,8 @@ class Loop:
             return await self._client.ask(place, fitted, self.messages, final=final)
         except ModelContext as error:
             limit, failure = error.tokens, error
-        # First to the window that the endpoint reports; then by half, since it counts differently.
+        # First cut to the window that the endpoint reports, then by half, since the endpoint counts
+        # tokens differently.
         for number in range(1, MAX_CUTS + 1):
             before = sum(len(message.content) for message in fitted)
             fitted = self.window.narrow(fitted, self._question, tokens(self.system), limit)
@@ -317,7 +323,7 @@ class Loop:
         raise failure
 
     async def _wrap_up(self, limit: str) -> str:
-        """Ask for an answer from what was read; "" if the budget does not even allow that."""
+        """Ask for an answer based on what was read; "" if the budget does not allow even that."""
         self.messages.append(Message("user", WRAP_UP.format(limit=limit)))
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=False)):
@@ -333,6 +339,6 @@ def asks_for_notes(system: str) -> bool:
 
 
 def without_calls(text: str) -> str:
-    """Remove thoughts and tool tags from a reply that should have none."""
+    """Remove thoughts and tool tags from a reply that should not have any."""
     reply = parse(text)
     return reply.text if not reply.calls else reply.text.split("<<TOOL:")[0].strip()

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from agent.protocol.call_results import Caller
 
 QUESTION_UNITS: Final = 500
-"""UTF-16 units of the question in the plan and synthesis prompts, as in the reference engine."""
+"""Maximum UTF-16 units of the question in the plan and synthesis prompts, as in the reference
+engine.
+"""
 RESULT_UNITS: Final = 2_000
-"""UTF-16 units of a subtask's result in the prompts of later subtasks and of the synthesis, as in
-the reference engine."""
+"""Maximum UTF-16 units of a subtask's result in later prompts, as in the reference engine."""
 MIN_STEPS: Final = 2
-"""Minimum number of steps of a subtask: with fewer it could not read anything."""
+"""Minimum number of steps of a subtask: fewer are not enough to read anything."""
 
 BuildContext = Callable[[str, str], Awaitable[list[Message]]]
 """(question, place) -> the first messages of a loop."""
@@ -51,15 +52,15 @@ async def no_objections(_parts: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(slots=True)
 class Orchestrator:
-    """Answers one question; every model call has its own place in the journal.
+    """Answers one question; each model call has its own place in the journal.
 
-    `build_context(question, place)` builds the first messages of a loop; `objections(parts)`
-    returns what is wrong with parts of a report, both given and returned by place; `concurrent`
-    is the number of loops that may run at once. `guides(system)` returns the help texts of a loop,
-    which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)`
-    gives each page that several loops read a single id, in a text that cites it. `approval` has the
-    user approve the plan before anything is searched; None for runs without it. `kept` are the
-    sections of an earlier report: those with a text are kept, the others are researched.
+    `build_context(question, place)` builds the first messages of a loop. `objections(parts)`
+    returns the objections to parts of a report; both are dictionaries by place. `concurrent` is the
+    number of loops that may run at once. `guides(system)` returns the help texts of a loop, which
+    are added when a tool is first used. `context_window` is in tokens. `join_loops(text)` merges
+    the ids of pages that several loops read, in a text that cites them. `approval` asks the user to
+    approve the plan before anything is searched; None for runs without approval. `kept` are the
+    sections of an earlier report: those with text are kept, the others are researched.
     """
 
     model: Model
@@ -79,7 +80,7 @@ class Orchestrator:
     approval: PlanApproval | None = None
     kept: Sequence[sections.Section] = ()
     _loop: Loop = field(init=False)
-    _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # with their texts
+    _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # each with its text
 
     def __post_init__(self) -> None:
         self._loop = self._new_loop(MAIN, self.budget)
@@ -90,7 +91,7 @@ class Orchestrator:
         return self._loop.messages
 
     async def answer(self, question: str) -> LoopResult:
-        """Answer the question; if planning fails, in one loop. Raises `ModelError`.
+        """Answer the question; in one loop if planning fails. Raises `ModelError`.
 
         Raises `PlanRefused` if the user was asked for approval and did not give it.
         """
@@ -117,11 +118,11 @@ class Orchestrator:
         return await self._loop.run(fit_opening(messages))
 
     async def follow_up(self, answer: str, note: str) -> LoopResult:
-        """Send a note about an answer, and work until the next one."""
+        """Send the model a note about its answer, and continue until the next answer."""
         return await self._loop.follow_up(note, answer)
 
     async def _by_approved_plan(self, question: str, approval: PlanApproval) -> LoopResult:
-        """Have the user edit and approve a plan, and follow it to answer."""
+        """Have the user edit and approve a plan, and answer by following it."""
         plan, clarified = await self._propose(question, approval)
         plan = await approval.approve(plan)
         by_rules = not takes(self.model, Task.FOLLOW_NOTES)
@@ -137,7 +138,7 @@ class Orchestrator:
             return await self._write_sections(question, plan.sections)
         if not by_rules:
             self._add_to_question(plan.note())
-        else:  # a model driven by code reads no notes
+        else:  # a model that does its research in code ignores notes
             self.messages[-1] = replace(self.messages[-1], searches=plan.searches)
         answer = await self._loop.run(self.messages)
         if self.as_report and by_rules:
@@ -147,7 +148,7 @@ class Orchestrator:
     async def _propose(
         self, question: str, approval: PlanApproval
     ) -> tuple[ResearchPlan, Clarified | None]:
-        """Propose a plan: by the model, which may ask the user what they meant, or by rules.
+        """Propose a plan: by the model, which may ask the user what they meant, or by code.
 
         Returns the plan, and the question put to the user with their answer.
         """
@@ -170,7 +171,7 @@ class Orchestrator:
 
     def _add_to_question(self, note: str) -> None:
         question = self.messages[-1]
-        # In a resumed run or a replay, the recorded question already has the note.
+        # In a resumed run or a replay, the recorded question already contains the note.
         if note not in question.content:
             self.messages[-1] = replace(question, content=f"{question.content}\n\n{note}")
 
@@ -187,7 +188,7 @@ class Orchestrator:
         if plan is None:
             return
         self._loop.planned = plan.budget
-        # In a resumed run or a replay, the recorded question already has the plan.
+        # In a resumed run or a replay, the recorded question already contains the plan.
         if plan.note() not in self.messages[-1].content:
             self._add_to_question(plan.note())
             self.record("plan", PLAN, steps=[step for step, _ in plan.steps], budget=plan.budget)
@@ -210,7 +211,7 @@ class Orchestrator:
         return LoopResult(without_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Ask the model what its draft leaves open, and research it, `effort.rounds` times."""
+        """Have the model list the gaps in its draft, and research them, `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
             if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
@@ -255,7 +256,7 @@ class Orchestrator:
         frame = await self._ask_once(CLOSING, self.system, messages, final=True)
         notes = await self.objections({CLOSING: without_calls(frame)} if frame else {})
         if frame and notes:
-            # A frame with an unsupported sentence is corrected once, as a section is.
+            # A frame with an unsupported sentence is corrected once, as sections are.
             messages += [Message("assistant", frame), Message("user", notes[CLOSING])]
             place = f"{CLOSING}/again"
             frame = await self._ask_once(place, self.system, messages, final=True) or frame
@@ -273,13 +274,13 @@ class Orchestrator:
     async def _run_parallel(
         self, plan: Sequence[Subtask], places: Sequence[str] = ()
     ) -> list[LoopResult]:
-        """Run subtasks, each as soon as the ones it depends on are done.
+        """Run subtasks, each as soon as its dependencies are done.
 
         Returns the results in the order of the plan. The default places are `1`, `2`, …
         """
         places = places or [str(number) for number in range(1, len(plan) + 1)]
         slots = asyncio.Semaphore(self.concurrent)
-        # One part more than there are subtasks, to combine the results.
+        # One part more than there are subtasks, for combining the results.
         parts, steps = len(plan) + 1, self.effort.part_steps
         budgets = [self.budget.part(parts, steps, place) for place in places]
         running: list[asyncio.Task[LoopResult]] = []
@@ -302,7 +303,7 @@ class Orchestrator:
                 running.append(asyncio.create_task(run(number, subtask)))
             results = await asyncio.gather(*running)
             return [replace(result, text=self.join_loops(result.text)) for result in results]
-        finally:  # if one raises, the others must not keep spending
+        finally:  # if one raises, the others must not continue to use the budget
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
@@ -310,7 +311,8 @@ class Orchestrator:
     async def _correct(self, by_place: dict[str, LoopResult]) -> dict[str, LoopResult]:
         """Have each section with an unsupported sentence corrected once.
 
-        All are checked together, so that the judge is shown a page cited by several of them once.
+        All sections are checked together, so that the judge is shown a page only once if several of
+        them cite it.
         """
         by_place = dict(by_place)
         notes = await self.objections(
@@ -323,10 +325,10 @@ class Orchestrator:
             try:
                 async with slots:
                     again = await loop.follow_up(notes[place], own_text)
-            except ReplayDiverged:  # the whole replay fails, not this part
+            except ReplayDiverged:  # ends the entire replay, not only this part
                 raise
             except ResearchError:
-                return  # the first text stays
+                return  # keep the first text
             if again.text and not again.limit:
                 by_place[place] = replace(again, text=self.join_loops(again.text))
 
@@ -335,19 +337,19 @@ class Orchestrator:
         running = [asyncio.create_task(corrected(place)) for place in notes]
         try:
             await asyncio.gather(*running)
-        finally:  # if one raises, the others must not keep spending
+        finally:  # if one raises, the others must not continue to use the budget
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets) - before
         return by_place
 
     async def _run_part(self, task: str, place: str, budget: Budget) -> LoopResult:
-        """Work on a subtask, or on a section of a report; an error becomes the result's text."""
+        """Run the loop of a subtask or a report section; an error becomes the result's text."""
         try:
             loop = self._new_loop(place, budget)
             result = await loop.run(fit_opening(await self.build_context(task, place)))
             self._parts[place] = loop, result.text
-        except ReplayDiverged:  # the whole replay fails, not this part
+        except ReplayDiverged:  # ends the entire replay, not only this part
             raise
         except ResearchError as error:
             return LoopResult(f"{sections.FAILED}{error}")
@@ -356,7 +358,7 @@ class Orchestrator:
     async def _ask_once(
         self, place: str, system: str, messages: list[Message], *, final: bool = False
     ) -> str | None:
-        """Send one request; None if it fails, which is noted in the record.
+        """Send one request; returns None if it fails, and records the failure.
 
         The `final` request, which produces the answer, may use the reserve of time and money.
         """

@@ -1,4 +1,4 @@
-"""Requests for a plan (subtasks or steps) and a draft's open points; reading the replies."""
+"""Requests for a plan (subtasks or steps) and a draft's open points, and parsing the replies."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import inert
 from agent.types import Message
 
-# The reference engine's trigger and limits; lengths in UTF-16 units.
+# The reference engine's threshold and limits; lengths are in UTF-16 units.
 LONG_QUESTION: Final = 120
 MIN_SUBTASKS, MAX_SUBTASKS = 2, 4
 MAX_CONCURRENT: Final = 4
-"""Maximum number of loops that run at once, also the maximum number of subtasks: more would wait
-for the same sites."""
-MAX_PLAN_STEPS: Final = 6  # steps in a plan, as in the reference engine
+"""Maximum number of loops that run at once, and of subtasks: more would only wait for the same
+sites."""
+MAX_PLAN_STEPS: Final = 6  # steps per plan, as in the reference engine
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a planned step, in characters."""
 MAX_POINT_CHARS: Final = 300
 """Maximum length of an open point, in characters: it is a question, not an essay."""
 NO_RESPONSE: Final = "No response."
-"""Takes the place of a subtask's empty answer."""
+"""Replaces the empty answer of a subtask."""
 _JOINING_WORDS_RE = re.compile(
     r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII
 )
 _SINGLE_TASK_RE = re.compile(
     r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII
 )
-"""Beginnings of questions that are one task; whole words, so that `History` does not match `hi`."""
+"""Prefixes of questions with a single task; whole words, so that `History` does not match `hi`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
     """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
 
-    `dependent` is also true if the plan names only subtasks that do not exist.
+    `dependent` is also true if all the subtasks that it names do not exist.
     """
 
     task: str
@@ -48,7 +48,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The planned steps for a question that is not split, each with a fallback or "".
+    """The planned steps for a question that is not split, each with a fallback (or "").
 
     `budget` is the number of rounds of tool calls that it should take.
     """
@@ -69,13 +69,13 @@ class StepPlan:
 
 
 def wants_plan(question: str) -> bool:
-    """Whether a question may have several parts, by its joining words or its length."""
+    """Whether a question may have several parts, judging by its conjunctions or its length."""
     has_parts = len(_JOINING_WORDS_RE.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
     return has_parts and not _SINGLE_TASK_RE.match(js.trim(question))
 
 
 def read_plan(reply: str) -> list[Subtask]:
-    """Read a planning reply; empty unless it names two to four subtasks."""
+    """Parse a planning reply; empty unless it has two to four subtasks."""
     plan = loose_object(reply)
     rows = plan.get("subtasks")
     if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
@@ -90,9 +90,9 @@ def read_plan(reply: str) -> list[Subtask]:
 
 
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
-    """Read the earlier subtasks that number `number` depends on, and whether it names any."""
+    """Read the earlier subtasks that subtask `number` depends on, and whether it names any."""
     values = row.get("dependsOn")
-    if isinstance(values, str | int):  # a single one, as `0` or `"0"`
+    if isinstance(values, str | int):  # a single number, as `0` or `"0"`
         values = [values] if values != "" else []
     values = values if isinstance(values, list) else []
     numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in values]
@@ -102,7 +102,7 @@ def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bo
 
 
 def read_steps(reply: str, max_steps: int) -> StepPlan | None:
-    """Read the steps of a reply that does not split the question; None for fewer than two.
+    """Read the steps from a reply that does not split the question; None unless at least two.
 
     The budget defaults to the number of steps, and is at most `max_steps`.
     """
@@ -126,13 +126,13 @@ def _line(value: Any) -> str:
 
 
 def missing_request(question: str, draft: str, most: int) -> Message:
-    """Make the request for at most `most` points that a draft leaves open."""
+    """Write the request for up to `most` points that a draft leaves open."""
     text = draft or "(nothing was found)"
     return Message("user", f"At most {most} points.\n\nQuestion: {question}\n\nDraft:\n{text}")
 
 
 def read_points(reply: str, most: int) -> list[str]:
-    """Read the open points of a reply; empty if it has no list of texts."""
+    """Read the open points from a reply; empty if it has no list of strings."""
     rows = loose_object(reply).get("open")
     if not isinstance(rows, list):
         return []
@@ -141,6 +141,6 @@ def read_points(reply: str, most: int) -> list[str]:
 
 
 def missing_note(points: list[str]) -> str:
-    """Make the note that asks the model to research open points."""
+    """Write the note that asks the model to research open points."""
     listed = "\n".join(f"- {point}" for point in points)
     return prompt("open-points").replace("{points}", listed)

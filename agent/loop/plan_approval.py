@@ -1,7 +1,7 @@
 """The plan that the user edits and approves before a run searches (`--plan`).
 
-A plan is shown as Markdown, so that any editor works: a search is a list item; a section of a
-report is a heading, followed by what to find out for it and its searches.
+A plan is shown as Markdown, so that any editor works: a search is a list item; a report section is
+a heading followed by its task and its searches.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from agent.tools.context import Record, User
 
 MAX_SEARCHES: Final = 12
-"""Maximum number of searches of a plan or a section; more would not fit into a run's steps."""
+"""Maximum number of searches in a plan or a section; more would not fit into a run's steps."""
 MAX_LINE_CHARS: Final = 400
 """Maximum length of a search or a task in characters: search engines refuse longer queries."""
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*")
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(.*)")
 
 EditPlan = Callable[[str], Awaitable[str | None]]
-"""Shows the user a plan as Markdown. Returns it as the user edited it, or None to stop the run."""
+"""Shows the user a plan as Markdown; returns the edited plan, or None to stop the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResearchPlan:
-    """Searches of a run, or the sections of a report; `ask` is a question to the user, or ""."""
+    """The searches of a run, or a report's sections; `ask` is a question to the user, or ""."""
 
     searches: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -46,12 +46,12 @@ class ResearchPlan:
 
     @classmethod
     def by_rules(cls, question: str) -> ResearchPlan:
-        """Return the searches that the extractive model would begin with."""
+        """Return the searches that the extractive model would start with."""
         return cls(tuple(first_searches(question)))
 
     @classmethod
     def from_reply(cls, reply: str, max_sections: int) -> ResearchPlan:
-        """Read a model's proposal; missing parts are empty."""
+        """Read a model's proposal; missing parts become empty."""
         fields = loose_object(reply)
         rows = fields.get("sections")
         rows = rows if isinstance(rows, list) and max_sections else []
@@ -64,7 +64,7 @@ class ResearchPlan:
 
     @classmethod
     def from_text(cls, text: str) -> ResearchPlan:
-        """Read the plan that the user edited; a line that is not a list item is a search too."""
+        """Read the plan as edited by the user; a line that is not a list item is a search too."""
         searches, sections = list[str](), list[Section]()
         for line in filter(None, map(str.strip, text.splitlines())):
             heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
@@ -78,10 +78,10 @@ class ResearchPlan:
             else:
                 task = f"{sections[-1].task} {words}".strip()
                 sections[-1] = replace(sections[-1], task=task)
-        if sections:  # searches above all sections belong to the first
+        if sections:  # searches above all sections belong to the first one
             first = sections[0]
             sections[0], searches = replace(first, searches=(*searches, *first.searches)), []
-        # A heading alone says what to find out.
+        # A section that has only a heading uses it as its task.
         titled = (replace(one, task=one.task or f"{one.heading}.") for one in sections)
         return cls(tuple(searches), tuple(one for one in titled if one.heading))
 
@@ -94,17 +94,17 @@ class ResearchPlan:
         return "\n\n".join(filter(None, blocks)) + "\n"
 
     def note(self) -> str:
-        """Format the searches as they are appended to the question."""
+        """Format the searches for appending to the question."""
         return f"[{approved_searches(self.searches)}]"
 
 
 @dataclass(slots=True)
 class PlanApproval:
-    """Gets a plan approved: by the user, or from the record of a run that is continued.
+    """Gets a plan approved by the user, or from the record of a run that is being resumed.
 
-    `edit` shows the user a plan, None if nobody can be asked; `user` can be asked one question in
-    a run. `note` receives the user's own words. `answered` and `approved` hold what is recorded,
-    None if nothing is; an empty `approved` means that the user stopped the run.
+    `edit` shows the user a plan, None if no user is available; `user` can be asked one question per
+    run. `note` receives what the user typed. `answered` and `approved` are the recorded values,
+    None if there are none; an empty `approved` means that the user stopped the run.
     """
 
     edit: EditPlan | None = None
@@ -139,11 +139,11 @@ class PlanApproval:
 
 
 Clarified = tuple[str, str]
-"""What the user was asked, and the answer."""
+"""The question to the user, and the answer."""
 
 
 def proposal_request(question: str, max_sections: int, clarified: Clarified | None) -> Message:
-    """Make the request for a plan."""
+    """Write the request for a plan."""
     lines = [f"Request: {question}"]
     if max_sections:
         lines.append(f"Plan a report of at most {max_sections} sections.")
@@ -153,7 +153,7 @@ def proposal_request(question: str, max_sections: int, clarified: Clarified | No
 
 
 def clarification(asked: str, answer: str) -> str:
-    """Format what the user was asked and answered, as it is appended to the question."""
+    """Format the question to the user and the answer for appending to the research question."""
     return f"[Asked “{inert(asked)}”, the user answered: {answer}]"
 
 

@@ -1,7 +1,7 @@
 """Follows a citation once: a page that cites another source for a claim is a secondary source.
 
-A claim is secondary if each page that supports it links to another site in the same
-sentence. The first such address is read; if it supports the claim, it is the primary source.
+A claim is secondary if each page that supports it links to another site in the same sentence. The
+first address linked there is read; if that page supports the claim, it is the primary source.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     ReadPage = Callable[[str], Awaitable[Page]]
 
 PASSAGES_JUDGED: Final = 6
-"""Passages of the cited page that are compared with the claim."""
+"""Maximum number of passages of the cited page that are compared with the claim."""
 _LINK = re.compile(
     r"(?<!!)\[([^\[\]]*)\]\(<?(https?://[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)>?[^)]*\)"
 )
 _MARK = re.compile("\ue000(\\d+)\ue001")
-"""The number of a link, between private-use characters after its text."""
+"""The number of a link, placed between private-use characters after the link's text."""
 
 
 async def follow_citations(
@@ -45,7 +45,8 @@ async def follow_citations(
 ) -> None:
     """Follow the citation of each of the `most` central claims; records the results.
 
-    `read_page` reads a page again, from the cache: its links are not in the saved text.
+    `read_page` reads a page again from the cache, because its saved text does not contain the
+    links.
     """
     checked = check_answer(answer, judge.evidence, judge)
     pages: dict[str, Page] = {}
@@ -98,7 +99,7 @@ def links_in_sentences(markdown: str, quotes: list[str]) -> list[str]:
 
 
 async def _follow(work: Orchestrator, judge: ClaimJudge, claim: str, url: str, place: str) -> None:
-    """Read the cited page, and find out whether it supports the claim."""
+    """Read the cited page, and check whether it supports the claim."""
     evidence = judge.evidence
     source = evidence.by_url(url)
     if source is None:
@@ -110,7 +111,7 @@ async def _follow(work: Orchestrator, judge: ClaimJudge, claim: str, url: str, p
 
 
 async def _support(judge: ClaimJudge, claim: str, source: Source, place: str) -> dict[str, Any]:
-    """Return the words of a page that support a claim, {} if neither code nor judge finds any."""
+    """Return a page's words that support a claim; {} if neither code nor the judge finds any."""
     passages = judge.evidence.search(claim, PASSAGES_JUDGED, source.n)
     if not passages:
         return {}

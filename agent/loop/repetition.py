@@ -1,7 +1,7 @@
-"""Detects that a loop repeats itself: the model gets a note first, then the loop is ended.
+"""Detects loops that repeat themselves: the model gets a note; the second time, the loop ends.
 
-Only calls with nothing new in their result count. A result that differs from all earlier ones is
-progress, so paging through a list or filling in a long form is never stopped.
+Only calls whose result contains nothing new count. A result that differs from all earlier ones is
+progress, so paging through a list or filling in a long form never ends the loop.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
 
 REPETITION: Final = "repetition"
-"""The name of the limit that ends such a loop, in the journal."""
+"""The name in the journal of the limit that ends such a loop."""
 MAX_SAME: Final = 3
-"""Maximum number of identical calls with identical results, and of calls about the same page or
-query: the second may be an accident, the third is not."""
+"""Maximum number of identical calls with identical results, and of calls for the same page or
+query: the second may be an accident, the third is not.
+"""
 MAX_FAILURES: Final = 3
-"""Maximum number of failures of a tool in a row; further attempts will not help."""
+"""Maximum number of failures of a tool in a row; more attempts would not help."""
 MAX_TURNS: Final = 6
-"""Maximum number of alternating calls of two tools: A B A B A B is certainly a cycle."""
+"""Maximum number of calls alternating between two tools: A B A B A B is certainly a cycle."""
 MAX_ONE_TOOL, MAX_ONE_READING_TOOL = 5, 15
-"""Maximum number of calls of one tool without anything new; tools that only read may have more."""
+"""Maximum number of calls of one tool without new results; read-only tools may make more."""
 MAX_THOUGHTS: Final = 5
 """Maximum number of replies without a call or an answer; a hard question takes two or three."""
 
 
 Repetition = Literal["same call", "failing", "same place", "alternating", "one tool", "thinking"]
-"""The kinds of repetition, by their names in the journal."""
+"""The kinds of repetition, as named in the journal."""
 _TRY_SOMETHING_ELSE = "Try something else, or answer."
 NOTES: Final[dict[Repetition, str]] = {
     "same call": f"you made this call before, and its result is the same. {_TRY_SOMETHING_ELSE}",
@@ -48,11 +49,11 @@ NOTES: Final[dict[Repetition, str]] = {
     "one tool": "the last calls of this tool found nothing new. Use another one, or answer.",
     "thinking": "your last replies had no call and no answer. Call a tool now, or answer.",
 }
-"""The notes to the model; the second time the loop is ended instead."""
+"""The notes to the model; the second time, the loop is ended instead."""
 
 
 class _FruitlessCall(NamedTuple):
-    """A call without a new result; `target` is the page or query that it is about."""
+    """A call without a new result; `target` is the page or query that it is for."""
 
     name: str
     param: str
@@ -70,9 +71,9 @@ class RepetitionGuard:
     _noted: set[Repetition] = field(default_factory=set)
 
     def check_calls(self, results: Sequence[Observation]) -> Repetition | None:
-        """Count the calls of a step; returns what to tell the model, if anything.
+        """Count the calls of a step; returns what to report to the model, if anything.
 
-        Raises `LimitReached` if it got that note before.
+        Raises `LimitReached` if the model got that note before.
         """
         self._thoughts = 0
         # All calls are counted, including those after the first repetition.
@@ -94,7 +95,7 @@ class RepetitionGuard:
         is_new = digest not in self._seen and not has_failed
         self._seen.add(digest)
         if is_new:
-            # After a change, a repeated call may well have another result.
+            # After a change, a repeated call may have a different result.
             self._fruitless.clear()
             self._noted.clear()
             return None
@@ -106,7 +107,8 @@ class RepetitionGuard:
         turns = [c.name for c in self._fruitless[-MAX_TURNS:]]
         only_reads = ToolTrait.READS in result.traits
         max_of_tool = MAX_ONE_READING_TOOL if only_reads else MAX_ONE_TOOL
-        # One less than MAX_SAME: the first of the identical calls was new, and is not in the list.
+        # One less than MAX_SAME: the first of the identical calls was new, so it is not in the
+        # list.
         if self._fruitless.count(this) >= MAX_SAME - 1:
             return "same call"
         if self._failed[call.name] >= MAX_FAILURES:
@@ -132,6 +134,6 @@ class RepetitionGuard:
 
 
 def _target_of(call: ToolCall) -> str:
-    """Return the page or query that a call is about, otherwise its parameter; normalised."""
+    """Return the page or query that a call is for, otherwise its parameter, normalised."""
     target = str(call.fields.get("url") or call.fields.get("query") or call.param)
     return " ".join(target.lower().split()).rstrip("/")

@@ -1,7 +1,7 @@
-"""Reports in sections: the outline, the task of each section, and joining them into one text.
+"""Reports in sections: the outline, the tasks of the sections, and joining their texts.
 
-Sections are joined as they were written: their citations name passages of the run, so they stay
-valid. The model adds the summary above them, and what is disputed or unknown below them.
+The text of each section is kept as written: its citations refer to passages of the run, so they
+stay valid. The model adds a summary above the sections, and what is disputed or unknown below them.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 SUMMARY, CONTESTED = "Summary", "What is contested"
 BY_RULES: Final = "[Report: write what was read on the question as a report.]"
-"""The request for a report to the extractive model, which has its own outline."""
+"""The request for a report to the extractive model, which makes its own outline."""
 FAILED: Final = "Failed: "
 """Prefix of the text of a part that failed with an error."""
 MIN_SECTIONS: Final = 2
 """Minimum number of sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 _NONE_PADDING: Final = " \n\r\t-–—.,;:!*_"
-"""Characters around a word that says “none”."""
+"""Characters that may surround a word that means “none”."""
 _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its heading, what to find out for it, and its text once it is written.
+    """A section: its heading, its task, and its text once written.
 
     `searches` are those that the user approved.
     """
@@ -47,7 +47,7 @@ class Section:
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Section:
-        """Read a section of the record."""
+        """Read a section from the record."""
         return cls(**{**row, "searches": tuple(row["searches"])})
 
     @property
@@ -58,7 +58,7 @@ class Section:
 
 
 def outline_request(question: str, most: int) -> str:
-    """Make the request for an outline of at most `most` sections."""
+    """Write the request for an outline of at most `most` sections."""
     return f"At most {most} sections.\n\nQuestion: {question}"
 
 
@@ -88,7 +88,7 @@ def section_task(question: str, section: Section, outline: Sequence[Section]) ->
 
 
 def approved_searches(searches: Sequence[str]) -> str:
-    """Ask for the searches that the user approved."""
+    """Write the instruction to make the searches that the user approved."""
     listed = "\n".join(f"- {search}" for search in searches)
     return (
         "The user approved these searches. Make them first, as they are written; search for "
@@ -97,7 +97,7 @@ def approved_searches(searches: Sequence[str]) -> str:
 
 
 def closing_request(sections: Sequence[Section]) -> str:
-    """Make the request for the parts around the sections."""
+    """Write the request for the frame: the parts above and below the sections."""
     written = "\n\n".join(f"## {section.heading}\n{section.text}" for section in sections)
     return prompt(CLOSING).replace("{sections}", written)
 
@@ -113,7 +113,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
         unknown.insert(0, frame_parts[NOT_KNOWN])
     parts = [
         (SUMMARY, frame_parts.get(SUMMARY, "")),
-        # Headings inside a section go one level below the section's own.
+        # Headings inside a section are put one level below the section's own.
         *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in written),
         (CONTESTED, frame_parts.get(CONTESTED, "")),
         (NOT_KNOWN, "\n".join(unknown)),
@@ -122,7 +122,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
 
 
 def _read_frame(frame: str) -> dict[str, str]:
-    """Split the frame into its parts by words in its headings; parts that say “none” are left out.
+    """Split the frame into parts by words in its headings; parts that say “none” are omitted.
 
     A frame without headings is the summary.
     """

@@ -1,7 +1,7 @@
 """Filling in a JSON Schema from the passages of a run, by the model or by code.
 
 Code finds numbers, dates, choices and names in the sentences about a field. Booleans, lists and
-free texts need a language model.
+free text need a language model.
 """
 
 from __future__ import annotations
@@ -37,12 +37,11 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_PER_FIELD = 4
-"""Number of passages searched for a field: one has the value, the others show
-similar values."""
+"""Number of passages searched for a field: one has the value, the others have similar values."""
 MAX_PASSAGES_CHARS = 24_000
-"""Maximum length of the passages in the request in characters, about 6,000 tokens."""
+"""Maximum total length of the passages in the request, in characters (about 6,000 tokens)."""
 RULE_PASSAGES = 8
-"""Number of passages that rules search for a field."""
+"""Number of passages that code searches for a field."""
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -50,7 +49,7 @@ _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 class SchemaFiller:
     """Fills in a schema from what a run has read.
 
-    The model of `work` is asked once, and a second time to correct what was wrong.
+    The model of `work` is asked once, and a second time to correct errors.
     """
 
     schema: Schema
@@ -85,7 +84,7 @@ class SchemaFiller:
             return CheckedValues(notes=[f"/: {error or 'no time was left'}"])
 
     async def _check(self, draft: ValuesDraft, attempt: int) -> CheckedValues:
-        """Check a draft by code, then with the judge's verdicts on what code cannot decide."""
+        """Check a draft by code, then with the judge's verdicts on values that code leaves open."""
         evidence = self.judge.evidence
         claims: dict[str, Sequence[Passage]] = {}
         checked = check_values(draft, self.schema, evidence, claims.__setitem__)
@@ -129,11 +128,11 @@ def _read_draft(reply: str) -> ValuesDraft:
 
 
 def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
-    """Fill in the fields for which rules find a value; the others are absent."""
+    """Fill in the fields for which code finds a value; the others are left out."""
     data: dict[str, Any] = {}
     citations: dict[str, list[str]] = {}
     for field in schema.fields():
-        if "*" in field.path or not field.path:  # in a list, or the whole document
+        if "*" in field.path or not field.path:  # in a list, or the document itself
             continue
         found = _find_value(field, question, evidence)
         if found is None:
@@ -148,10 +147,10 @@ def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDr
 
 
 def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
-    """Find the value of a field and the id of its passage.
+    """Find the value of a field, and the id of its passage.
 
-    Of the sentences with a value, the one with the most words of the field is used; then the one
-    that, with the title of its page, has the most words of the question.
+    Of the sentences with a value, those that contain the most words of the field are preferred,
+    then the one that, with its page's title, contains the most words of the question.
     """
     # Both `firstLit` and `first_lit` become `first lit`.
     spelt = " ".join(part for name in field.path for part in _WORDS_OF_A_NAME.findall(name))
@@ -175,7 +174,7 @@ def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, s
 
 
 def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any:
-    """Read the value of a field in a sentence; None if there is none, or more than one."""
+    """Read the value of a field in a sentence; None unless there is exactly one."""
     facts = extract_facts(sentence)
     if field.choices:
         found: list[Any] = [choice for choice in field.choices if contains_value(choice, sentence)]
@@ -198,7 +197,7 @@ def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any
     elif analyse(f"which {wording}").kind in (AnswerKind.PERSON, AnswerKind.PLACE):
         asked, field_stems = set(content_words(question)), set(content_words(wording))
         names = [name for name in facts.names if not asked.issuperset(content_words(name))]
-        # Of several names, the one right after a word of the field ("keeper Ada Brask").
+        # Of several names, use the one right after a word of the field ("keeper Ada Brask").
         following = [
             name
             for name in names

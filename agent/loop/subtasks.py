@@ -1,4 +1,4 @@
-"""Tool calls of parallel loops: each loop has its own page, which is saved for a resumed run."""
+"""Tool calls of parallel loops: each loop has its own page, which is saved for resuming the run."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 TABS: Final = "urchinTabs"
-"""Our field in Playwright's storage state: the session storage of each loop's tab."""
+"""A field added to Playwright's storage state: the session storage of each loop's tab."""
 PAGE_OPEN: Final = "page.open"
 """The event for the page that a call left open."""
 MIN_SOURCES: Final = 3
-"""Minimum number of pages that a loop may read: with fewer it cannot compare any."""
+"""Minimum number of pages that a loop may read: with fewer, it cannot compare sources."""
 
 
 class SubtaskCalls:
     """Makes each call in the context of its loop, and saves the page that it leaves open.
 
-    `interrupted_pages` are the pages that the loops of a killed run had open, by the loops' places.
+    `interrupted_pages` are the pages that the loops of a killed run had open, by place.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class SubtaskCalls:
         return finish
 
     def _context_of(self, loop: str) -> ToolContext:
-        """Return the run's context for the main loop, a copy without an open page for a subtask.
+        """Return the run's context for the main loop, or a copy without an open page for a subtask.
 
-        A subtask numbers its sources itself and has its own share of `max_sources`, so that neither
-        depends on which loop is faster.
+        Each subtask numbers its sources separately and has its own share of `max_sources`, so that
+        neither depends on which loop is faster.
         """
         context, interrupted = self._context, self._interrupted_pages.get(loop)
         if loop == MAIN:
@@ -87,8 +87,8 @@ class SubtaskCalls:
 class SavedPages:
     """Saves the page that each loop of a run has open, and the browser's storage state.
 
-    `start` is the file of `--storage-state`, the state that the browser was started with. Data
-    of sites with saved `logins` is stored encrypted with these logins, not in the folder.
+    `start` is the file of `--storage-state`, the state that the browser was started with. Data of
+    sites with saved `logins` is encrypted and stored with these logins instead of in the folder.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class SavedPages:
             self._urls[loop] = url
             self._record(PAGE_OPEN, place, url=url)
         if web.attached:
-            return  # the storage of the user's own browser is not saved
+            return  # do not save the storage of the user's own browser
         try:
             stored = await web.tab.storage()
         except BrowserError:
@@ -148,7 +148,7 @@ class SavedPages:
 
 
 def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
-    """Read the page that each loop last had open, from a record and the browser's state."""
+    """Read the page that each loop last had open from the record and the browser's state."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
     tabs = _read_state(state).get(TABS, {})
     pages = {}
@@ -160,7 +160,7 @@ def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, In
 
 
 def _read_state(path: Path | None) -> dict[str, Any]:
-    """Read a storage state that Playwright has checked; empty without a file."""
+    """Read a storage state that Playwright has validated; empty if there is no file."""
     if path is None or not path.is_file():
         return {}
     state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

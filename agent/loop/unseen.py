@@ -1,4 +1,4 @@
-"""Addresses and lists of references in an answer that the run never saw: models invent them."""
+"""Addresses and reference lists in an answer that the run never saw: models invent them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _CITATION = "¶"
 
 
 def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
-    """Remove addresses not in `seen` from an answer; returns the rest, and those removed.
+    """Remove addresses not in `seen` from an answer; returns the rest, and the removed addresses.
 
-    A list item based on one is removed entirely, with its list's heading and uncited items; in a
-    sentence only the address is removed.
+    A list item based on such an address is removed entirely, together with its list's heading and
+    uncited items; in a sentence, only the address is removed.
     """
     unseen = [a for a in _ADDRESS.findall(answer) if a.rstrip(".,;:/") not in seen]
     if not unseen:
         return answer, []
     lines = answer.split("\n")
-    blocks: list[list[int]] = []  # of list items that follow each other
+    blocks: list[list[int]] = []  # consecutive list items
     for n, line in enumerate(lines):
         if _ITEM.match(line):
             if blocks and not "".join(lines[blocks[-1][-1] + 1 : n]).strip():

@@ -1,1 +1,1 @@
-"""Runs: setting up, answering the question, resuming and replaying, and post-run tasks."""
+"""Runs: setup, answering the question, resuming, replaying, and post-run tasks."""

@@ -1,7 +1,7 @@
 """`research audit`: checking a draft against the pages that it cites.
 
 An audit is a run whose answer is the draft: the cited pages are read and saved, each sentence is
-checked like a sentence of an answer, and the report is shown and exported like any other.
+checked as in any answer, and the report is shown and exported as usual.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ if TYPE_CHECKING:
     from agent.types import Passage, Report, Verdict
 
 MAX_CLAIMS_AT_ONCE: Final = 10
-"""Maximum number of claims in one request to the judge: as many as a long answer has."""
+"""Maximum number of claims in one request to the judge; a long answer has about as many."""
 
 _RANKED_PASSAGES: Final = 60
-"""Passages searched for the nearest one on another page; those of the cited page rank first."""
+"""Number of passages searched for the nearest one on another page; the cited page's passages rank
+first.
+"""
 _FIRST_CHARS: Final = 24
-"""Characters of a claim by which its paragraph is found: citation markers come later."""
+"""Number of characters of a claim used to find its paragraph; citation markers come after them."""
 
 
 async def audit(
@@ -55,9 +57,9 @@ async def audit(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Audit a draft; `flags` are those of `research`; `service` overrides addresses in `SERVICES`.
+    """Audit a draft; `flags` are those of `research`, `service` overrides addresses of `SERVICES`.
 
-    Raises `UsageError` for a draft that cannot be read or cites nothing that can be looked up.
+    Raises `UsageError` for a draft that cannot be read, or whose citations cannot be looked up.
     """
     draft = read_draft(path, bibliography)
     arguments: dict[str, Any] = {**flags, "model": model, "memory": False}
@@ -69,7 +71,7 @@ async def audit(
 
 
 class Audit(Run):
-    """The audit of one draft; `addresses` are those of `SERVICES`. Errors end it as in any run."""
+    """The audit of one draft; `addresses` are those from `SERVICES`. Errors end it like any run."""
 
     def __init__(
         self,
@@ -96,14 +98,14 @@ class Audit(Run):
         references = await checker.check_all(self._draft.references)
         text = self._draft.with_addresses(checker.places)
 
-        # Check each sentence by code, then ask the judge about those that remain undecided.
+        # Check each sentence by code, then ask the judge about the undecided ones.
         model = await self._model.open_judge(stack)
         if model is None:
             model = await self._model.open(stack, lambda why: services.write("note", text=why))
         judge = ClaimJudge(evidence, services.budget, services.record, model)
         checked = await asyncio.to_thread(check_answer, text, evidence)
         if judge.can_judge:
-            # If the cited page could not be read, there is no evidence to judge by.
+            # If the cited page could not be read, the sentence cannot be judged.
             unread = _unread_sentences(checked)
             claims = await asyncio.to_thread(open_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
@@ -131,8 +133,8 @@ class Audit(Run):
     ) -> dict[str, Verdict]:
         """Find another page that supports each sentence that its own pages do not support.
 
-        Returns the verdicts by sentence. Code decides if the nearest page has the words, otherwise
-        the judge.
+        Returns the verdicts by sentence. Code decides if the nearest page contains the words;
+        otherwise the judge decides.
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
@@ -155,7 +157,7 @@ class Audit(Run):
     async def _decide(
         self, judge: ClaimJudge, claims: Mapping[str, Sequence[Passage]], text: str
     ) -> None:
-        """Have the judge decide claims in batches; if it fails, the rest stays undecided."""
+        """Have the judge decide claims in batches; if a batch fails, the rest stay undecided."""
         claims = by_sources(claims)
         for start in range(0, len(claims), MAX_CLAIMS_AT_ONCE):
             batch = dict(itertools.islice(claims.items(), start, start + MAX_CLAIMS_AT_ONCE))
@@ -174,7 +176,7 @@ def _unread_sentences(checked: CheckedAnswer) -> set[str]:
 def _nearest_on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, list[Passage]]:
     """Find, for each unsupported sentence, the nearest page that it does not cite.
 
-    Returns that page's nearest passages by sentence. Sentences that cite nothing are left out.
+    Returns that page's nearest passages by sentence. Sentences without a citation are left out.
     """
     unread, found = _unread_sentences(checked), {}
     urls = {source.n: source.url for source in checked.sources}
@@ -200,7 +202,8 @@ def _with_other_pages(
     unread, sentences = _unread_sentences(checked), []
     for sentence in checked.sentences:
         state, reason = sentence.verdict, sentence.reason
-        # A sentence is uncited if it has no reference at all, not if its page could not be read.
+        # A sentence counts as uncited if it has no reference at all, but not if its page could not
+        # be read.
         if state is VerdictState.UNDECIDED and not sentence.citations:
             state = VerdictState.UNCITED
         if state is VerdictState.UNCITED and sentence.text in unread:

@@ -8,9 +8,9 @@ from agent.keyless.ranking import split_candidates
 
 
 def clear_page_caches() -> None:
-    """Forget the pages of a run that ended: a server would otherwise keep thousands.
+    """Drop the cached pages of a finished run: in a server, thousands would otherwise accumulate.
 
-    Active runs fill the caches again.
+    Active runs refill the caches.
     """
     for cached in (split_candidates, statement_index, value_index):
         cached.cache_clear()

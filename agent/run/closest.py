@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from agent.types import Passage, Report
 
 MAX_CLOSEST: Final = 5
-"""Maximum number of passages shown if there is no answer."""
+"""Maximum number of passages shown when there is no answer."""
 MAX_SENTENCES, MAX_CHARS = 3, 500
-"""Maximum number of sentences and characters of each."""
+"""Maximum number of sentences and of characters per passage."""
 MIN_SHARE: Final = 0.25
-"""Minimum share of the question's words in a passage, its headings and title for it to be
-relevant."""
+"""Minimum share of the question's words that a passage, its headings and title must contain to be
+relevant.
+"""
 
 
 def add_closest(report: Report, text: str, evidence: Evidence) -> None:
-    """Add the passages that are relevant to the question: those `text` cites, then the nearest."""
+    """Add passages relevant to the question: those cited by `text`, then the nearest ones."""
     question, sources = report.question, SourceList(report.sources)
     wanted = frozenset(content_words(question))
     nearest = evidence.search(question, 2 * MAX_CLOSEST) if wanted else []

@@ -1,14 +1,14 @@
 """The background jobs of a conversation, which update memory after a question is answered.
 
-They run after the answer, one by one, as often as in the reference engine: satisfaction is measured
-every turn, a summary is made every third turn, the profile is extended every fifth, turns past the
-fortieth are condensed, skills are scored every tenth turn, and proposed every seventh if the answer
-was verified.
+They run after the answer, one at a time, at the reference engine's intervals: satisfaction is
+measured every turn, a summary is written every third turn, the profile is extended every fifth
+turn, and turns past the fortieth are condensed. Skills are scored every tenth turn, and proposed
+every seventh if the answer was verified.
 
-A job sees what the user wrote and what was answered, never a page or a tool result. New skills are
-proposed only from the user's words and the names of the tools, never from an answer: they outlive
-the run, and an answer may contain text from the web. Each job is recorded, so that another process
-can do the rest.
+A job sees the user's messages and the answers, never a page or a tool result. New skills are
+proposed only from the user's messages and the names of the tools, never from an answer: they
+outlive the run, and an answer may contain text from the web. Each job is recorded, so that another
+process can complete the remaining ones.
 """
 
 from __future__ import annotations
@@ -46,41 +46,44 @@ Skill = dict[str, Any]
 Thumb = Literal["up", "down"]
 
 BEGUN: Final = "job.begun"
-"""Recorded first by jobs that are not idempotent, so that a repeated job knows what is done."""
+"""Recorded first by jobs that are not idempotent, so that a repeated job knows what it has already
+done.
+"""
 DONE: Final = "job.done"
 COUNTER: Final = "_convCount"
-"""Key of the number of answered questions, as in the reference engine."""
+"""Key of the counter of answered questions, as in the reference engine."""
 COUNT, SIGNAL = "count", "weigh"
-"""Jobs without a model, by their names in the journal."""
+"""Jobs that need no model, by their names in the journal."""
 SUMMARY, PROFILE, CONDENSED = "summary", "profile", "condense"
 EVALUATE, PROPOSE = "evaluate", "propose"
-"""Jobs that ask a model: the names of their prompts and their places in the journal."""
+"""Jobs that ask a model: the names of their prompts and of their places in the journal."""
 
-# The reference engine's bounds, in turns and UTF-16 units. Those that can be set are in
+# The reference engine's limits, in turns and UTF-16 units. The configurable limits are in
 # `agent.limits`.
 SUMMARY_MESSAGES, EVALUATE_MESSAGES = 3, 4
 SUMMARY_TURNS, SUMMARY_UNITS = 10, 2_000
 PROFILE_TURNS, PROFILE_UNITS = 6, 300
 CONDENSE_UNITS, FALLBACK_UNITS = 300, 200
 EVALUATED_TURNS, OWN_TURNS, TURN_UNITS = 10, 8, 400
-# Its weights for signals of satisfaction, and the bounds of their sum for one turn.
+# The reference engine's weights for signals of satisfaction, and the bounds of their sum for one
+# turn.
 COMPLAINT, PRAISE = -15, 10
 FIRST_WITHOUT_PRAISE, LONG_CONVERSATION = -3, 5
 FIRST_TURNS, LONG_TURNS = 2, 8
 MIN_POINTS, MAX_POINTS = -20, 15
 OLD_WEIGHT, NEW_WEIGHT = 0.6, 0.4
 THUMBS: Final[dict[Thumb, int]] = {"up": 12, "down": -18}
-"""Points added to a skill's score by the user's feedback; blame weighs more than praise."""
-# A skill is dropped if it was scored badly twice, is used often and still bad, or is a month old
-# and was never used.
+"""Points that feedback adds to a skill's score; negative feedback weighs more than positive."""
+# A skill is dropped if it was scored badly twice, if it is used often and its score is still bad,
+# or if it is a month old and was never used.
 BAD_SCORE, BAD_TIMES = 10, 2
 POOR_SCORE, POOR_USES = 20, 30
 MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
 PROPOSED: Final = 2
-"""Maximum number of skills from one run; more would only describe what it did."""
+"""Maximum number of skills from one run; more would only retell the run."""
 INSIGHTS: Final = 8
-"""Maximum number of insights that a model rephrases at once; the next run does the others."""
+"""Maximum number of insights that a model rephrases at once; later runs do the others."""
 _COMPLAINTS = re.compile(
     r"\bno\b.*\bwrong\b|\bstop\b.*\bdoing\b|\bdon'?t\b.*\bdo that\b|\bnot what i\b"
     r"|\bi didn'?t ask\b|\btry again\b|\bincorrect\b|\bwrong\b|\bnot helpful\b|\buseless\b"
@@ -91,17 +94,17 @@ _PRAISE = re.compile(
     r"\b(?:thanks?|perfect|great|exactly|nice|awesome|good job|love it|nailed it)\b", re.ASCII
 )
 _ASKS_WHAT_IS_WRONG_RE = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
-"""Removed before looking for complaints: asking what is wrong with something is not a complaint."""
+"""Removed before complaints are detected: questions about what is wrong are not complaints."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
     """A conversation that ends with the new question and its answer.
 
-    `messages` is the length of the model's conversation without the answer; `given_skills` are the
-    skills in its prompt; `tainted` says that the run read the web, so that the answer may contain
-    text from it. `tools` names the successful tools in order; `verified` says that every sentence
-    was supported, so that skills may be proposed.
+    `messages` is the length of the model's conversation without the answer. `given_skills` are the
+    skills in its prompt. `tainted` says that the run read the web, so the answer may contain text
+    from it. `tools` lists the successful tools in order. `verified` says that every sentence was
+    supported, so skills may be proposed.
     """
 
     history: tuple[Turn, ...]
@@ -114,7 +117,7 @@ class FinishedTurn:
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """The jobs that have begun, with the data of their events, and those that are done."""
+    """The jobs that have started, with the data of their events, and those that are done."""
 
     begun: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     done: frozenset[str] = frozenset()
@@ -134,10 +137,10 @@ def job_place(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConversationJobs:
-    """Does the jobs of one turn.
+    """Runs the jobs of one turn.
 
-    `now_ms` is the clock, in milliseconds. Without `ask` only the jobs that need no language model
-    are done. `progress` lists what an earlier process did.
+    `now_ms` is the clock, in milliseconds. Without `ask`, only the jobs that need no language model
+    are run. `progress` lists the jobs that an earlier process did.
     """
 
     memory: Memory
@@ -148,7 +151,7 @@ class ConversationJobs:
     progress: JobProgress = field(default_factory=JobProgress)
 
     async def run(self, turn: FinishedTurn) -> None:
-        """Do all jobs that are due and not done. If a model fails, only that job is lost."""
+        """Run all jobs that are due and not done. If a model fails, only that job is lost."""
         delta = satisfaction(turn.history)
         if turn.given_skills and delta:
             skills = await self._begin(SIGNAL, "lastSignalAt")
@@ -190,10 +193,10 @@ class ConversationJobs:
             yield PROPOSE, self._propose
 
     async def _count(self) -> int:
-        """Count the answer, only once even if repeated; returns its number."""
+        """Count the answer once, even if the job is repeated; returns its number."""
         begun = self.progress.begun.get(COUNT)
         before = await asyncio.to_thread(answered_count, self.memory)
-        # Use the recorded number if there is one: other runs may have counted theirs since.
+        # Use the recorded number if there is one: other runs may have counted their answers since.
         count = int(begun["count"]) if begun else before + 1
         if begun is None:
             self.record(BEGUN, job_place(COUNT), count=count)
@@ -202,7 +205,7 @@ class ConversationJobs:
         return count
 
     async def _begin(self, name: str, time_field: str) -> list[Skill]:
-        """Record that a job begins; returns the skills that it has not changed yet.
+        """Record that a job starts; returns the skills that it has not changed yet.
 
         A skill that it changed has the run's time in `time_field`.
         """
@@ -214,7 +217,7 @@ class ConversationJobs:
 
     async def _summarise(self, ask: Ask, turn: FinishedTurn) -> None:
         turns = transcript(turn.history[-SUMMARY_TURNS:], SUMMARY_UNITS)
-        # The summary becomes part of later prompts: tool tags in it must not be executed.
+        # The summary becomes part of later prompts, so tool tags in it must not be executed.
         summary = inert(await ask(SUMMARY, prompt(SUMMARY), f"Conversation:\n{turns}"))
         summary = js.cut(summary, self.memory.limits.summary_units)
         values = {f"session_{self.now_ms()}": summary}
@@ -231,7 +234,7 @@ class ConversationJobs:
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
         """Condense the turns after the watermark that are too old to be shown in full.
 
-        Without a model, or if it fails, they are cut, and only the newest text is kept.
+        Without a model, or if it fails, they are truncated to the newest text.
         """
         conversation, limits = self.memory.conversation(self.session), self.memory.limits
         condensed, watermark = await asyncio.to_thread(conversation.condensed)
@@ -288,7 +291,7 @@ class ConversationJobs:
                 await asyncio.to_thread(self.memory.forget, skill["name"], kinds.SKILL)
 
     async def _propose(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Have a model propose new skills from the user's own words."""
+        """Have a model propose new skills from the user's messages."""
         known = [str(skill.get("name")) for skill in await asyncio.to_thread(self.memory.skills)]
         listed = "\n".join(f"- {name}" for name in known) or "(none)"
         used = ", ".join(turn.tools) or "(none)"
@@ -302,7 +305,7 @@ class ConversationJobs:
             instruction = _line(fields.get("instruction"), MAX_SKILL_CHARS)
             if name and instruction and name not in known:
                 proposed[name] = instruction
-        # A killed process may have added some of its skills: none is added a second time.
+        # A killed process may have added some of its skills; no skill is added twice.
         if PROPOSE in self.progress.begun:
             return
         self.record(BEGUN, job_place(PROPOSE))
@@ -321,7 +324,7 @@ def satisfaction(history: Sequence[Turn]) -> int:
     """Measure the user's satisfaction by their newest message and the conversation's length.
 
     Returns points for the scores of the skills in the prompt. Only the newest message counts, so
-    that one complaint counts once.
+    each complaint counts once.
     """
     own = _own_turns(history)
     message = own[-1].text.lower() if own else ""
@@ -345,7 +348,7 @@ def feedback(memory: Memory, given: Iterable[str], thumb: Thumb) -> dict[str, in
 
 
 def score_of(skill: Skill) -> float:
-    """Return a skill's score; the default is in the middle."""
+    """Return a skill's score; the default is the midpoint."""
     score = skill.get("score")
     return float(score) if isinstance(score, int | float) else float(SKILL_SCORE)
 
@@ -356,7 +359,7 @@ def _rescored(skill: Skill, delta: int, counter: str) -> Skill:
 
 
 def _rounded(number: float) -> int:
-    """Round half up, as scores always have been; `round` rounds half to even."""
+    """Round half up, as scores have always been rounded; `round` rounds half to even."""
     return math.floor(number + 0.5)
 
 
@@ -370,7 +373,7 @@ def _is_useless(skill: Skill, now_ms: int) -> bool:
 
 
 def _own_turns(history: Sequence[Turn]) -> list[Turn]:
-    """Return what the user wrote; answers may contain words from a page."""
+    """Return the turns that the user wrote; answers may contain text from a page."""
     return [turn for turn in history if turn.role == "user"]
 
 
@@ -379,7 +382,7 @@ def _line(text: Any, max_chars: int) -> str:
 
 
 async def word_insights(memory: Memory, model: Model) -> int:
-    """Have a model rephrase the newest insights, and recommend what to do; returns how many.
+    """Have a model rephrase the newest insights and recommend actions; returns how many.
 
     Raises `ModelError`.
     """

@@ -1,8 +1,8 @@
 """The draft of an audit: reading its text and references, and looking the references up.
 
-A draft is Markdown, HTML, Word, PDF or another document that the reader reads, with links,
-footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file has only
-references. DOIs are looked up at Crossref, then at doi.org, since other agencies register DOIs too;
+A draft is Markdown, HTML, Word, PDF or another document type that the reader supports, with links,
+footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file has only references.
+DOIs are looked up at Crossref, then at doi.org, since other agencies register DOIs too. Archived
 copies of dead pages come from the Wayback Machine.
 """
 
@@ -44,13 +44,13 @@ READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
-"""Characters after an address that belong to the sentence, not to the address."""
+"""Characters after an address that belong to the sentence instead of the address."""
 # `[1] text`, `[^note]: text`, `1. text`.
 _KEYED_REFERENCE_RE = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _BULLETS: Final = ("- ", "* ", "+ ", "• ")
 _LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
 _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
-"""Brackets that contain only links: their words are titles, not part of the sentence."""
+"""Brackets that contain only links: the link texts are titles, not part of the sentence."""
 # `[1]`, `[^1]`, `[1, 3–5]`.
 _NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
 # `[words][key]`, and `[key][]`.
@@ -71,8 +71,8 @@ _NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
 class DraftReference:
     """A reference of a draft: `key` is its number or name, empty for a link in the text.
 
-    `text` is the reference as written. Only BibTeX provides `title` and `authors` (family names);
-    other references have them somewhere in the text.
+    `text` is the reference as written. Only BibTeX provides `title` and `authors` (family names) as
+    fields; in other references they are part of the text.
     """
 
     key: str
@@ -85,13 +85,13 @@ class DraftReference:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The text of a draft as Markdown without its list of references, and the references."""
+    """The text of a draft as Markdown, without its list of references, and the references."""
 
     text: str
     references: tuple[DraftReference, ...]
 
     def with_addresses(self, places: Mapping[DraftReference, str]) -> str:
-        """Return the draft with each address replaced by the one that was read (`places`).
+        """Return the draft with each address replaced by the address that was read (`places`).
 
         Citation markers are kept; references from a list are defined at the end.
         """
@@ -112,9 +112,9 @@ class Draft:
 
 
 def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
-    """Read a draft; `bibliography` is the BibTeX file of its `[@key]`.
+    """Read a draft; `bibliography` is the BibTeX file for its `[@key]` references.
 
-    Raises `UsageError` for a file that cannot be read, or cites nothing that can be looked up.
+    Raises `UsageError` for a file that cannot be read, or whose citations cannot be looked up.
     """
     bib = list(_bib_entries(_text(bibliography))) if bibliography else []
     if path.suffix.lower() == ".bib":
@@ -150,7 +150,7 @@ def _whole_page(body: bytes, place: str) -> str:
     root = parse_html(body)
     strip_hidden(root)
     for link in root.iter("a"):
-        if (link.get("href") or "").startswith("#"):  # the number of a footnote, or its back link
+        if (link.get("href") or "").startswith("#"):  # a footnote's number, or its back link
             del link.attrib["href"]
             text = (link.text or "").strip()
             link.text = f"[{text}]" if text.isdigit() else link.text
@@ -167,9 +167,9 @@ def _text(path: Path) -> str:
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     """Split a text into its body and its references: those listed, then the links in the body.
 
-    A line that begins with `[1]` or `[^1]:` and has an address or a DOI begins a reference, which
-    ends before the next one or at a blank line. In a text with numbered markers, each item of its
-    last list is a reference too.
+    A line that begins with `[1]` or `[^1]:` and contains an address or a DOI starts a reference,
+    which ends before the next one or at a blank line. In a text with numbered markers, each item of
+    its last list is a reference too.
     """
     lines = text.splitlines(keepends=True)
     list_start = _find_last_list(lines) if _NUMBERED.search(text) else len(lines)
@@ -199,7 +199,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
         by_key[key] = DraftReference(key, reference, url, find_doi(reference))
 
     def inline_link(match: re.Match[str]) -> str:
-        """Turn a link that is defined elsewhere (`[words][key]`) into an inline one."""
+        """Turn a reference-style link (`[words][key]`) into an inline link."""
         target = by_key.get(match[2] or match[1])
         return f"[{match[1]}]({target.url})" if target and target.url else match[0]
 
@@ -210,7 +210,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
 
 
 def _find_last_list(lines: Sequence[str]) -> int:
-    """Find where the list at the end of a text begins: after the last heading or at the end.
+    """Find where the list at the end of a text begins: after the last heading, or at the end.
 
     Returns the number of its first line, or the number of lines if there is no list.
     """
@@ -258,14 +258,14 @@ def _family_name(name: str) -> str:
 
 
 def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
-    """Return the addresses of the services, and the settings that allow access to the user's.
+    """Return the addresses of the services, and settings that allow access to the user's services.
 
     Raises `UsageError` for an unknown service.
     """
     addresses = dict(setting.partition("=")[::2] for setting in options.service)
     for name in addresses.keys() - SERVICES.keys():
         raise UsageError(f"unknown service {name!r}", hint=f"Services: {', '.join(SERVICES)}.")
-    # The user named these addresses, so they may be private ones.
+    # The user set these addresses, so they may be private.
     private = (*options.allow_private, *map(host_port, addresses.values()))
     return {**SERVICES, **addresses}, replace(options, allow_private=private)
 
@@ -275,19 +275,19 @@ SERVICES: Final = {
     "doi": "https://doi.org",
     "archive": "https://archive.org",
 }
-"""The services that look up references, with their addresses."""
-CONCURRENT_CHECKS: Final = 6  # references looked up at once; each host has its own delay
+"""The services that look up references, and their addresses."""
+CONCURRENT_CHECKS: Final = 6  # references looked up concurrently; each host has its own delay
 MIN_SAME_TITLE_SHARE: Final = 0.5
-"""Minimum share of the shorter title's words in the other one for both to count as the same."""
+"""Minimum share of the shorter title's words in the other one for two titles to be the same."""
 _RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
-"""Crossref's types of updates that withdraw a work."""
+"""Crossref's update types that withdraw a work."""
 _HANDLE_FOUND: Final = 1
 """The `responseCode` of doi.org for a DOI that exists."""
 
 
 @dataclass(slots=True)
 class ReferenceChecker:
-    """Looks up the references of one draft; pages that are read become sources of the run."""
+    """Looks up the references of one draft; the pages that it reads become sources of the run."""
 
     context: ToolContext
     web: Web
@@ -302,8 +302,8 @@ class ReferenceChecker:
     ) -> dict[DraftReference, CheckedReference]:
         """Check all references; references to the same address are checked once.
 
-        Returns the result for the first reference to each address, under all of their keys. Raises
-        `WebOutOfReach` if none of the addresses can be connected to.
+        Returns the result for the first reference to each address, with the keys of all of them.
+        Raises `WebOutOfReach` if it cannot connect to any of the addresses.
         """
         slots = asyncio.Semaphore(CONCURRENT_CHECKS)
         by_address: dict[object, list[DraftReference]] = {}
@@ -319,8 +319,8 @@ class ReferenceChecker:
         results = await asyncio.gather(*(check(group[0]) for group in groups))
         if self._unreachable and len(self._unreachable) == self._pages_read:
             raise WebOutOfReach(f"none of the references can be reached: {self._unreachable[0]}")
-        # Pages are registered only now, so that the numbers of sources follow the draft's order
-        # and not the speed of the sites.
+        # Pages are registered only now, so that source numbers follow the draft's order and do not
+        # depend on the sites' speed.
         for group, (checked, page) in zip(groups, results, strict=True):
             checked.key = ", ".join(ref.key for ref in group if ref.key)
             if page is not None:
@@ -372,7 +372,7 @@ class ReferenceChecker:
             checked.notes.append(f"the page is titled “{source.title}”")
 
     async def _read_archived(self, url: str, checked: CheckedReference) -> Page | None:
-        """Find the archived copy of a dead page, and read it instead; None if there is none."""
+        """Find the archived copy of a dead page and read it instead; None if there is none."""
         checked.archived, problem = await find_archived(self.web, self.services["archive"], url)
         if problem:
             checked.notes.append(problem)
@@ -382,7 +382,7 @@ class ReferenceChecker:
         return page if page.outcome is Outcome.OK and page.document is not None else None
 
     async def _check_doi(self, ref: DraftReference, checked: CheckedReference) -> None:
-        """Compare a reference with Crossref's metadata for its DOI; note a DOI without a work."""
+        """Compare a reference with Crossref's metadata for its DOI; note a DOI that is unknown."""
         answer = await self._get_json("crossref", f"/works/{quote(ref.doi, safe='/')}", checked)
         work = (answer or {}).get("message")
         if isinstance(work, dict):
@@ -409,7 +409,8 @@ async def find_archived(
 ) -> tuple[str, str]:
     """Ask the Wayback Machine for the copy of a page nearest to a time.
 
-    Returns its address, empty if there is none, and why the Wayback Machine could not be reached.
+    Returns the copy's address ("" if there is none), and why the Wayback Machine could not be
+    reached.
     """
     near = f"&timestamp={at:%Y%m%d%H%M%S}" if at else ""
     path = f"/wayback/available?url={quote(url, safe='')}{near}"
@@ -452,8 +453,9 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
 def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     """Describe how the cited authors differ from the family names of a work; empty if they agree.
 
-    BibTeX lists the authors. Free text is wrong if it begins with a name (`Brask, H.`) and has none
-    of the work's authors; a reference with only an address or a title says nothing about them.
+    BibTeX lists the authors. A free-text reference is wrong if it begins with a name (`Brask, H.`)
+    and contains none of the work's authors; one that has only an address or a title does not state
+    them.
     """
     known = [" ".join(words(name)) for name in names]
     if not known:
@@ -464,7 +466,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     text = f" {' '.join(words(ref.text))} "
     has_author = any(f" {name} " in text for name in known)
     family, _, given = ref.text.partition(", ")
-    # A single capital letter without a full stop is an article that begins a title.
+    # A single capital letter without a full stop is an article at the beginning of a title.
     has_given = given[:1].isupper() and not given[1:2].isspace()
     begins_with_name = has_given and all(c.isalpha() or c in "'’-" for c in family)
     if content_words(ref.text) and begins_with_name and not has_author:
@@ -473,7 +475,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
 
 
 def _same_title(cited: str, title: str) -> bool:
-    """Whether a reference contains a title; true if one of the two is too short to decide."""
+    """Whether a reference contains a title; true if either title is too short to decide."""
     cited_words, title_words = (set(content_words(_URL.sub(" ", t))) for t in (cited, title))
     shorter = min(len(cited_words), len(title_words))
     return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter

@@ -32,10 +32,10 @@ _PAGES: Final = frozenset({"http", "browser", "file"})
 
 @dataclass(frozen=True, slots=True)
 class EarlierReport:
-    """A report that is checked again, with its record if that is available.
+    """A report to recheck, with its record if available.
 
-    `files` are those that the user named for it and that may be read again; None if it was not made
-    on this machine.
+    `files` are the files that the user named for that run and that may be read again; None if the
+    report was not made on this machine.
     """
 
     name: str
@@ -56,7 +56,7 @@ class EarlierReport:
 def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
     """Open the report of a run (by its id) or of an archive, or a report saved as JSON.
 
-    Raises `UsageError` if there is no such run or file, or it has no report.
+    Raises `UsageError` if there is no such run or file, or if it has no report.
     """
     if name.lower().endswith(".json"):
         path = Path(name)

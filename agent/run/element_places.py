@@ -1,6 +1,6 @@
 """The positions of a snapshot's elements, and how well two of them agree.
 
-A rerun finds an element by its role and name; where several have the same, by its row.
+A rerun finds an element by its role and name. If several elements share both, it uses the row.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MIN_OWN_PARTS: Final = 0.5
-"""A row is recognised by more than this share (0 to 1) of the cells or words that only it had. Of
-two words both must match, so that a person with the same first name is a different row."""
+"""A row is recognised if it has more than this share (0 to 1) of the cells or words that were
+unique to it. Of two words both must match, so that a person with the same first name counts as a
+different row.
+"""
 _REF_AT = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _BARE_REF = re.compile(r"\b(?:f\d+)?e\d+\b")
 _ROLE = re.compile(r"\s*\w+: ")
@@ -27,9 +29,10 @@ _ROLE = re.compile(r"\s*\w+: ")
 class Place:
     """The position of an element: its line without refs, the line above it, and the heading.
 
-    `name` is the element as its line shows it, `number` how many of that name came before it.
-    `own_parts` are the cells or words that no other row, or element of that name, had in its line
-    (or, with `parts_above`, above it); `others` is the number of other elements of that name.
+    `name` is the element as shown in its line. `number` is how many elements of that name came
+    before it. `own_parts` are the cells or words that are unique to its line (or, with
+    `parts_above`, to the line above it) among rows or elements of that name. `others` is the number
+    of other elements of that name.
     """
 
     line: str
@@ -43,7 +46,7 @@ class Place:
 
 
 def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
-    """Yield the refs that a snapshot shows, each with its place."""
+    """Yield the refs in a snapshot, each with its place."""
     heading, above, seen = "", "", dict[str, int]()
     for line in snapshot.splitlines():
         text = line.lstrip("+-~ ")
@@ -59,7 +62,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
 
 
 def distinguished(ref: str, places: Mapping[str, Place]) -> Place:
-    """Return a place with the parts of its line that no other row or namesake had."""
+    """Return a place with the parts of its line that no other row or element of that name had."""
     place = places[ref]
     others = [one for key, one in places.items() if key != ref and one.name == place.name]
     rows = [one for one in places.values() if _is_row(place) and _is_row(one)]
@@ -78,7 +81,7 @@ def _is_row(place: Place) -> bool:
 
 
 def _line_parts(place: Place) -> frozenset[str]:
-    """Return the cells of a row, or the words of another line, besides the element's name."""
+    """Return the cells of a row, or the words of any other line, without the element's name."""
     if not _is_row(place):
         return frozenset(words(_BARE_REF.sub("", place.line))) - frozenset(words(place.name))
     name = place.name.partition(" ")[2]
@@ -94,7 +97,7 @@ def _words_above(place: Place) -> frozenset[str]:
 
 
 def without_marks(line: str) -> str:
-    """Return a line of a snapshot without refs, marks and indentation."""
+    """Return a line of a snapshot without refs, markers and indentation."""
     return " ".join(_REF_AT.sub("", line).strip(" +-~#").replace("]", "").split())
 
 
@@ -107,7 +110,7 @@ def share_of_own_parts(then: Place, now: Place | None) -> float:
 
 
 def nearness(then: Place, now: Place | None) -> tuple[float, ...]:
-    """Rate a match by its lines, its heading, and its number among elements of the same name."""
+    """Rate a match by its lines, its heading, and its index among elements of the same name."""
     if now is None:
         return (0.0,)
     pairs = ((then.line, now.line), (then.above, now.above), (then.heading, now.heading))

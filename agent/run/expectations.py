@@ -1,4 +1,4 @@
-"""Checks of answers (`research check`): reading a file of them, and comparing reports with it."""
+"""Checks of answers (`research check`): reads files of checks and compares reports with them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HINT: Final = "Expected: a mapping with `checks:`, a list of `question` (or `ru
 
 
 def _to_texts(value: Any) -> tuple[str, ...]:
-    # YAML reads `1902` as a number: here it is a pattern.
+    # YAML reads `1902` as a number, but here it is a pattern.
     return tuple(str(part) for part in (value if isinstance(value, list) else [value]))
 
 
@@ -53,10 +53,10 @@ Patterns = Annotated[tuple[str, ...], BeforeValidator(_to_texts), AfterValidator
 
 
 class Expectation(BaseModel):
-    """What must be true of a report; only the status has a default.
+    """The requirements for a report; only the status has a default.
 
     Patterns are regular expressions searched for in the answer, ignoring case. Globs are matched
-    against the addresses of the sources: those without `://` from the host on, those without `/`
+    against the addresses of the sources: globs without `://` from the host on, globs without `/`
     against the host alone. `from_pages`: no sentence may be based only on a search result.
     """
 
@@ -132,9 +132,9 @@ def _matches(url: str, glob: str) -> bool:
 
 
 class Check(BaseModel):
-    """One question, or one recorded run (its id, `last`, or an archive), and what is expected.
+    """One question or one recorded run (its id, `last`, or an archive), and the expectations.
 
-    `options` are the flags of a run with underscores.
+    `options` are the flags of a run, with underscores.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -168,7 +168,7 @@ class Suite(BaseModel):
 
 
 def read_suite(path: Path) -> Suite:
-    """Read a file of checks; raises `UsageError` with the line and the key that is wrong."""
+    """Read a file of checks; raises `UsageError` with the line and the key of the error."""
     try:
         rows = YAML(typ="rt", pure=True).load(path.read_text(encoding="utf-8"))
         suite = Suite.model_validate({**rows, "folder": path.parent})
@@ -182,7 +182,8 @@ def read_suite(path: Path) -> Suite:
     except ValidationError as error:
         first = error.errors()[0]
         raise _error_at(path, rows, first["loc"], first["msg"]) from error
-    # Wrong settings are reported before the first question is asked, as that may cost money.
+    # Wrong settings are reported before the first question is asked, because questions may cost
+    # money.
     settings: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
     settings += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
     for location, options in settings:
@@ -195,7 +196,7 @@ def read_suite(path: Path) -> Suite:
 
 
 def _error_at(path: Path, rows: Any, location: tuple[str | int, ...], why: str) -> UsageError:
-    """Make an error with the line of a value, or of the nearest existing node above it.
+    """Create an error with the line of a value, or of its nearest existing ancestor.
 
     `location` is the path of keys and indexes to the value.
     """

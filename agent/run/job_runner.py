@@ -1,9 +1,9 @@
-"""The post-run tasks: claimed before the run's end is recorded, done after its answer.
+"""The post-run tasks: claimed before the run's end is recorded, run after its answer.
 
 What a run writes into memory is computed only from its events, so that another process can finish
-the jobs of a run that was killed after its answer. Each run with unfinished jobs has an empty
-file in a folder beside the runs, locked by the process that works on it. A process that is killed
-releases its lock and leaves the file.
+the jobs of a run that was killed after its answer. Each run with unfinished jobs has an empty file
+in a folder next to the runs, locked by the process that works on it. If a process is killed, its
+lock is released, but the file remains.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
 
 
 FACTS: Final = "facts"
-"""The job that writes the findings of a run into memory, by its name in the record."""
+"""The name in the record of the job that writes the findings of a run into memory."""
 DAY_LOG: Final = "day-log"
 """The job that writes a run into a wiki's daily log."""
 SETTLED: Final = "run.settled"
 """The event recorded once all jobs of a run are done."""
 FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
-"""Maximum number of killed runs whose jobs one run does; the next run does the others."""
+"""Maximum number of killed runs whose jobs one run finishes; later runs finish the others."""
 ONLY_HERE: Final = ""
-"""The name of a memory object passed by a caller, which no other process can open."""
+"""The name of a memory object passed by a caller, which other processes cannot open."""
 
 
 class UnfinishedRuns:
@@ -87,18 +87,18 @@ class UnfinishedRuns:
 
 
 def unmark(lock: FileLock) -> None:
-    """Remove the mark of an unfinished run, whose record already says that its jobs are done."""
+    """Remove the marker of an unfinished run; its record already says that its jobs are done."""
     lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class JobNotes:
-    """What the jobs need besides the events; recorded in `run.finished` for other processes.
+    """Inputs of the jobs besides the events; recorded in `run.finished` for other processes.
 
-    `messages` is the length of the final conversation, `used` the ids of the memories in its
-    prompt, `memory` the name of the memory to write to, `asks` whether a language model is needed.
-    `wiki` is the folder of the wiki whose daily log is written, empty if there is none.
+    `messages` is the length of the final conversation. `used` lists the ids of the memories in its
+    prompt. `memory` is the name of the memory to write to. `asks` says whether a language model is
+    needed. `wiki` is the folder of the wiki whose daily log is written, empty if there is none.
     """
 
     messages: int
@@ -112,7 +112,8 @@ class JobNotes:
 class PendingJobs:
     """The unfinished jobs of one run: their inputs, and which of them are done.
 
-    `builder` has what the run did; `ended_ms` is when it ended, in milliseconds since the epoch.
+    `builder` has the results of the run; `ended_ms` is when it ended, in milliseconds since the
+    epoch.
     """
 
     report: Report
@@ -152,7 +153,7 @@ def event_time_ms(event: Event) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of this process's run; none is lost if it is killed between its answer and `run`."""
+    """The jobs of this process's run; they survive if it is killed between its answer and `run`."""
 
     notes: JobNotes
     _services: RunServices
@@ -166,8 +167,8 @@ class BackgroundJobs:
     ) -> BackgroundJobs | None:
         """Claim the jobs before the end is recorded; None without a memory.
 
-        If marking the run as unfinished fails (a full disk), a note is recorded: the jobs are
-        still done, but they are lost if this process is killed first.
+        If marking the run as unfinished fails (a full disk), a note is recorded: the jobs still
+        run, but they are lost if this process is killed first.
         """
         context, options, layers = services.context, services.options, builder.layers
         if context.memory is None:
@@ -193,7 +194,7 @@ class BackgroundJobs:
         return cls(notes, services, builder.session, runner, lock)
 
     async def run(self, report: Report, ended_ms: int) -> None:
-        """Do the older jobs of killed runs on the same memory first, then those of the run."""
+        """Run the pending jobs of killed runs on the same memory, then those of this run."""
         services, runner, lock = self._services, self._runner, self._lock
         if lock:
             await runner.finish_killed_runs(services.options.data)
@@ -208,9 +209,9 @@ class BackgroundJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobRunner:
-    """Does the jobs of runs on the memory with this name.
+    """Runs the jobs of runs that use the memory with this name.
 
-    Without a `model`, or money for it, jobs that need one stay pending.
+    Jobs that need a model stay pending if there is no `model`, or no budget for it.
     """
 
     memory: Memory
@@ -219,7 +220,7 @@ class JobRunner:
     budget: Budget = field(default_factory=Budget)
 
     async def finish_killed_runs(self, data: Path) -> int:
-        """Do the jobs of killed runs; returns how many runs were finished, at most three."""
+        """Run the jobs of killed runs; returns how many runs were finished, at most three."""
         finished, unfinished = 0, UnfinishedRuns(data)
         for run in unfinished.names():
             lock = unfinished.claim(run)
@@ -228,10 +229,10 @@ class JobRunner:
             try:
                 try:
                     record = RunRecord.read(RunFolder(Runs(data).root / run))
-                except JournalError:  # deleted or damaged: its jobs cannot be done
+                except JournalError:  # deleted or damaged: its jobs cannot be run
                     unmark(lock)
                     continue
-                with suppress(JournalError):  # it cannot be written now: another run will do them
+                with suppress(JournalError):  # not writable now: another run will do them
                     finished += await self._finish_claimed(record, lock)
             finally:
                 lock.release()
@@ -242,7 +243,7 @@ class JobRunner:
     async def finish_run(
         self, data: Path, record: RunRecord, on_event: Callable[[Event], None] | None = None
     ) -> None:
-        """Do the jobs of one run. Raises `UsageError` if another process is doing them."""
+        """Run the jobs of one run. Raises `UsageError` if another process is running them."""
         lock = UnfinishedRuns(data).claim(record.folder.id)
         if lock is None:
             hint = "The answer is complete: `research show` shows it."
@@ -257,13 +258,13 @@ class JobRunner:
     async def _finish_claimed(
         self, record: RunRecord, lock: FileLock, on_event: Callable[[Event], None] | None = None
     ) -> bool:
-        """Do the jobs of a locked run; returns whether it is finished now."""
+        """Run the jobs of a locked run; returns whether it is finished now."""
         pending = PendingJobs.from_record(record)
         # A timestamp covers the whole record: writing more events would make it invalid.
         if pending is None or record.folder.stamps():
             unmark(lock)
             return False
-        if pending.notes.memory != self.name:  # a run on that memory will do them
+        if pending.notes.memory != self.name:  # left to a run on that memory
             return False
         redactor = Redactor(find_secrets(os.environ))
         with closing(Journal(record.folder)) as journal:
@@ -282,12 +283,12 @@ class JobRunner:
         return done
 
     async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
-        """Save the findings of a run and do its jobs, except those that the record lists as done.
+        """Save the findings of a run, and run its jobs except those recorded as done.
 
-        False if they need a language model and there is none, or no budget for it.
+        Returns False if a job needs a language model and there is none, or no budget for it.
         """
         report, progress, builder = pending.report, pending.progress, pending.builder
-        # Jobs without a model.
+        # Jobs that need no model.
         if FACTS not in progress.done:
             used = pending.notes.used
             await asyncio.to_thread(save_findings, self.memory, report, builder.playbook, used)
@@ -297,7 +298,7 @@ class JobRunner:
                 record("note", job_place(DAY_LOG), text=f"the daily log was not written: {failure}")
             record(DONE, job_place(DAY_LOG))
 
-        # Jobs of the conversation, most of which ask a model.
+        # Jobs for the conversation, most of which ask a model.
         ask = self._ask_function(model, record) if model else None
         if pending.notes.asks and ask is None:
             return False
@@ -332,7 +333,7 @@ class JobRunner:
 
 
 def can_ask(model: Model, budget: Budget) -> bool:
-    """Whether the model does post-run tasks, and the budget allows it."""
+    """Whether the model supports post-run tasks, and the budget allows them."""
     affordable = budget.max_usd is None or budget.spent_usd < budget.max_usd
     return takes(model, Task.BACKGROUND) and affordable
 
@@ -342,7 +343,8 @@ def save_findings(
 ) -> None:
     """Write the findings of a run, or its failure, into memory and into the sealed log.
 
-    `steps` are its successful searches and readings, `used` the ids of the memories in its prompt.
+    `steps` are the run's successful searches and page reads; `used` are the ids of the memories in
+    its prompt.
     """
     from agent.memory.sealed_log import seal_run  # noqa: PLC0415 - loads a database
 
@@ -364,7 +366,7 @@ def _write_day_log(pending: PendingJobs) -> str:
 
 
 def answer_turn_text(report: Report) -> str:
-    """Format an answer as a turn of its conversation: with doubts and the sources."""
+    """Format an answer as a turn of its conversation: with its doubts and sources."""
     notes = {
         VerdictState.CONTRADICTED: "Contradicted by its source",
         VerdictState.ATTEMPTED: "Attempted, outcome unknown",
@@ -391,10 +393,10 @@ def _turns_until_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]
 async def save_turns(
     context: ToolContext, session: str, question: str, report: Report | None, *, resumed: bool
 ) -> None:
-    """Append question and answer to the conversation in memory.
+    """Append the question and the answer to the conversation in memory.
 
-    A run that failed has no `report`; its question is saved anyway. A `resumed` run may have
-    saved its turns before it was killed: those are not saved twice.
+    A run that failed has no `report`; its question is saved anyway. A `resumed` run may have saved
+    its turns before it was killed; they are not saved twice.
     """
     if context.memory is None:
         return

@@ -1,9 +1,9 @@
-"""A browser session kept between commands: a user process that listens on a socket.
+"""A browser session kept open between commands: a process of the user's that listens on a socket.
 
 `python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
-listens on a socket in FOLDER, which only the user can reach. A request is one line of JSON,
-`{"tool": …, "arguments": {…}}`; so is the answer, `{"text": …, "failed": …}`. The process ends on
-request, or after IDLE_MINUTES without one.
+listens on a socket in FOLDER, which only the user can access. A request is one line of JSON,
+`{"tool": …, "arguments": {…}}`; so is the response, `{"text": …, "failed": …}`. The process exits
+on request, or after IDLE_MINUTES without a request.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ SOCKET: Final = "socket"
 LOG: Final = "log"
 CLOSE: Final = "CLOSE"
 """The request that ends the session."""
-IDLE_MINUTES: Final = 30  # without a request; then the session ends
-START_SECONDS: Final = 30.0  # for Python and the browser to start
+IDLE_MINUTES: Final = 30  # after this time without a request, the session ends
+START_SECONDS: Final = 30.0  # time for Python and the browser to start
 CALL_SECONDS: Final = 120.0
-"""Seconds that a command waits for its answer; a tool's own limit is shorter."""
-_POLL_SECONDS: Final = 0.05  # between two checks for the socket
+"""Seconds that a command waits for its response; a tool's own limit is shorter."""
+_POLL_SECONDS: Final = 0.05  # interval between checks for the socket
 MAX_LINE: Final = 32_000_000
-"""Bytes of a request or an answer."""
+"""Maximum size of a request or a response in bytes."""
 
 
 def session_folder(data: Path, name: str) -> Path:
@@ -52,7 +52,7 @@ def session_folder(data: Path, name: str) -> Path:
 
 
 def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Send a request to a session and return its answer; None if the session is not running."""
+    """Send a request to a session and return its response; None if the session is not running."""
     connection = _connected(folder)
     if connection is None:
         return None
@@ -77,9 +77,9 @@ def _connected(folder: Path) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(CALL_SECONDS)
     try:
-        with chdir(folder):  # systems limit a socket's path to about 100 characters
+        with chdir(folder):  # systems limit socket paths to about 100 characters
             connection.connect(SOCKET)
-    except OSError:  # no socket, or no process is listening any more
+    except OSError:  # no socket, or no process listens on it any more
         connection.close()
         return None
     return connection
@@ -95,7 +95,7 @@ def start(folder: Path, options: Mapping[str, Any]) -> None:
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
-            start_new_session=True,  # it outlives this command, and its terminal
+            start_new_session=True,  # it outlives this command and its terminal
         )
     assert process.stdin, "a pipe was requested"
     with process.stdin:
@@ -104,7 +104,7 @@ def start(folder: Path, options: Mapping[str, Any]) -> None:
     while process.poll() is None and time.monotonic() < until:
         if connection := _connected(folder):
             connection.close()
-            process.returncode = 0  # it lives on: keeps Popen from warning
+            process.returncode = 0  # it keeps running; prevents a warning from Popen
             return
         time.sleep(_POLL_SECONDS)
     process.kill()
@@ -116,7 +116,7 @@ def start(folder: Path, options: Mapping[str, Any]) -> None:
 
 
 async def serve(folder: Path, options: Mapping[str, Any]) -> None:
-    """Answer requests until one ends the session, or none arrives for IDLE_MINUTES."""
+    """Handle requests until one ends the session, or none arrives for IDLE_MINUTES."""
     from agent.run.tool_calls import ToolCalls  # noqa: PLC0415 - the client needs none of it
 
     if sys.platform == "win32":
@@ -124,7 +124,8 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
             "a browser session needs Unix sockets, which Python does not support on Windows",
             hint="Use `research mcp` instead.",
         )
-    settings = load_options(dict(options), config=True)  # of this session, as it was started
+    # the settings that this session was started with
+    settings = load_options(dict(options), config=True)
     used = asyncio.Event()
     ended = asyncio.Event()
     async with AsyncExitStack() as stack:
@@ -145,7 +146,7 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
             used.set()
 
         at = socket.socket(socket.AF_UNIX)
-        mask = os.umask(0o177)  # only the user can reach the socket, from the start
+        mask = os.umask(0o177)  # restrict socket access to the user from the start
         try:
             with chdir(folder):
                 at.bind(SOCKET)
@@ -172,7 +173,7 @@ async def _until_idle(used: asyncio.Event, ended: asyncio.Event) -> None:
 
 
 async def _handle_request(calls: ToolCalls, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Run one request; an error becomes the text of the answer."""
+    """Run one request; an error becomes the text of the response."""
     tool, arguments = str(request["tool"]), dict(request["arguments"])
     if tool == CLOSE:
         return {"text": "closed", "failed": False}
@@ -203,7 +204,7 @@ async def _picture(calls: ToolCalls) -> dict[str, Any]:
 
 
 def result_text(result: Observation) -> str:
-    """Format a result as plain lines: what was done and what happened, then the page's text."""
+    """Format a result as plain lines: the action and its outcome, then the page's text."""
     data = result.data
     if result.failed:
         return "\n".join(
@@ -228,7 +229,7 @@ def result_text(result: Observation) -> str:
 
 
 def main(folder: str) -> None:
-    """Serve the session of a folder, with the options on standard input."""
+    """Serve the session of a folder, with options from standard input."""
     options = json.loads(sys.stdin.read() or "{}")
     sys.stdin.close()
     asyncio.run(serve(Path(folder), options))

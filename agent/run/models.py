@@ -1,4 +1,4 @@
-"""The model of a run: resolved by its name, opened with its fallbacks, its replies redacted."""
+"""The run's model: resolved by name, opened with its fallbacks; its replies are redacted."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ResolvedModel:
 
     @property
     def guided(self) -> bool:
-        """Whether code drives the loop: the model is small, or a flag asks for it."""
+        """Whether code drives the loop: the model is small, or a flag requests it."""
         if self.endpoint is None:
             return False
         if self.options.guided is not None:
@@ -65,14 +65,14 @@ class ResolvedModel:
 
     @property
     def by_rules(self) -> bool:
-        """Whether code makes the tool calls, using only built-in tools."""
+        """Whether code makes the tool calls and uses only built-in tools."""
         return self.guided or isinstance(self.local, ExtractiveModel | GuidedModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
-        """Open the model, in guided mode if it is small, with its fallbacks.
+        """Open the model with its fallbacks, in guided mode if it is small.
 
-        `note` is called with a text for each model that failed and was skipped. Raises `UsageError`
-        for an unknown fallback.
+        `note` is called with a message for each model that failed and was skipped. Raises
+        `UsageError` for an unknown fallback.
         """
         options = self.options
         model = self.local or await open_endpoint(stack, options, self.endpoint)
@@ -80,7 +80,7 @@ class ResolvedModel:
             model = GuidedModel(model, options.effort)
         if not options.fallback:
             return model
-        # Resolved now, so that a wrong name is reported immediately; opened when it is needed.
+        # Resolved now, so that a wrong name is reported immediately; opened only when needed.
         fallbacks = [
             find_endpoint(name, None, self.environ, options) or _local_model(name)
             for name in options.fallback
@@ -100,7 +100,7 @@ class ResolvedModel:
 
 
 def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str]) -> ResolvedModel:
-    """Find the model of a run: the caller's `own`, otherwise the one in the settings.
+    """Find the model of a run: the caller's (`own`), otherwise the one from the settings.
 
     Raises `UsageError` for an unknown model.
     """
@@ -116,7 +116,7 @@ def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str
 async def open_model(
     stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
 ) -> Model:
-    """Open a model by its name, None for the default; raises `UsageError` for an unknown one."""
+    """Open a model by name (None: the default); raises `UsageError` for an unknown one."""
     endpoint = find_endpoint(name, options.base_url, environ, options)
     return await open_endpoint(stack, options, endpoint) if endpoint else _local_model(name)
 
@@ -137,14 +137,14 @@ async def open_endpoint(
     private = (host_port(endpoint.base_url),) if endpoint.base_url else ()
     allowed = EgressPolicy(allow_private=private, upstream_proxy=options.proxy)
     egress = await stack.enter_async_context(Egress(allowed))
-    # In a thread: the import of the client may take half a second.
+    # In a thread, because importing the client may take half a second.
     model = await asyncio.to_thread(remote_model, endpoint, egress.proxy_url)
     stack.push_async_callback(model.aclose)
     return model
 
 
 def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model without an endpoint: a script, a plug-in's, or the extractive one.
+    """Create a model without an endpoint: scripted, from a plug-in, or extractive.
 
     Raises `UsageError` for a script that is missing or invalid.
     """
@@ -160,7 +160,7 @@ def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
 class RedactingModel(ModelWrapper):
     """Redacts secrets in the replies of a model.
 
-    Requests contain none: messages and tool results are redacted where they are created.
+    Requests contain no secrets: messages and tool results are redacted where they are created.
     """
 
     streams = True
@@ -172,7 +172,7 @@ class RedactingModel(ModelWrapper):
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer the last message."""
+        """Return the model's reply to the last message, with secrets redacted."""
         stream = StreamRedactor(self._redactor, on_text) if on_text else None
         reply = await ask_model(self._model, system, messages, stream)
         if stream:

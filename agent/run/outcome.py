@@ -1,4 +1,4 @@
-"""Making the report of a run from its events: status, checked sentences, sources, usage."""
+"""Builds a run's report from its events: status, checked sentences, sources, usage."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 INTERRUPT: Final = "interrupt"
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MAX_PLAYBOOK_STEPS: Final = 12
-"""Maximum number of steps in a playbook; a longer one is no use as a method."""
+"""Maximum number of steps in a playbook; a longer one is useless as a method."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
 _SEARCHED_OUTCOMES = ("ok", "empty")
-"""Outcomes of a provider that completed a search, with or without results."""
+"""Outcomes of a provider that completed a search, even without results."""
 _MAX_LISTED: Final = 6
-"""Maximum number of queries, pages and failures each listed by a run without an answer."""
+"""Maximum number of queries, pages and failures (each) that a run without an answer lists."""
 _LIMITS: Final = {
     INTERRUPT: "it was interrupted",
     "steps": "the step limit was reached",
@@ -75,8 +75,8 @@ _REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST nar
 class ReportBuilder:
     """Counts the events of a run, live or from its record, and builds its report.
 
-    `skills` are the names of the skills in the main loop's prompt; `tainted` says that the run read
-    the web, or other text that the user did not write.
+    `skills` are the names of the skills in the main loop's prompt. `tainted` says that the run read
+    the web or other text that the user did not write.
     """
 
     question: str
@@ -100,7 +100,7 @@ class ReportBuilder:
     _steps: dict[str, None] = field(default_factory=dict)
 
     def add(self, event: Event) -> None:
-        """Count an event."""
+        """Process an event."""
         data = event.data
         match event.type:
             case "run.started":
@@ -118,7 +118,7 @@ class ReportBuilder:
                 self._calls += 1
             case "tool.result":
                 self._add_result(data)
-            case "policy.refused" if data.get("undone"):  # no user could be asked for approval
+            case "policy.refused" if data.get("undone"):  # no user was available to approve it
                 self._undone.append(f"{data['name']} was not run: {data['effect']}")
             case "model.reply":
                 self._add_reply(event)
@@ -153,7 +153,8 @@ class ReportBuilder:
 
     def _add_reply(self, event: Event) -> None:
         data, usage = event.data, self._usage
-        # The judge may be another model. Of fallbacks, the model that answered last is reported.
+        # The judge may be another model. If there are fallbacks, the model that answered last is
+        # reported.
         if not event.place.startswith(JUDGE):
             usage.model = data["model"]
             self._fit = Fit(**data["fit"]) if "fit" in data else None
@@ -165,16 +166,16 @@ class ReportBuilder:
 
     @property
     def playbook(self) -> tuple[str, ...]:
-        """The successful searches and readings, one line each, without repetitions."""
+        """The successful searches and page reads, one line each, without repetitions."""
         return tuple(self._steps)[:MAX_PLAYBOOK_STEPS]
 
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
-        """Make the report of a run that finished, or reached a limit."""
+        """Build the report of a run that finished or reached a limit."""
         evidence = self.evidence
         if failure := self._failure():
             return self.failed_report(failure)
 
-        # The status.
+        # Determine the status.
         text, gave_up = _without_verdict_word(result.text)
         checked = check_answer(text, evidence, judge)
         weighed = assess_answer(
@@ -193,8 +194,8 @@ class ReportBuilder:
         if result.limit is not None:
             status = "partial"
         if self._done and no_research:
-            # A task was set up: its message is the answer. The model's own words are left out,
-            # since nothing supports them.
+            # A task was set up, and its message is the answer. The model's own text is left out,
+            # since nothing supports it.
             status, unanswered = "answered", False
             done_tasks = [
                 Sentence(text=done, verdict=VerdictState.DONE, reason=_TOOL_REPORTED)
@@ -209,8 +210,8 @@ class ReportBuilder:
         elif self._undone:
             report.error = _error_info(NeedsUser("; ".join(dict.fromkeys(self._undone))))
 
-        # The answer, its sources and sentences; or what was tried, and the passages relevant to the
-        # question.
+        # Add the answer with its sources and sentences; or the search, and the passages relevant to
+        # the question.
         if unanswered:
             words = CheckedAnswer("", (), ()) if too_weak else checked
             report.confidence_parts.fit = self._fit
@@ -228,12 +229,12 @@ class ReportBuilder:
         return report
 
     def _contrary(self) -> list[Dispute]:
-        """Return the evidence that a judge found against challenged claims."""
+        """Return the evidence that a judge found against the challenged claims."""
         found = (data for data in self._challenges if "passage" in data)
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Note on each secondary sentence what its pages cite, and whether that source agrees."""
+        """Note on each secondary sentence which source it cites, and whether that source agrees."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)
@@ -280,11 +281,11 @@ class ReportBuilder:
     def _add_search(
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
-        """Use what was tried as the answer: in the model's words, and from the record."""
+        """Use a description of the search as the answer: from the model, and from the record."""
         words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
         if words and not gave_up:
-            # A run that only called tools without searching (say, to remember something) makes no
-            # claims that could be checked.
+            # A run that only called tools without searching (for example, to save a memory) has no
+            # claims to check.
             if self._searches or not self._calls or self.evidence.sources:
                 report.sentences = list(checked.sentences)
             report.answer = words
@@ -303,7 +304,7 @@ class ReportBuilder:
         report.answer = "\n\n".join(filter(None, (words, record)))
 
     def failed_report(self, error: ResearchError) -> Report:
-        """Make the report of a run that an error ended."""
+        """Build the report of a run that ended with an error."""
         report = self.new_report("failed")
         if self.evidence.sources:
             report.answer = f"No answer was found. {self._what_was_tried()}"
@@ -311,7 +312,7 @@ class ReportBuilder:
         return report
 
     def new_report(self, status: Status) -> Report:
-        """Make a report without an answer: search trail, usage, steps and time."""
+        """Build a report without an answer: search trail, usage, steps and duration."""
         return Report(
             run=self.run,
             question=self.question,
@@ -343,14 +344,14 @@ class ReportBuilder:
 
 
 def _listed(items: Iterable[str], between: str) -> str:
-    """Join the first texts, and count the rest."""
+    """Join the first strings and count the rest."""
     found = [" ".join(item.split()).rstrip(".") for item in items]
     more = f"{between}and {len(found) - _MAX_LISTED} more" if len(found) > _MAX_LISTED else ""
     return between.join(found[:_MAX_LISTED]) + more
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:
-    """Remove `NOT_FOUND` from the beginning of an answer; returns whether it was there."""
+    """Remove `NOT_FOUND` from the beginning of an answer; also returns whether it was there."""
     stripped = text.strip().lstrip("*_`# ")
     if not stripped.startswith(NOT_FOUND):
         return text, False
@@ -362,7 +363,7 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 
 
 def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
-    """Explain why no search finished."""
+    """Explain why no search completed."""
     reasons = "; ".join(dict.fromkeys(errors))
     hint = "Ask again: the finished part of the index is kept. A longer --timeout also helps."
     return WebOutOfReach(f"no search finished: {reasons}", hint=hint)
@@ -370,8 +371,8 @@ def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
 
 def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     """Explain why no provider could search: offline, blocked by a rule, or separate reasons."""
-    # Skipped ones come first: a provider that failed is skipped afterwards, and its failure, which
-    # comes later in this order, is more informative.
+    # Skipped ones come first: a provider that failed is skipped afterwards. Its failure comes later
+    # in this order and so takes precedence, because it is more informative.
     lines = sorted(searches, key=lambda line: line.outcome == "skipped", reverse=True)
     providers: dict[str, str] = {}
     for line in lines:
@@ -379,7 +380,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
         providers[line.provider] = f"{line.provider}: {line.outcome}{detail}"
     reasons = {line.detail for line in lines if line.outcome == "unreachable"}
     outcomes = {line.outcome for line in lines} - {"skipped"}
-    # If all have the same reason, the proxy is unreachable, not the network.
+    # If all have the same reason, it is the proxy that cannot be reached, not the network.
     if outcomes == {"unreachable"} and len(reasons) > 1:
         summary = f"none of {len(providers)} search providers can be reached"
         hint = "Check the network, or search a folder of your own with --corpus DIR."
@@ -394,7 +395,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
 
 
 def exit_code(report: Report, *, require_verified: bool = False) -> int:
-    """Return the exit code for a report, as the README lists them."""
+    """Return the exit code for a report; the README lists the codes."""
     if report.status == "failed" and report.error is not None:
         return error_class(report.error.type).exit_code
     if report.status == "answered" and require_verified and report.standing != "supported":
@@ -416,8 +417,8 @@ async def add_values(
 ) -> None:
     """Fill in a schema after an answer, and add the values to the report.
 
-    `answer` is the model's text, with its citations. Sources cited only by values come
-    after those of the answer.
+    `answer` is the model's text with its citations. Sources cited only by values are listed after
+    those of the answer.
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 

@@ -1,4 +1,4 @@
-"""Reads the pages of an earlier report again, and searches for words that they no longer have."""
+"""Reads the pages of an earlier report again, and searches for quotes that they have lost."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
 
-CONCURRENT_READS: Final = 6  # pages read at once; each host has its own delay
+CONCURRENT_READS: Final = 6  # pages read concurrently; each host has its own delay
 MAX_SEARCHES: Final = 8
-"""Maximum number of searches for pages that are gone or have lost their words."""
+"""Maximum number of searches for pages that are gone or no longer contain the quoted words."""
 RESULTS_READ: Final = 3
-"""Pages read per search: moved words are on the first ones, if anywhere."""
+"""Pages read per search: moved words are on the first ones, if they are found at all."""
 QUERY_CHARS: Final = 150
-"""Maximum length of such a query: engines cut longer ones."""
-_GONE_STATUSES: Final = (404, 410)  # HTTP statuses that say that a page no longer exists
+"""Maximum length of such a query: engines truncate longer ones."""
+_GONE_STATUSES: Final = (404, 410)  # HTTP statuses that mean that a page no longer exists
 
 
 @dataclass(slots=True)
 class PageNow:
     """A page of the earlier report, read again: `source` is None if it could not be read.
 
-    `moved_to` is the address it redirected to, `archived` that of an archived copy.
+    `moved_to` is the address that it redirected to, `archived` the address of an archived copy.
     """
 
     then: ReportSource
@@ -77,7 +77,7 @@ async def read_again(
     async def read(then: ReportSource) -> PageNow:
         url = then.url
         if then.via == "file" and earlier.files is not None:
-            with suppress(Refused):  # reading it is refused too, and reported
+            with suppress(Refused):  # reading it will be refused too, and reported
                 url = earlier.files.share(url, web.reader.files)
         async with slots:
             page = await web.reader.read(url)
@@ -88,7 +88,7 @@ async def read_again(
             return PageNow(then, earlier.saved(then), page)
 
     pages: dict[int, PageNow] = {}
-    # Registered only now, so that the numbers of sources do not depend on the sites' speed.
+    # Registered only now, so that source numbers do not depend on the sites' speed.
     for found in await asyncio.gather(*map(read, sources)):
         page = found.page
         if page.outcome is Outcome.OK and page.document and page.document.text.strip():
@@ -102,7 +102,7 @@ async def read_again(
 async def look_elsewhere(
     context: ToolContext, web: Web, archive: str, lost: Sequence[tuple[PageNow, str]]
 ) -> None:
-    """Search for lost words, read what is found, and ask for archived copies of the pages."""
+    """Search for lost words, read the pages found, and look up archived copies of the old pages."""
     calls = Policy(Registry([web_search]), context)
     for number, (page, words) in enumerate(lost[:MAX_SEARCHES], 1):
         if page.then.via == "file":
@@ -122,7 +122,7 @@ async def look_elsewhere(
 
 
 def _words_found(then: ReportSource, page: Page) -> list[str]:
-    """Return a page's quotes that are in a later read of it, or in another page."""
+    """Return the page's quotes that occur in a later version of it, or in another page."""
     after = split_passages(page.document.text if page.document else "", 0)
     return [
         quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 LIKELY_STEPS = 4
-"""Steps that most questions take: a search, two rounds of reading, and the answer."""
+"""Number of steps that most questions take: a search, two rounds of reading, and the answer."""
 REPLY_TOKENS = 300
 """Tokens in a reply: a thought and a few calls, or a short answer."""
 
@@ -47,7 +47,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
     )
     functions = tool_specs(tools) if native else []
 
-    # Each step sends the whole conversation again, and it grows by what was read.
+    # Each step sends the entire conversation again, which grows with every page read.
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(json.dumps(functions)) + tokens(question)
     read = context.limits.read_tokens * sum(range(steps))

@@ -36,10 +36,10 @@ _READING: Final = ("READ", "FETCH_URL")
 class PriorRun:
     """The record that a run starts from.
 
-    A `resumed` run continues the recorded one: its events are used and not written twice.
-    Otherwise another model is asked on the recorded web; with `live`, what the record lacks is
-    looked up on the web. With `sections`, the sections of the recorded report that have a text are
-    kept, with all sources, and the others are researched on the web.
+    A `resumed` run continues the recorded run: its events are reused and not written twice.
+    Otherwise another model is asked, using the recorded web; with `live`, pages and searches that
+    the record lacks come from the live web. With `sections`, the sections of the recorded report
+    that have text are kept, with all sources, and the others are researched on the web.
     """
 
     source: RunRecord
@@ -54,7 +54,7 @@ class PriorRun:
     def opening(self, place: str) -> list[Message] | None:
         """Return the recorded first messages of a loop; None if they must be rebuilt.
 
-        Another model makes its own plan, so only its main loop begins with the same messages.
+        Another model makes its own plan, so only its main loop starts with the same messages.
         """
         if self.sections:
             return None
@@ -67,13 +67,13 @@ class PriorRun:
 
     @property
     def read_private(self) -> bool:
-        """Whether the run read private text, or its record is too old to say what it read."""
+        """Whether the run read private text, or its record is too old to say."""
         return not self.origins_read or not PRIVATE.isdisjoint(self.origins_read)
 
     @property
     def logged_in(self) -> bool:
-        """Whether the browser has the user's own logins, not only those made during the run."""
-        # A resumed run starts with the browser state that the run itself saved.
+        """Whether the browser has logins of the user, apart from those made during the run."""
+        # A resumed run starts with the browser state that the interrupted run saved.
         own_state = str(self.source.folder.browser_state)
         starts = self.source.events_of("run.started")
         states = {event.data["options"].get("storage_state") for event in starts}
@@ -90,11 +90,11 @@ class PriorRun:
         )
 
     def model(self, live: Model) -> Model:
-        """Return the model to ask, given the live one."""
+        """Return the model to ask: the live one, wrapped if the record has replies."""
         return ResumedModel(self.source, live) if self.resumed else live
 
     def calls(self, live: Caller, journal: Journal) -> Caller:
-        """Return the caller of the tools, given the live one."""
+        """Return the caller of the tools: the live one, wrapped if the record has results."""
         if self.resumed:
             return ResumedCalls(self.source, live, journal.write)
         self.source.copy_sources(journal)
@@ -105,7 +105,7 @@ class PriorRun:
         return RecordedWebCalls(self.source, journal.write, live if self.live else None)
 
     def record(self, write: Record) -> Record:
-        """Return the function that writes events, given one that always writes."""
+        """Return the function that writes events, given one that writes every event."""
         return once_each(self.source, write) if self.resumed else write
 
 
@@ -122,7 +122,7 @@ class ResumedCalls:
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Find the result of a call in the record, or make the call."""
         known = self._record.results.get(place)
-        # Compared, since the model may have been asked again and made a different call here.
+        # Compared because the model may have been asked again and made a different call here.
         if known is not None and known.call == call:
             return lambda: known
         if place not in self._begun:
@@ -141,10 +141,10 @@ class ResumedCalls:
 
 
 class RecordedWebCalls:
-    """Answers the tool calls of another model from the record of a run.
+    """Answers another model's tool calls from the record of a run.
 
     A search is found by its words, a page by its address, whatever the query. Other calls are made
-    by `live`; without it they fail.
+    with `live`; if it is None, they fail.
     """
 
     def __init__(self, record: RunRecord, write: Record, live: Caller | None) -> None:
@@ -168,7 +168,7 @@ class RecordedWebCalls:
             {"error": f"not in the record: {call.name} {call.param}"},
             hint="The record contains only what that run searched for and read. " + ToolError.hint,
         )
-        # The recorded call may be spelt differently.
+        # The recorded call may be written differently.
         result = replace(found, call=call) if found is not None else missing
 
         def finish() -> Observation:
@@ -182,7 +182,8 @@ class RecordedWebCalls:
         arguments = _arguments(call.name, call.param) if call.name in _READING else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
-        # Use the numbering of the loop that read the page, so that its passages keep their ids.
+        # Use the source numbers of the loop that read the page, so that its passages keep their
+        # ids.
         page, part = self._pages[normalize(arguments.url)]
         context = replace(self._context, evidence=self._context.evidence.for_loop(part))
         if call.name == "READ":
@@ -201,7 +202,7 @@ class RecordedWebCalls:
 
 
 def _key(call: ToolCall) -> tuple[str, str]:
-    """Return the key by which a call is found; searches are compared without case and spacing."""
+    """Return the key that identifies a call; searches are compared without case and spacing."""
     arguments = _arguments(call.name, call.param)
     if arguments is None:
         return call.name, call.param
@@ -212,7 +213,7 @@ def _key(call: ToolCall) -> tuple[str, str]:
 
 
 def _arguments(name: str, param: str) -> Any:
-    """Parse the arguments of a web tool; None for other tools and for wrong arguments."""
+    """Parse the arguments of a web tool; None for other tools and invalid arguments."""
     tool = _TOOLS.get(name)
     try:
         return tool.parse(param).arguments if tool else None

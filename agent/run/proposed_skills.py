@@ -1,7 +1,7 @@
-"""Skills proposed after a site repeatedly failed in the same way.
+"""Skills proposed after a site has repeatedly failed in the same way.
 
-A proposal is a SKILL.md in the data folder's `proposed`. No run reads it: the user reads it, edits
-it, and enables it with `research skills enable`, which moves it to their skills.
+A proposal is a SKILL.md in the `proposed` folder of the data folder. Runs do not read it: the user
+reads it, edits it, and enables it with `research skills enable`, which moves it to their skills.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _SYMPTOMS: Final = {
 
 
 def propose_skill(data: Path, site: str, habit: Habit) -> Path | None:
-    """Write the proposal for a site; None if there already is one, or a skill made from it."""
+    """Write the proposal for a site; None if a proposal, or a skill made from one, exists."""
     outcome = Outcome(habit.failed)
     name = f"{site}-{outcome.value}".replace("_", "-")
     if any((data / folder / name / FILE).exists() for folder in (FOLDER, "skills")):
@@ -77,7 +77,7 @@ def proposed_skills(data: Path) -> list[Skill]:
 
 
 def enable_skill(data: Path, name: str) -> Path:
-    """Move a proposal to the user's skills; returns its folder there. Raises `UsageError`."""
+    """Move a proposal to the user's skills; returns its new folder. Raises `UsageError`."""
     found = next((skill for skill in proposed_skills(data) if skill.folder.name == name), None)
     if found is None:
         hint = "`research skills list` shows the proposals."

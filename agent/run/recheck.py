@@ -1,7 +1,7 @@
 """`research recheck`: an earlier report checked against today's pages, sentence by sentence.
 
-A recheck is a run whose answer is that of the earlier report: the pages it cites are read again and
-saved, and searched for the words that support each sentence.
+A recheck is a run whose answer is the earlier report's answer: the pages that it cites are read
+again, saved, and searched for the words that support each sentence.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from agent.types import CheckState, Passage, Sentence
 
 CLAIMS_PER_REQUEST: Final = 10
-"""Claims in one request to the judge: as many as a long answer has."""
+"""Maximum number of claims in one request to the judge; a long answer has about as many."""
 PASSAGES_JUDGED: Final = 4
-"""Passages of the changed page that the judge is shown for each claim."""
+"""Number of passages of the changed page that the judge is shown for each claim."""
 _ORDER: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
@@ -53,8 +53,9 @@ _ORDER: Final[dict[CheckState, int]] = {
     "not_checked": 4,
     "gone": 5,
 }
-"""If a sentence has several sources, the first of these decides: one that contradicts it today,
-then one that still supports it. A sentence is not gone as long as one source could not be read."""
+"""The order in which the sources of a sentence decide: first one that contradicts it today, then
+one that still supports it. A sentence is not gone as long as one of its sources could not be read.
+"""
 _STILL_SUPPORTED: Final = frozenset({"stands", "moved"})
 _MARKER = re.compile(r"\s?\[(\d{1,3})\]")
 
@@ -69,8 +70,8 @@ async def recheck(
 ) -> Report:
     """Check the report of a run, an archive or a `report.json` against today's pages.
 
-    `flags` are those of `research`; `service` overrides addresses in `SERVICES`. Raises
-    `UsageError` if there is no such report, or it cites no page.
+    `flags` are those of `research`; `service` overrides addresses from `SERVICES`. Raises
+    `UsageError` if the report does not exist or cites no page.
     """
     arguments: dict[str, Any] = {"fresh": True, **flags, "model": model, "memory": False}
     addresses, options = service_addresses(load_options(arguments, config=config))
@@ -93,7 +94,7 @@ class Recheck(Run):
         services.evidence.question = ""  # the sentences are judged, not the answer
         self._earlier = earlier
         self._archive = archive
-        self._pages: dict[int, PageNow] = {}  # by the number of the source in the earlier report
+        self._pages: dict[int, PageNow] = {}  # by source number in the earlier report
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         services, report = self._services, self._earlier.report
@@ -106,7 +107,7 @@ class Recheck(Run):
         sources = list({source.n: source for source in quoted}.values())
         self._pages = await read_again(services.context, web, self._earlier, sources)
 
-        # Look for the words of each sentence; if they are lost, on other pages too.
+        # Look for the words of each sentence; if they are lost, search other pages too.
         checked = await asyncio.to_thread(self._check_all)
         if lost := self._lost_pages(checked):
             await look_elsewhere(services.context, web, self._archive, lost)
@@ -119,7 +120,7 @@ class Recheck(Run):
         return [(sentence, self._check(sentence)) for sentence in report.claims]
 
     def _check(self, sentence: Sentence) -> RecheckedSentence:
-        """Determine what happened to the words that support a sentence."""
+        """Determine whether the words that support a sentence are still there."""
         quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
             reason = "it was not supported by a page that can be read again"
@@ -128,7 +129,7 @@ class Recheck(Run):
         return min(found, key=lambda one: _ORDER[one.state])
 
     def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
-        """Determine what happened to a sentence's words on one of its pages."""
+        """Determine whether one of the pages still has the words that support a sentence."""
         then = page.then
         rows = [
             (words, self._on_page(claim, words, page))
@@ -169,7 +170,8 @@ class Recheck(Run):
             text=claim,
             state=now.state,
             holds=holds,
-            source=source.n if source else None,  # the run's number until the report is made
+            # number in this run; renumbered when the report is built
+            source=source.n if source else None,
             url=then.url,
             old=now.old,
             new=now.new,
@@ -180,7 +182,7 @@ class Recheck(Run):
     def _lost_pages(
         self, checked: Sequence[tuple[Sentence, RecheckedSentence]]
     ) -> list[tuple[PageNow, str]]:
-        """List the pages of sentences that no longer hold, each with the words that are lost."""
+        """List the pages of sentences that no longer hold, each with the lost words."""
         lost: dict[int, tuple[PageNow, str]] = {}
         for _, row in checked:
             page = next((p for p in self._pages.values() if p.then.url == row.url), None)
@@ -221,12 +223,13 @@ class Recheck(Run):
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
 
     def _new_report(self, checked: Sequence[tuple[Sentence, RecheckedSentence]]) -> Report:
-        """Make the report: the earlier answer, today's version of its sources, and what changed."""
+        """Build the report: the earlier answer, today's version of its sources, and the changes."""
         services, earlier = self._services, self._earlier.report
         report = services.report_builder.new_report("answered")
         report.confidence = None
 
-        # The sources keep their numbers. One that was not read again is included as it was saved.
+        # The sources keep their numbers. A source that was not read again is included as saved
+        # earlier.
         numbers: dict[int, int] = {}
         for then in earlier.sources:
             source = self._pages[then.n].source if then.n in self._pages else None
@@ -240,7 +243,7 @@ class Recheck(Run):
         by_number = {source.n: source for source in report.sources}
         for _, row in checked:
             source = services.evidence.source(row.source or 0)
-            if source is not None and source.n not in numbers:  # where words moved to
+            if source is not None and source.n not in numbers:  # the page that the words moved to
                 numbers[source.n] = max([*by_number, *(s.n for s in earlier.sources)]) + 1
                 by_number[numbers[source.n]] = _report_source(numbers[source.n], source)
                 report.sources.append(by_number[numbers[source.n]])
@@ -264,7 +267,7 @@ class Recheck(Run):
         return report
 
     def _keep(self, then: ReportSource) -> Source | None:
-        """Copy a source from the earlier run as it was saved there."""
+        """Copy a source from the earlier run as it was saved then."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
 

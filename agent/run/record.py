@@ -1,4 +1,4 @@
-"""Reading the record of a run: each field is a query over its events.
+"""Reads the record of a run: each property is a query over its events.
 
 `ResumedModel` and `once_each` are for resumed runs: recorded replies are not requested again, and
 recorded events are not written twice.
@@ -62,7 +62,7 @@ _OWN_SYSTEM_PROMPT: Final = (
     VALUES,
     CONDENSE,
 )
-"""Places of model calls that do not use the loops' system prompt."""
+"""Places of model calls that do not use the system prompt of the loops."""
 
 _ONCE_PER_PLACE: Final = frozenset(
     {
@@ -82,7 +82,7 @@ _ONCE_PER_PLACE: Final = frozenset(
 
 
 class RunRecord:
-    """The events of one run, as they were when it was read, and queries over them."""
+    """The events of one run as of when it was read, and queries over them."""
 
     def __init__(self, folder: RunFolder, events: Iterable[Event]) -> None:
         self.folder = folder
@@ -102,11 +102,11 @@ class RunRecord:
         """Return the events of a type, in order."""
         return self._by_type[kind]
 
-    # Start of the run.
+    # Beginning of the run.
 
     @property
     def started(self) -> dict[str, Any]:
-        """The data of `run.started`; of a resumed run, of the latest one."""
+        """The data of `run.started`; for a resumed run, of the latest such event."""
         return self.events_of("run.started")[-1].data
 
     @property
@@ -126,12 +126,12 @@ class RunRecord:
 
     @property
     def day(self) -> str:
-        """The day on which it began (UTC)."""
+        """The day on which the run started (UTC)."""
         return self.events[0].at[:10]
 
     @property
     def by_rules(self) -> bool:
-        """Whether code drove its loop: the model was the extractive one, or guided."""
+        """Whether code drove its loop: its model was the extractive one, or used guided mode."""
         return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property
@@ -146,7 +146,7 @@ class RunRecord:
         return found if isinstance(found, dict) else None
 
     def approval(self) -> PlanApproval:
-        """What the user answered and approved before the run, until it was cut off."""
+        """What the user answered and approved before the run, until it was interrupted."""
         answers = [event.data["answer"] for event in self.events_of("plan.clarified")]
         plans = [event.data["text"] for event in self.events_of("plan.approved")]
         return PlanApproval(
@@ -155,13 +155,13 @@ class RunRecord:
 
     @property
     def sections(self) -> list[Section]:
-        """The sections of its report, as they were written; empty for other answers."""
+        """The sections of its report, as written; empty for other kinds of answers."""
         written = self.events_of("sections")
         return [Section.from_row(row) for row in written[-1].data["sections"]] if written else []
 
     @property
     def kept_sections(self) -> list[Section]:
-        """The sections taken over from an earlier report; those without a text are new."""
+        """The sections taken over from an earlier report; those without text are new."""
         kept = self.events_of("sections.kept")
         return [Section.from_row(row) for row in kept[-1].data["sections"]] if kept else []
 
@@ -169,12 +169,12 @@ class RunRecord:
 
     @property
     def requests(self) -> list[Event]:
-        """The model calls in order, each with its digest and the messages new in it."""
+        """The model calls in order, each with its digest and its new messages."""
         return self.events_of("model.request")
 
     @property
     def system(self) -> str:
-        """The system prompt of its loops; of a resumed run, the latest one."""
+        """The system prompt of its loops; for a resumed run, the latest one."""
         for request in reversed(self.requests):
             if request.data["system"] and not request.place.startswith(_OWN_SYSTEM_PROMPT):
                 return str(request.data["system"])
@@ -220,8 +220,8 @@ class RunRecord:
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return self.messages(request)
-            # With subtasks or sections, the main loop is first asked to combine them: that request
-            # is the last message.
+            # With subtasks or sections, the main loop is first asked to combine them; that request
+            # is its last opening message.
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
                 return self.messages(request)[:-1]
         if self.approval().approved == "":  # the user rejected the plan, so no loop started
@@ -241,7 +241,7 @@ class RunRecord:
                 found[request.data["sha256"]].append(self.replies[request.place])
         return found
 
-    # The pages and search results that it read.
+    # The pages and search results that the run read.
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -320,7 +320,7 @@ class RunRecord:
         return finished[-1] if finished else None
 
     def events_until_end(self) -> Sequence[Event]:
-        """Return the events up to `run.finished`; later ones come from the background jobs."""
+        """Return the events up to `run.finished`; later events come from the post-run tasks."""
         end = self.end
         return [event for event in self.events if end is None or event.seq <= end.seq]
 
@@ -331,7 +331,7 @@ class RunRecord:
 
 
 class ResumedModel(ModelWrapper):
-    """Returns recorded replies; asks the live model if the record has none."""
+    """Returns recorded replies; asks the live model if there is none."""
 
     streams = True
 
@@ -350,8 +350,8 @@ class ResumedModel(ModelWrapper):
     ) -> ModelReply:
         """Return the recorded reply to the same request, otherwise the live model's."""
         digest = request_digest(system, messages)
-        # The recorded run continued without these notes on old steps; with them, its next requests
-        # would differ from the record.
+        # The recorded run continued without these notes on old steps. Adding them would make its
+        # next requests differ from the record.
         if digest in self._failed:
             raise ModelUnavailable("old steps were not summarised when this was asked")
         if known := self._replies.get(digest):
@@ -359,7 +359,7 @@ class ResumedModel(ModelWrapper):
         return await ask_model(self._model, system, messages, on_text)
 
     def start_guided_mode(self) -> None:
-        """Start the guided mode of the live model."""
+        """Start guided mode in the live model."""
         start_guided_mode(self._model)
 
 

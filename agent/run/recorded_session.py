@@ -1,4 +1,4 @@
-"""The actions of a recorded browser session: found again on a page, compared with the record."""
+"""The actions of a recorded browser session: finding their elements, comparing their outcomes."""
 
 from __future__ import annotations
 
@@ -33,18 +33,16 @@ if TYPE_CHECKING:
 REFS: Final = ("ref", "to")
 """Parameters that contain the ref of an element."""
 _ENTERED_PARAMS: Final = {"TYPE": "text", "SELECT": "value", "PRESS": "keys"}
-"""For each tool that enters a value, the parameter that holds it."""
+"""The parameter with the value, for each tool that enters one."""
 _AFTER_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?(.*)", re.DOTALL)
 _SELF_VERIFYING_TOOLS: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
-"""Tools that verify their own effect, so that no change to the page has to confirm it."""
+"""Tools that verify their own effect; it need not be confirmed by a change to the page."""
 MIN_LIKENESS: Final = 0.6
-"""Minimum similarity (0 to 1) between a line that appeared after an action and one that appeared
-in the record.
-"""
+"""Minimum similarity (0 to 1) between a line that appeared after an action and the recorded one."""
 _DIALOG: Final = 2
-"""`front` of the lines of a dialog that covers the page."""
+"""Value of `front` for the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
-"""Maximum number of new lines compared: more than that are a new page or list, which may differ."""
+"""Maximum number of new lines compared: more indicate a new page or list, which may differ."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -52,7 +50,7 @@ _NUMBERS = re.compile(r"\d+")
 class SessionStep:
     """A recorded action: the call, its result, and where its elements were.
 
-    `element` is the role, name and noted state of the element acted on. `shown` are the
+    `element` is the role, name and recorded state of the element that it acted on. `shown` are the
     lines that the session had shown before.
     """
 
@@ -80,19 +78,19 @@ class SessionStep:
         return str(self.call.fields.get(name, "") or "") if name else ""
 
     def wanted(self) -> str:
-        """Describe what the step does now: the recorded action with the new value."""
+        """Describe the step to perform: the recorded action with the new value."""
         said = self.describe()
         if self.recorded:
             said = said.replace(self.recorded, self.entered)
         return said if self.entered in said else f"{said}: {self.entered!r}"
 
     def describe(self) -> str:
-        """Describe what the step did, without refs."""
+        """Describe the recorded step, without refs."""
         return describe_act(self.result, self.fields.get("url", ""))
 
 
 def describe_act(result: Observation, url: str) -> str:
-    """Describe what an action did, without refs; one without a description opened `url`."""
+    """Describe what an action did, without refs; an action without a description opened `url`."""
     return without_refs(str(result.get("did") or "")) or f"opened {url}"
 
 
@@ -128,7 +126,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
 
 
 def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list[SessionStep]:
-    """Replace what was entered; raises `UsageError` for a key that no field or entry has."""
+    """Replace entered values; raises `UsageError` for a key that matches no field or entry."""
     changed, unused = list[SessionStep](), dict.fromkeys(values)
     for step in steps:
         names = (step.label.casefold(), step.entered.casefold())
@@ -154,7 +152,7 @@ def _kinds(result: Observation) -> set[str]:
 
 
 def comparable(line: str) -> str:
-    """Return a line without refs, marks and figures, as lines of two sessions are compared."""
+    """Return a line without refs, markers and figures, for comparing two sessions."""
     return _NUMBERS.sub("#", without_marks(line))
 
 
@@ -192,14 +190,14 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
 
 
 def new_dialog(view: View, step: SessionStep) -> str:
-    """Return the first line of a dialog that is mostly new to the session; "" if there is none."""
+    """Return the first line of a dialog that is mostly new to the session, or ""."""
     lines = [line.text for line in view.lines if line.front == _DIALOG and line.plain]
     new = [line for line in lines if comparable(line) not in step.shown]
     return without_marks(new[0]) if len(new) > len(lines) / 2 else ""
 
 
 def _is_named(wanted: str, name: str) -> bool:
-    """Return whether an element's recorded description begins with this role and name."""
+    """Return whether an element's recorded description starts with this role and name."""
     rest = wanted[len(name) :]
     return wanted.startswith(name) and (not rest or rest.startswith((",", " in ", ":")))
 
@@ -210,10 +208,10 @@ def difference(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Describe how an outcome differs from the recorded one; empty if it confirms it.
+    """Describe how an outcome differs from the recorded one; empty if it matches.
 
-    `before` are the lines that the page showed before the action, `changed` the values
-    entered instead of the recorded ones.
+    `before` are the lines that the page showed before the action; `changed` maps recorded values to
+    the new ones.
     """
     then = step.result
     if now.failed:
@@ -242,7 +240,7 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return a line that was new in the record and is not now; "" if any of them is there.
+    """Return a line that was new in the record and is not now; "" if any such line is there.
 
     Numbers and entered values may differ.
     """

@@ -1,4 +1,4 @@
-"""Replaying a run from its record only: no model, no network, no browser."""
+"""Replays a run using only its record: no model, no network, no browser."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ _PLACES_OF_TASK: Final = {
     Task.OUTLINE: (OUTLINE,),
     Task.VALUES: (f"{VALUES}/1",),
 }
-"""Where the journal has the request for each task, if it was made."""
+"""Where the journal has the request for each task, if one was made."""
 DIFF_LINES: Final = 12
-"""Maximum number of lines of a difference shown; the first ones show what is wrong."""
+"""Maximum number of diff lines shown; the first ones show what is wrong."""
 DIFF_WIDTH: Final = 160
-"""Width at which long lines are broken, so that only the part that differs is shown."""
+"""Width at which long lines are wrapped, so that only the part that differs is shown."""
 
 
 async def replay(record: RunRecord) -> Report:
-    """Repeat a run from its record and reach the same answer, byte for byte.
+    """Replay a run from its record and produce the same answer, byte for byte.
 
-    Raises `ReplayDiverged` where the run would now ask its model or its tools something else.
+    Raises `ReplayDiverged` where the run would now send its model or tools a different request.
     """
     question, evidence = record.require_question().question, record.evidence
     options, budget = record.options, RecordedBudget(record)
@@ -112,7 +112,7 @@ class Interrupted(Exception):
 
 
 class NoLiveModel:
-    """The model of a replay, asked when the record has no reply: it always fails.
+    """The model of a replay, asked when the record has no reply; it always fails.
 
     It fails as the recorded call did, or with `ReplayDiverged` if there was no such call.
     """
@@ -133,14 +133,14 @@ class NoLiveModel:
         raise ReplayDiverged(f"the run sends its model a different request {details}")
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def start_guided_mode(self) -> None:
-        """Note that code drives the loop from now on; the replies are recorded."""
+        """Record that code drives the loop from now on; the replies come from the record."""
         self._by_rules = True
 
     def takes(self, task: Task) -> bool:
-        """Whether the recorded run called its model for this task."""
+        """Whether the recorded run used its model for this task."""
         match task:
             case Task.NUDGE:
                 noticed = self._record.events_of("guard.noticed")
@@ -182,7 +182,7 @@ def _limit_of(record: RunRecord, loop: str = "") -> str | None:
 
 
 class RecordedCalls:
-    """Returns the recorded result of each tool call, by its place."""
+    """Returns the recorded result of each tool call by place."""
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
@@ -204,8 +204,8 @@ class RecordedCalls:
 class RecordedBudget(Budget):
     """A budget that ends where the recorded run ended, regardless of the clock.
 
-    It always has enough left for everything else: `NoLiveModel.takes` looks in the record to decide
-    whether something was done.
+    It never runs out before that: whether a task was done is decided by `NoLiveModel.takes` from
+    the record.
     """
 
     def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
@@ -218,7 +218,7 @@ class RecordedBudget(Budget):
         self._limit = _limit_of(record, loop)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
-        """Return the budget that the loop at this place had."""
+        """Return the budget of the loop at this place."""
         return RecordedBudget(self._record, place)
 
     def begin_step(self) -> int:
@@ -229,22 +229,22 @@ class RecordedBudget(Budget):
         return self.steps
 
     def steps_per_part(self, parts: int) -> int:  # noqa: ARG002 - as recorded
-        """More than any part can need."""
+        """Return more steps than any part can need."""
         return MAX_STEPS
 
     def elapsed(self) -> float:
-        """The seconds that the recorded run took."""
+        """The duration of the recorded run in seconds."""
         return float(self._record.report.get("elapsed_s", 0.0))
 
     @property
     def steps_left(self) -> int:
-        """More than any question can need."""
+        """More steps than any question can need."""
         return MAX_STEPS
 
 
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     """Describe how a request differs from the most similar one in the record, as a unified diff."""
-    # Rebuild each recorded request: its event holds only the messages that are new in its loop.
+    # Rebuild each recorded request: its event has only the messages that were new in its loop.
     loops: dict[str, list[Message]] = {}
     candidates: list[tuple[int, int, str, list[Message]]] = []
     for request in record.requests:
@@ -256,7 +256,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     if not candidates:
         return "the record has no request"
 
-    # The most similar one has the longest common prefix, then the nearest length.
+    # The most similar one has the longest common prefix, then the closest length.
     n, _, place, recorded = max(candidates, key=lambda row: row[:2])
     if n == len(recorded) == len(messages):
         return f"at {place}: its messages match the record, but their hash does not"

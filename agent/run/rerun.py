@@ -1,9 +1,9 @@
 """`research rerun`: repeats a recorded browser session, live and without a model.
 
-The steps are those of the record. An element is found by its role and name, never by a selector. If
-several elements share them, the words that only its row had decide; if the page lacks these words,
-nothing is done. Each action is confirmed by comparing its outcome with the recorded one. At the
-first difference the rerun stops and reports it; if a model is given, it takes over there.
+The steps come from the record. An element is found by its role and name, never by a selector. If
+several elements share them, the words that were unique to its row decide; if the page lacks these
+words, nothing is done. Each action is confirmed by comparing its outcome with the recorded one. At
+the first difference the rerun stops and reports it; if a model is given, it takes over there.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _KEPT_SETTINGS: Final = (
     "allow deny allow_private proxy ignore_robots headed storage_state file timeout".split()
 )
-"""Settings of the recorded run that apply again. Approvals do not: they are needed again."""
+"""Settings of the recorded run that are used again. Approvals are not: they must be given again."""
 
 
 async def rerun(
@@ -69,9 +69,9 @@ async def rerun(
 ) -> Report:
     """Repeat the browser session of a run; `values` replace recorded entries.
 
-    Their keys are field names, or what was entered. `model` takes over from the first step that
-    differs; without one, the rerun stops there. `flags` are those of `research`. Raises
-    `UsageError` if there is no such run, it has no browser session, or a key matches no entry.
+    The keys of `values` are field names or the recorded entries. `model` takes over from the first
+    step that differs; without one, the rerun stops there. `flags` are those of `research`. Raises
+    `UsageError` if the run does not exist or has no browser session, or if a key matches no entry.
     """
     own_model = None if isinstance(model, str) else model
     arguments: dict[str, Any] = {**flags, "memory": False, "model": "extractive"}
@@ -116,7 +116,7 @@ class Rerun(Run):
     ) -> None:
         super().__init__(services, model)
         services.evidence.question = ""
-        for text in (asked, *values.values()):  # the user's own words
+        for text in (asked, *values.values()):  # written by the user
             services.context.provenance.add(text, Kind.USER)
         self._steps, self._asked, self._takes_over = steps, asked, takes_over
         self._changed = [
@@ -181,7 +181,7 @@ class Rerun(Run):
     async def _continue(
         self, stack: AsyncExitStack, tools: ToolSelection, stopped: RerunStopped
     ) -> Report:
-        """Let the model do the rest of the session; its answer is checked like any other."""
+        """Let the model finish the session; its answer is checked as usual."""
         done = [one.text for one in self._sentences]
         result, judge = await take_over(
             self._services,

@@ -69,18 +69,18 @@ async def research(
 ) -> Report:
     """Research a question.
 
-    `flags` are the command line's flags with underscores (lists where a flag repeats). Memory is
-    off unless it is given. `tools` are functions by name, async or not: parameters and docstring
-    describe them to the model, and their results, any JSON, can be cited. `on_event` is called with
-    each journal event; `approve` asks the user about a risky step, `ask` asks them what they meant,
-    at most once; with `plan`, `edit_plan` shows them the plan as Markdown and returns it as they
-    edited it, or None to stop; `opened` is called with the run's `ToolContext` once its web is
-    open. Provider keys set in the environment (`OPENAI_API_KEY`, …) are used; other environment
-    variables and the settings file are read only with `config`. `run` sets the id of the run, for
-    callers that must know it beforehand; `tasks` makes the tools for `allow_tasks`.
+    `flags` are the command line's flags with underscores (lists if a flag repeats). Memory is off
+    unless it is given. `tools` are functions by name, async or not: their parameters and docstrings
+    describe them to the model, and their results (any JSON) can be cited. `on_event` is called with
+    each journal event. `approve` asks the user about a risky step; `ask` asks them what they meant,
+    at most once. With `plan`, `edit_plan` shows them the plan as Markdown and returns it as edited,
+    or None to stop. `opened` is called with the run's `ToolContext` once its web is open. Provider
+    keys set in the environment (`OPENAI_API_KEY`, …) are used; other environment variables and the
+    settings file are read only with `config`. `run` sets the id of the run, for callers that must
+    know it beforehand. `tasks` creates the tools for `allow_tasks`.
 
-    If the model or the web fails, the report has the status `failed`; wrong settings raise
-    `UsageError`, and a cancelled run keeps its record and raises `CancelledError`.
+    If the model or the web fails, the report has the status `failed`. Wrong settings raise
+    `UsageError`. A cancelled run keeps its record and raises `CancelledError`.
     """
     given: dict[str, Any] = {**flags, "model": model if isinstance(model, str) else None}
     if memory is not None or not config:  # with `config`, the settings decide
@@ -99,7 +99,7 @@ async def research(
         tasks=tasks,
         edit_plan=edit_plan,
     )
-    # A shell passes on any bytes: lone surrogates could not be written to the record.
+    # A shell passes on any bytes; lone surrogates could not be written to the record.
     text = question.encode("utf-8", "replace").decode()
     return await run_question(text, options, inputs)
 
@@ -107,7 +107,8 @@ async def research(
 P = ParamSpec("P")
 
 
-# A factory, so that type checkers know the parameters of `research_sync`: they are `research`'s.
+# A factory, so that type checkers know the parameters of `research_sync`, which are the same as
+# `research`'s.
 def _synchronous(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Report]:
     def wait(*args: P.args, **kwargs: P.kwargs) -> Report:
         """Research a question and wait for the report; same arguments as `research`."""
@@ -124,7 +125,7 @@ def _synchronous(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, R
 
 
 research_sync = _synchronous(research)
-"""The blocking form of `research`: same arguments and result; works inside an event loop too."""
+"""The blocking form of `research`: same arguments and result; also works inside an event loop."""
 
 
 async def run_question(
@@ -133,9 +134,9 @@ async def run_question(
     inputs: Inputs,
     make: Callable[[RunServices, ResolvedModel], Run] | None = None,
 ) -> Report:
-    """Make a run, by default one that answers a question, and return its report.
+    """Create and execute a run, by default one that answers a question; returns its report.
 
-    Raises `UsageError` for wrong settings, before the run begins.
+    Raises `UsageError` for wrong settings, before the run starts.
     """
     if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
         raise NobodyToApprove
@@ -152,7 +153,7 @@ MAX_TRACE_CHARS = 20_000
 
 
 class Run:
-    """Answers one question in a new run, a resumed one, or one on a recorded web."""
+    """Answers one question in a new run, a resumed run, or a run on a recorded web."""
 
     def __init__(self, services: RunServices, model: ResolvedModel) -> None:
         self._services = services
@@ -172,13 +173,13 @@ class Run:
             if self._ended_ms is not None and self._report is None:
                 raise  # the answer is already recorded: `resume` returns it
             failure = error
-        # Our own bugs also end in a report; the record keeps the traceback.
+        # Internal errors also end in a report; the record keeps the traceback.
         except Exception as error:  # noqa: BLE001
             trace = error_text(traceback.format_exc(), MAX_TRACE_CHARS)
             services.write("run.crashed", error=error_text(repr(error)), trace=trace)
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         except asyncio.CancelledError:
-            # Ctrl-C, or a cancelled task: the record gets a report of what was read so far.
+            # Ctrl-C or a cancelled task: the record gets a report based on what was read so far.
             services.write("run.interrupted")
             if self._report is None:
                 messages = self._work.messages if self._work else []
@@ -191,11 +192,11 @@ class Run:
         services, options, inputs = self._services, self._services.options, self._services.inputs
         context, prior = services.context, inputs.prior
 
-        # Open memory and web. The memory comes first: it knows the id of the conversation, which
-        # the first event names.
+        # Open the memory and the web. The memory comes first: it determines the id of the
+        # conversation, which the first event contains.
         session = await services.open_memory(stack)
         services.write_start(self._model.name, session, guided=self._model.guided)
-        live = prior is None or prior.live  # otherwise the record has everything the run needs
+        live = prior is None or prior.live  # otherwise the record has everything that the run needs
         if live:
             opened = open_web(options, services.environ, services.record, services.question)
             context.web = await stack.enter_async_context(opened)
@@ -220,7 +221,8 @@ class Run:
             captured=services.requested_values(),
             is_public_run=partial(is_public_run, options.data),
         )
-        # An attribute, so that `to_report` can answer from what was read before an interrupt.
+        # An attribute, so that `to_report` can answer from the pages that were read before an
+        # interrupt.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
         judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
@@ -231,7 +233,7 @@ class Run:
         try:
             result = await work.answer(services.question)
         except ResearchError as error:
-            # A mistyped file or model, or a refused plan, says nothing about the question.
+            # A mistyped file or model, or a rejected plan, is not an outcome of the question.
             if not isinstance(error, PlanRefused) and error.exit_code != UsageError.exit_code:
                 await save(None)
                 await self._remember_failure(error)
@@ -244,7 +246,7 @@ class Run:
             await add_values(report, result.text, services.schema, work, judge)
 
         # Save the turns and claim the jobs before `run.finished` is written: a finished run is not
-        # resumed, so a kill in between would lose them.
+        # resumed, so they would be lost if the process were killed in between.
         await save(report)
         jobs = await BackgroundJobs.claim(services, builder, work)
         self._finish(report, jobs)
@@ -253,7 +255,7 @@ class Run:
         return report
 
     async def _remember_failure(self, error: ResearchError) -> None:
-        """Save the question and why it was not answered in memory."""
+        """Save the question in memory, and why it was not answered."""
         context = self._services.context
         if context.memory is not None:
             failed = self._services.report_builder.failed_report(error)
@@ -261,7 +263,7 @@ class Run:
             await context.in_memory_thread(save_findings, context.memory, failed)
 
     def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
-        """Make the report of an answer, and record the verdict on each sentence."""
+        """Build the report of an answer, and record the verdict on each sentence."""
         services = self._services
         services.journal.write("answer.draft", text=result.text, limit=result.limit)
         report = services.report_builder.finished_report(result, judge)
@@ -274,12 +276,12 @@ class Run:
         return report
 
     def _finish(self, report: Report, jobs: BackgroundJobs | None = None) -> Report:
-        """Write the event `run.finished` and the file of the report."""
+        """Write the event `run.finished` and the report file."""
         services = self._services
-        if report.error is not None:  # some providers echo the key that they refuse
+        if report.error is not None:  # some providers echo the rejected key
             report.error.message = services.redactor.text(report.error.message)
-        # A copy, since the report builder keeps counting, and the jobs' model calls are not part of
-        # the answer.
+        # A copy, since the report builder keeps counting: model calls of post-run tasks are not
+        # part of the answer.
         report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
@@ -287,7 +289,7 @@ class Run:
             services.journal.write("run.finished", report=dumped, after=after)
         )
         services.folder.write(services.folder.report, report.to_json().encode())
-        if report.status in FINAL:  # it will not be resumed, and the browser's state has logins
+        if report.status in FINAL:  # it will not be resumed, and the browser state contains logins
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report.with_record(services.folder.path)
         return report
@@ -296,7 +298,7 @@ class Run:
 class StartedRun:
     """A run in its own task: its report is available before its post-run tasks are done.
 
-    `start(on_event=…)` begins it. `on_event` is called with its events in the event loop.
+    `start(on_event=…)` starts it. `on_event` is called with its events in the event loop.
     """
 
     def __init__(
@@ -305,7 +307,7 @@ class StartedRun:
         loop = asyncio.get_running_loop()
         self._on_event = on_event
         self._answered: asyncio.Future[Report] = loop.create_future()
-        # Events come from whichever thread writes the record.
+        # Events come from whichever thread writes to the record.
         run = start(on_event=lambda event: loop.call_soon_threadsafe(self._handle, event))
         self.task = loop.create_task(run)
 
@@ -315,9 +317,9 @@ class StartedRun:
             self._answered.set_result(Report(**event.data["report"]))
 
     async def report(self) -> Report:
-        """Wait for the report, an empty one if `task` was cancelled before there was any.
+        """Wait for the report; returns an empty one if `task` was cancelled before there was any.
 
-        Cancelling this stops the run, which keeps its record and can be resumed.
+        Cancelling this stops the run; its record is kept, and it can be resumed.
         """
         try:
             await asyncio.wait({self.task, self._answered}, return_when=asyncio.FIRST_COMPLETED)

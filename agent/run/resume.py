@@ -37,12 +37,12 @@ HARMLESS_SETTINGS: Final = frozenset(
 )
 """Settings that give no access to this machine: no file, host, proxy, browser or memory.
 
-The user's own settings decide what a run on a stranger's archive may reach.
+The user's own settings decide what a run on someone else's archive may access.
 """
 
 
 async def resume_run(folder: RunFolder, *, section: str | None = None, **settings: Any) -> Report:
-    """Resume the run in a folder; same settings and errors as `resume`.
+    """Resume the run in a folder; with the same settings and errors as `resume`.
 
     With `section`, research that section of its report again: see `research_section_again`.
     """
@@ -63,9 +63,9 @@ async def resume(
     edit_plan: EditPlan | None = None,
     **flags: Any,
 ) -> Report:
-    """Resume a run where it stopped; `flags` replace its settings, the rest is as in `research`.
+    """Resume a run where it stopped; `flags` replace its settings. The rest is as in `research`.
 
-    For a run with a final answer, only the background jobs are done. Raises `UsageError` if those
+    For a run with a final answer, only its post-run tasks are done. Raises `UsageError` if those
     are done too.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
@@ -74,12 +74,12 @@ async def resume(
     record.require_question()
     settings["schema"] = record.schema
     settings["session"] = record.started.get("session")
-    # Settings of MCP servers may have secrets, so they are not recorded.
+    # Settings of MCP servers may contain secrets, so they are not recorded.
     settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
-    # With `ask` the model is offered one more tool. The tools must be those of the record, or its
-    # requests would differ from the recorded ones.
+    # With `ask`, the model is offered one more tool. The tools must be the recorded ones, or its
+    # requests would differ from the record.
     could_ask = record.started.get("user")
     inputs = Inputs(
         on_event=on_event,
@@ -101,7 +101,7 @@ async def _no_answer(_question: str) -> str:
 async def _finish_jobs(
     record: RunRecord, settings: dict[str, Any], on_event: Callable[[Event], None] | None
 ) -> Report:
-    """Return the report of a finished run, and do its unfinished background jobs."""
+    """Return the report of a finished run, and do its unfinished post-run tasks."""
     pending = PendingJobs.from_record(record)
     if record.end is None or (pending is None and record.folder.report.is_file()):
         hint = "`research show` shows it; `research replay` runs it again."
@@ -138,8 +138,9 @@ async def research_section_again(
 ) -> Report:
     """Research one section of a report again, in a new run that keeps the other sections.
 
-    Only the section's pages are read, bypassing all caches; summary and ending are rewritten.
-    `flags` replace settings of the earlier run. Raises `UsageError` if it has no such section.
+    Only the section's pages are read, bypassing all caches; the summary and the ending are
+    rewritten. `flags` replace settings of the earlier run. Raises `UsageError` if the section does
+    not exist.
     """
     record = RunRecord.read(folder).require_question()
     wanted = heading.strip().casefold()
@@ -184,8 +185,8 @@ async def rerun_on_recorded_web(
 ) -> Report:
     """Ask another model the same question on the recorded web, in a new run; returns its report.
 
-    With `live`, pages and searches that the record does not have are looked up on the web. If the
-    record is not `trusted`, its settings that give access to this machine do not apply.
+    With `live`, pages and searches that the record lacks come from the live web. If the record is
+    not `trusted`, its settings that give access to this machine are ignored.
     """
     record.require_question()
     options = record.options

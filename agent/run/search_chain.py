@@ -1,4 +1,4 @@
-"""Builds the chain of search providers of a run from its settings."""
+"""Builds a run's chain of search providers from its settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from browser.search.provider import SearchSource
 
 _QUERY: Final = "{query}"
-"""In a `--search-url`: marks the user's own provider, not another address of a built-in one."""
+"""In a `--search-url`: marks the user's own provider, as opposed to another address for a built-in
+one.
+"""
 
 
 def make_search_chain(
@@ -33,7 +35,7 @@ def make_search_chain(
     http: HttpClient,
     render: Callable[[str, float], Awaitable[tuple[str, str]]],
 ) -> Chain:
-    """Build the chain of search providers; some render an engine's page in the browser."""
+    """Build the chain of search providers; some render a search engine's page in the browser."""
     addresses: dict[str, str] = {}
     for value in options.search_url:
         name, _, url = value.partition("=")
@@ -46,13 +48,13 @@ def make_search_chain(
     corpus: SearchSource | None = None
     try:
         if options.corpus is not None:
-            # Imported here: most runs have no folder, and extraction loads large libraries.
+            # Imported here because most runs have no folder, and extraction loads large libraries.
             from browser.extract import extract_for_index  # noqa: PLC0415
             from browser.search.corpus import Corpus  # noqa: PLC0415
 
             collection = zotero_collection(options.corpus, os.environ)
             if collection:
-                collection.files()  # a missing library or collection is reported now
+                collection.files()  # report a missing library or collection now
             corpus = Corpus(
                 collection.folder if collection else options.corpus,
                 options.data / "corpus",
@@ -63,7 +65,7 @@ def make_search_chain(
         declared = [
             Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
         ]
-        # Engines rendered in the browser need no keys; keys of declared engines are optional.
+        # Engines rendered in the browser need no keys; for user-defined engines, keys are optional.
         keyed = [n for n in options.search if n not in addresses and not n.endswith("_browser")]
         keys = keys_from(environ, [engine_name(name) for name in keyed])
         keys |= {d.name: environ.get(f"{d.name.upper()}_API_KEY", "") for d in declared}

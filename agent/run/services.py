@@ -61,7 +61,7 @@ _COLLECTOR_VARIABLES: Final = (
 
 
 LOGGER: Final = logging.getLogger("urchin_research")
-"""The one logger of the library: the lines that the command line shows, at level INFO."""
+"""The library's only logger: the lines that the command line shows, at level INFO."""
 LOGGER.addHandler(logging.NullHandler())
 
 
@@ -72,11 +72,11 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a caller passes besides the settings; None leaves it to the settings.
+    """A caller's inputs in addition to the settings; None leaves a choice to the settings.
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
-    the web is open, so that a live view can watch the page. `tasks` makes the tools that schedule
-    something, if the settings allow them. `edit_plan` has the user edit and approve the plan.
+    the web is open, so that a live view can watch the page. `tasks` creates the scheduling tools,
+    if the settings allow them. `edit_plan` has the user edit and approve the plan.
     """
 
     model: Model | None = None
@@ -94,16 +94,16 @@ class Inputs:
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The run's environment; for a library call without `config`, only the providers' keys."""
+        """The run's environment; for a library call without `config`, only the provider keys."""
         return os.environ if self.config else provider_keys(os.environ)
 
 
 class RunServices:
-    """The services of one run, whether it is new, resumed, or on the web of a recorded one.
+    """The services of one run: a new or resumed one, or one on a recorded web.
 
-    `write` appends an event to the journal; `record` does so unless a resumed run has it already.
-    Both redact the secrets of the environment. `context` is passed to the tools. As an async
-    context manager it closes the journal at the end.
+    `write` appends an event to the journal; `record` does the same, unless a resumed run already
+    has the event. Both redact the secrets from the environment. `context` is passed to the tools.
+    As an async context manager, it closes the journal at the end.
     """
 
     def __init__(self, question: str, options: Options, inputs: Inputs, runs: Runs) -> None:
@@ -117,14 +117,14 @@ class RunServices:
         self.evidence = prior.source.evidence if prior else Evidence(question)
         self.budget = make_budget(options, self.environ)
         logins = logged_in_sites(options) if not prior or prior.logged_in else set()
-        # Everything above may raise but writes nothing: wrong settings leave no run behind.
+        # Everything above may raise but writes nothing, so that wrong settings do not create a run.
         self.journal = (
             prior.open_journal(runs, inputs.run)
             if prior
             else Journal(runs.create(utc_now(), inputs.run))
         )
         self.record = prior.record(self.write) if prior else self.write
-        # The report builder listens first: the other listeners may ask it for totals.
+        # The report builder gets events first, because the other listeners may ask it for totals.
         self.report_builder = ReportBuilder(question, self.evidence, self.budget, self.folder.id)
         if prior and prior.resumed:  # includes the run's usage before it was killed
             for event in prior.source.events:
@@ -183,7 +183,7 @@ class RunServices:
 
     @property
     def today(self) -> str:
-        """The date of the run (UTC): the record's date if the run starts from a record."""
+        """The date of the run (UTC); if the run starts from a record, the recorded date."""
         prior = self.inputs.prior
         if prior is not None and not prior.sections:
             return prior.source.day
@@ -198,12 +198,12 @@ class RunServices:
     ) -> None:
         """Write the first event; `work` is `question`, `audit`, `recheck` or `rerun`."""
         options = self.options
-        if options.storage_state == self.folder.browser_state:  # of the resumed run itself
+        if options.storage_state == self.folder.browser_state:  # the resumed run's own state
             options = replace(options, storage_state=None)
         settings, paths = recorded_settings(options)
         self.folder.write(self.folder.paths, json.dumps(paths).encode())
-        # Not redacted: with anything removed, a resumed run would have a different question or
-        # different settings. Settings with secrets are not dumped.
+        # Not redacted: a change would give a resumed run a different question or different
+        # settings. Settings with secrets are not written.
         self.journal.write(
             "run.started",
             run=self.folder.id,
@@ -219,7 +219,7 @@ class RunServices:
         )
 
     async def open_memory(self, stack: AsyncExitStack) -> str:
-        """Open the memory; returns the id of the run's conversation."""
+        """Open the memory; returns the conversation id of the run."""
         context, options = self.context, self.options
         stack.callback(context.close)  # registered first, so that the thread outlives the memory
         context.memory = self.inputs.memory if options.memory else None
@@ -234,7 +234,7 @@ class RunServices:
         return await context.in_memory_thread(self._find_session, context.memory)
 
     def _find_session(self, memory: Memory | None) -> str:
-        """Return the conversation that was asked for or is continued, otherwise a new one."""
+        """Return the conversation that was requested or is continued, otherwise a new one."""
         if self.options.session:
             return self.options.session
         continued = self.options.continue_run
@@ -247,7 +247,7 @@ class RunServices:
         return latest or self.folder.id
 
     def requested_values(self) -> list[tuple[str, str]]:
-        """List the fields of the schema for the first message, so that the model looks for them."""
+        """List the schema's fields for the first message, so that the model searches for them."""
         if self.schema is None:
             return []
         lines = [
@@ -259,7 +259,7 @@ class RunServices:
     def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Record events around a callback that asks the user, so that a live view can make room.
+        """Record events around a callback that asks the user, so that a live view can make way.
 
         The run's clock is paused in the meantime, and a tool call that asks gets more time.
         """
@@ -300,9 +300,9 @@ def _read_schema(options: Options) -> Schema | None:
 
 
 def is_public_run(data: Path, run: str) -> bool:
-    """Whether an earlier run read no file, no folder and no page of the user.
+    """Whether an earlier run read no file, no folder and no page private to the user.
 
-    False if its record is gone, or its version did not record what was read.
+    False if its record is missing or was written by a version that did not record what was read.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

@@ -1,4 +1,4 @@
-"""Builds what a run needs from its settings: budget, memory, skills, logins."""
+"""Builds the parts of a run from its settings: budget, memory, skills, logins."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def logged_in_sites(options: Options) -> set[str]:
 def local_files(options: Options) -> LocalFiles:
     """Return the files and folders that a run may read."""
     folders = []
-    if options.corpus:  # first, as its searches give the same addresses
+    if options.corpus:  # the corpus comes first, since its searches return the same addresses
         from browser.search.zotero import zotero_collection  # noqa: PLC0415 - loads an HTTP client
 
         collection = zotero_collection(options.corpus, os.environ)
@@ -61,7 +61,7 @@ def local_files(options: Options) -> LocalFiles:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Create the budget: the limits that the user set, otherwise the depth's."""
+    """Create the budget: with the limits that the user set, otherwise the depth's."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
@@ -74,11 +74,11 @@ def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
 
 
 EMPTY_BUDGET = 1e-9
-"""A budget in dollars too small for any call; zero would mean no limit."""
+"""A budget in dollars that is too small for any call; zero would mean no limit."""
 
 
 def spendable_usd(options: Options) -> float | None:
-    """Return what a run may spend: its own budget, or what is left for the day or month."""
+    """Return what a run may spend: its own budget, or what is left of the daily or monthly one."""
     limits = list(remaining_budget(options).values())
     if options.budget is not None:
         limits.append(options.budget)
@@ -88,7 +88,7 @@ def spendable_usd(options: Options) -> float | None:
 def remaining_budget(options: Options, spending: Spending | None = None) -> dict[str, float]:
     """Return the dollars left of the `day` and `month` budgets (UTC) that are set.
 
-    They apply to all runs in the folder, and to others that `spending` counts.
+    The budgets apply to all runs in the folder, and to other spending that `spending` includes.
     """
     spending = spending or Spending(Runs(options.data))
     budgets = {"day": options.budget_day, "month": options.budget_month}
@@ -99,7 +99,7 @@ def remaining_budget(options: Options, spending: Spending | None = None) -> dict
 def _highest_price(
     options: Options, environ: Mapping[str, str]
 ) -> Callable[[int, int], float] | None:
-    """Return the price of a call (tokens in, out) by the run's most expensive model, if known."""
+    """Return the price of a call (input, output tokens) to the most expensive model, if known."""
     named = [(options.model, options.base_url), *((name, None) for name in options.fallback)]
     if options.judge:
         named.append((options.judge, options.base_url))
@@ -116,7 +116,7 @@ def _highest_price(
 def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
     """Open the memory named in the settings, creating the data folder if it is missing."""
     private_folder(options.data)
-    # A run without memory does not load it.
+    # Imported here because runs without memory do not need it.
     from agent.memory.embedders import make_embedder  # noqa: PLC0415
     from agent.memory.memory_api import Memory  # noqa: PLC0415
 
@@ -127,7 +127,7 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
 
 
 PROJECT_SKILLS = (".urchin/skills", ".agents/skills", "skills")
-"""Skill folders in a project, in order of precedence; other programs use the last two."""
+"""Skill folders in a project, in order of precedence; other programs also use the last two."""
 
 
 def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
@@ -151,12 +151,12 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
 
 
 def learned_habits(data: Path, record: Record) -> Habits:
-    """Return what runs learned about sites; for one that keeps failing, a skill is proposed."""
+    """Return the fetch history of sites; for a site that keeps failing, a skill is proposed."""
     from agent.run.proposed_skills import propose_skill  # noqa: PLC0415 - few runs propose one
 
     def propose(site: str, habit: Habit) -> None:
         path = propose_skill(data, site, habit)
-        if path is not None:  # only its name: the journal may be shared
+        if path is not None:  # only its name, as the journal may be shared
             record("skill.proposed", name=path.parent.name, site=site, times=habit.times)
 
     return Habits(data / "habits.json", propose)
@@ -165,8 +165,8 @@ def learned_habits(data: Path, record: Record) -> Habits:
 def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings as the journal records them, and the paths among them.
 
-    The journal may be shared, so it has JSON values, no secrets, and only the last name of each
-    path. The paths stay in the run's folder.
+    The journal may be shared, so it gets JSON values without secrets, and only the last component
+    of each path. The full paths stay in the run's folder.
     """
     recorded = dump_options(options)
     paths = {name: recorded[name] for name in recorded if _has_paths(getattr(options, name))}
@@ -183,7 +183,7 @@ def _last_names(value: Any) -> Any:
 
 
 def memory_name(options: Options) -> str:
-    """Return a name that identifies the memory, so that runs can check whether they share it.
+    """Return a name that identifies the memory, so that runs can detect that they share it.
 
     For a shared database it is a hash: its URL may contain a password.
     """

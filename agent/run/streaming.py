@@ -28,9 +28,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A piece of a model's reply. `restarts` means that the reply starts over.
+    """A piece of a model's reply. `restarts` means that the reply starts again from the beginning.
 
-    `place` tells the replies of parallel requests apart.
+    `place` distinguishes the replies to parallel requests.
     """
 
     text: str
@@ -60,7 +60,8 @@ Stream: TypeAlias = AsyncGenerator[StreamEvent, None]
 P = ParamSpec("P")
 
 
-# A factory, so that type checkers know the parameters of `stream`: they are `research`'s.
+# A factory, so that type checkers know the parameters of `stream`, which are the same as
+# `research`'s.
 def _streaming(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Stream]:
     async def events(*args: P.args, **kwargs: P.kwargs) -> Stream:
         """Research a question and yield typed events; the last one is `Finished` with the report.
@@ -104,9 +105,9 @@ def _stream_events(event: Event) -> Iterator[StreamEvent]:
 async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any) -> Any:
     """Research several questions, at most `parallel` at a time; reports keep their order.
 
-    Returns a pandas `DataFrame` with one row per question (`report` has the whole report) if pandas
-    is installed, otherwise the list of reports. Takes the arguments of `research`. For batches that
-    survive a restart, use `research batch`.
+    Returns a pandas `DataFrame` with one row per question (`report` has the complete report) if
+    pandas is installed, otherwise the list of reports. Takes the arguments of `research`. For
+    batches that survive a restart, use `research batch`.
     """
     places = asyncio.Semaphore(parallel)
 
@@ -116,7 +117,7 @@ async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any
 
     reports = await asyncio.gather(*map(ask, questions))
     try:
-        pandas = import_module("pandas")  # the user's own: nothing else here needs it
+        pandas = import_module("pandas")  # supplied by the user: nothing else here needs it
     except ImportError:
         return reports
     rows = [

@@ -1,4 +1,4 @@
-"""A model continues a rerun from the step that differs from the record."""
+"""Lets a model continue a rerun from the step that differs from the record."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def take_over(
     why: str,
     left: Sequence[str],
 ) -> tuple[LoopResult, ClaimJudge]:
-    """Have the model do what is `left` of a session on the open page; `why` says what differs.
+    """Have the model do the steps `left` on the open page; `why` says what differs.
 
     Returns its answer, and the judge for it.
     """
@@ -43,7 +43,7 @@ async def take_over(
     opened = await model.open(stack, lambda note: services.write("note", text=note))
     builder = ContextBuilder(services.context, services.folder.id)
     work = new_orchestrator(services, opened, builder, tools)
-    # The model's steps are numbered after those that were repeated, the failed one included.
+    # The model's steps are numbered after those that were repeated, including the failed one.
     services.budget.steps += number
     services.budget.max_steps += number
     request = prompt(TAKEOVER).replace("{question}", asked)

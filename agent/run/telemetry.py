@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 TIMEOUT: Final = 2.0
-"""Seconds for sending spans, retries included: an unreachable collector must not delay a run."""
+"""Seconds for sending spans, including retries: an unreachable collector must not delay a run."""
 
 
 class RunSpans:
@@ -43,7 +43,7 @@ class RunSpans:
         self._now = 0  # time of the latest event, in nanoseconds since the epoch
 
     def note(self, event: Event) -> None:
-        """Create the span for an event."""
+        """Create the span of an event."""
         data, self._now = event.data, _to_nanoseconds(event.at)
         if event.type == "run.started":
             attributes = {
@@ -107,8 +107,8 @@ class RunSpans:
     def _add_span(
         self, event: Event, name: str, attributes: dict[str, Any], *, error: str = ""
     ) -> None:
-        """Add a span that ends now; `error` is its error type, empty if there is none."""
-        # An event is written when its effect ends, `ms` milliseconds after it began.
+        """Add a span that ends now; `error` is its error type, or ""."""
+        # An event is written when its operation ends, `ms` milliseconds after the start.
         start = self._now - int(event.data.get("ms", 0)) * 1_000_000
         parent = self._parent(event.place, start)
         kind = SpanKind.CLIENT if name.startswith("chat") else SpanKind.INTERNAL
@@ -131,7 +131,7 @@ class RunSpans:
 
 
 def _timeout() -> float | None:
-    """Return the seconds for sending; None, the library's default, if a variable sets them."""
+    """Return the timeout for sending; None (the library's default) if a variable sets it."""
     variables = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
     return None if any(os.environ.get(name) for name in variables) else TIMEOUT
 

@@ -1,8 +1,8 @@
-"""Tool calls outside a run: by MCP clients, and by `research browser`.
+"""Tool calls outside a run: by MCP clients and by `research browser`.
 
-Calls share the web, the browser, memory and what was read so far. They follow the same policy as
-calls in a run: the origin of text decides what may be sent, and actions where the user is logged in
-need approval.
+Calls share the web, the browser, memory and everything read so far. They follow the same policy as
+calls in a run: the origin of a text decides whether it may be sent, and actions on sites where the
+user is logged in need approval.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from agent.tools.context import Web
 
 SNAPSHOT_TOKENS: Final = 1_200
-"""Maximum size of a page snapshot: half of all calls show one; FIND finds the rest."""
+"""Maximum size of a page snapshot: half of all calls return one. FIND searches the rest."""
 PAGES_KEPT: Final = 200
-"""Maximum number of pages kept as resources; then all are dropped."""
+"""Maximum number of pages kept as resources; above it, all are dropped."""
 SOURCE_BLOCK: Final = 10_000
-"""Offset of source numbers after such a reset, so that no name refers to two pages."""
+"""Added to source numbers after such a reset, so that no name refers to two pages."""
 
 
 class ToolCalls:
-    """Calls the built-in tools for one caller; whatever they open is closed with `stack`.
+    """Calls the built-in tools for one caller; everything opened is closed with `stack`.
 
-    `live` returns the settings as they are now. Searching, reading and the choice of tools follow
-    them; the caller's permissions stay as they were at the start.
+    `live` returns the current settings, which apply to searching, reading and the choice of tools.
+    The caller's permissions stay as they were at the start.
     """
 
     def __init__(self, live: Callable[[], Options], stack: AsyncExitStack) -> None:
@@ -77,12 +77,12 @@ class ToolCalls:
 
     @property
     def options(self) -> Options:
-        """The current settings, as in the settings file."""
+        """The current settings, including changes to the settings file."""
         return self._live()
 
     @property
     def provenance(self) -> Provenance:
-        """The origin of everything that clients received so far."""
+        """The origins of everything that clients received so far."""
         return self.context.provenance
 
     async def web(self) -> Web:
@@ -90,8 +90,8 @@ class ToolCalls:
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # an open page stays, together with its web
-                # The former web is closed at the end: a parallel call may still use it.
+            if web is None or changed:  # an open page is kept, together with its web
+                # The previous web is closed at the end, because a parallel call may still use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options
             return web
@@ -114,9 +114,9 @@ class ToolCalls:
         *,
         on_page: bool = False,
     ) -> Observation:
-        """Call a tool as a run does; `approve` asks the user, None if nobody can be asked.
+        """Call a tool as a run does; `approve` asks the user; None if no user is available.
 
-        Calls `on_page` run one after another and keep no sources.
+        Calls that are `on_page` run one at a time and keep no sources.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
         if on_page:
@@ -125,7 +125,7 @@ class ToolCalls:
         return await self._run(approve, tool, given, self._kept_evidence())
 
     def _kept_evidence(self) -> Evidence:
-        # Sources are kept as resources; a long-running server must not grow without bound.
+        # Sources are kept as resources, but a long-running server must not grow without limit.
         evidence = self.context.evidence
         if len(evidence.sources) + len(evidence.snippets) > PAGES_KEPT:
             block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_BLOCK
@@ -142,20 +142,20 @@ class ToolCalls:
         await self.web()
         context = replace(self.context, approve=approve, evidence=evidence)
         self.note_user_words(" ".join(map(str, arguments.values())))
-        # Only such callers have these tools: their own model wrote the script or dropped the file.
+        # Only such callers have these tools: their own model wrote the script or provided the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
         calls = ProvenanceCalls(Policy(tools, context), self.provenance, self._given)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:
-        """Record page text that a client received other than through `call`."""
+        """Record page text that a client received by other means than `call`."""
         kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
         self.provenance.add(text, kind, url)
 
     def note_user_words(self, text: str) -> None:
-        """Treat a client's words as the user's, as long as it received nothing private."""
+        """Treat a client's text as the user's, unless it has received something private."""
         if not self.provenance.private_for(SEARCH):
-            # A URL would count as one the user allows to be opened with their logins.
+            # A URL would count as one that the user allows to be opened with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
             self.provenance.add(words, Kind.USER)

@@ -1,4 +1,4 @@
-"""The web of a run: its egress proxy, search, reading, and the browser when it is needed."""
+"""The web of a run: its egress proxy, search, reading, and the browser if needed."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 
 
 DEFAULT_CDP: Final = "http://127.0.0.1:9222"
-"""The debugging port used by `research chrome` and named in most guides."""
+"""The debugging port that `research chrome` uses and most guides mention."""
 USERS_CHROME: Final = "chrome"
-"""Playwright's name for the user's Chrome, allowed at chrome://inspect/#remote-debugging."""
+"""Playwright's name for the user's Chrome, if remote debugging is on at
+chrome://inspect/#remote-debugging.
+"""
 _PUNCTUATION_AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
-"""Characters before and after an address in a sentence."""
+"""Characters that may surround an address in a sentence."""
 
 
 @asynccontextmanager
@@ -54,14 +56,14 @@ async def open_web(
 
     The addresses in the user's `request` are read even if robots.txt disallows it. `environ` may
     contain search providers' keys; `record` writes the event `browser.missing`. Raises `UsageError`
-    for a provider or a corpus that cannot be used, `WebOutOfReach` if there is no Chrome to attach
-    to.
+    for a provider or a corpus that cannot be used, and `WebOutOfReach` if there is no Chrome to
+    attach to.
     """
     folder = options.data  # for caches and indexes
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(_make_egress(options))
         # Each namespace has its own page cache. The file is named after a hash, since a namespace's
-        # name may contain characters that a file name cannot.
+        # name may contain characters that are not allowed in file names.
         namespace = sha256(options.namespace.encode()).hexdigest()[:16]
         cache = folder / "pages" / f"{namespace}.db"
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
@@ -89,7 +91,8 @@ async def open_web(
             reader,
             browser.get,
             Crawler(reader, polite),
-            None if attached else polite,  # robots.txt binds a robot, not the user's own browser
+            # robots.txt applies to robots, not to the user's own browser
+            None if attached else polite,
             {name: value for name, value in filters.items() if value},
             is_visible=bool(options.headed or attached),
             fresh=options.fresh,
@@ -115,7 +118,7 @@ class NamedAddresses:
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 
     def include(self, url: str) -> bool:
-        """Return whether an address is one of them, in any spelling."""
+        """Return whether an address is one of them, however it is written."""
         parsed = parse(url)
         if parsed is None:
             return False
@@ -125,7 +128,7 @@ class NamedAddresses:
 
 
 def _make_egress(options: Options) -> Egress:
-    """Make the egress proxy; the user's search engines may have private addresses."""
+    """Create the egress proxy; the user's search engines may have private addresses."""
     engines = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
     private = [*options.allow_private, *(host_port(url) for url in engines if url)]
     policy = EgressPolicy(
@@ -146,7 +149,7 @@ async def _open_solver(
 ) -> Solver | None:
     """Open the captcha solver named in the settings, with its own egress proxy.
 
-    The user named the service, so its address may be private; the addresses of pages may not.
+    The user named the service, so its address may be private; page addresses may not.
     """
     if not options.solver:
         return None
@@ -179,7 +182,7 @@ class _LazyBrowser:
         self._recorded_missing = False
 
     async def get(self) -> Browser:
-        """Return the browser; raises a `SessionError` if it cannot be opened."""
+        """Return the browser; raises `SessionError` if it cannot be opened."""
         async with self._lock:
             if self._browser is None:
                 try:
@@ -192,7 +195,7 @@ class _LazyBrowser:
             return self._browser
 
     async def render(self, url: str, deadline: float) -> tuple[str, str]:
-        """Render an engine's page in a new tab; returns its final address and HTML."""
+        """Render a search engine's page in a new tab; returns its final address and HTML."""
         browser = await self.get()
         tab = await browser.open(url, deadline=deadline)
         try:
@@ -221,15 +224,15 @@ class _LazyBrowser:
             if options.login:
                 self._stack.push_async_callback(_renew_logins, options, browser)
             return browser
-        # The user's Chrome does not go through our proxy, so its addresses are checked here.
+        # The user's Chrome does not use our proxy, so its addresses are checked here.
         check_address = self._egress.guard.check_resolved_url
         try:
             return await enter(Browser.attach(options.cdp or DEFAULT_CDP, check_address))
         except AttachFailed as failed:
             if options.cdp:
                 raise
-            # `research chrome` is not running: try the Chrome that the user uses. If that is not
-            # allowed, the first error has the better hint.
+            # `research chrome` is not running: try the user's everyday Chrome. If that is not
+            # allowed, report the first error, which has the better hint.
             try:
                 return await enter(Browser.attach(USERS_CHROME, check_address))
             except AttachFailed:
@@ -237,7 +240,7 @@ class _LazyBrowser:
 
 
 def _storage_state(options: Options) -> dict[str, Any] | Path | None:
-    """Return the storage the browser starts with: from a file, from saved logins, or both."""
+    """Return the storage the browser starts with: from a file, saved logins, or both."""
     if not options.login:
         return options.storage_state
     states = [LoginsInUse(options.data, options.login).state()]
@@ -247,8 +250,8 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
 
 
 async def _renew_logins(options: Options, browser: Browser) -> None:
-    """Save the sessions of saved logins as they are at the end, with renewed cookies."""
-    with suppress(BrowserError):  # a browser that is gone has nothing to save
+    """Save the sessions of saved logins as they are at the end of the run, with renewed cookies."""
+    with suppress(BrowserError):  # a closed browser has nothing to save
         state = await browser.storage_state()
         LoginsInUse(options.data, options.login).renew(state)
 
@@ -256,8 +259,8 @@ async def _renew_logins(options: Options, browser: Browser) -> None:
 async def _take_context(web: Web, record: Record = no_record) -> None:
     """Make the page in the user's visible tab the context of the run.
 
-    Tabs that do not answer are recorded; the page is looked for again when it is needed.
-    Raises `WebOutOfReach` if the browser does not answer.
+    Tabs that do not respond are recorded; the page is looked up again when it is needed. Raises
+    `WebOutOfReach` if the browser does not respond.
     """
     try:
         browser = await web.start_browser()
@@ -276,7 +279,7 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
 def _page_of(seen: PageContext, html: str) -> Page:
     """Make a `Page` from what the user sees, so that it can be cited like any other.
 
-    The links, and the data for sites that have a parser, come from its HTML.
+    Links, and the data for site parsers, come from its HTML.
     """
     document = Document(
         url=seen.url,

@@ -1,4 +1,4 @@
-"""Wiring a run: selecting its tools, building the system prompt, making its orchestrator."""
+"""Wires up a run: selects its tools, builds the system prompt, creates the orchestrator."""
 
 from __future__ import annotations
 
@@ -57,12 +57,13 @@ async def select_tools(
 ) -> ToolSelection:
     """Select a run's tools: the caller's, the built-in ones, plug-ins' and those of MCP servers.
 
-    `functions` are the caller's tools; `tasks` makes the tools that schedule something, if the
-    settings allow them. With `config`, the MCP servers in the user's file are included; they stay
-    open as long as the stack, and are not contacted without `connect`. Raises `UsageError` for
+    `functions` are the caller's tools; `tasks` creates the scheduling tools, if the settings allow
+    them. With `config`, the MCP servers in the user's file are included. Their connections stay
+    open as long as the stack; without `connect`, they are not contacted. Raises `UsageError` for
     wrong server settings.
     """
-    # Each tool with the reason why it is unavailable. Of two tools with one name the first is used.
+    # Each tool with the reason why it is unavailable. Of two tools with the same name, the first
+    # one is used.
     candidates = [(tool, "") for tool in tools_from_functions(functions or {})]
     candidates += available_tools(context)
     candidates += [(tool, "") for tool in plugin_tools(options.tool)]
@@ -89,7 +90,7 @@ async def select_tools(
 def new_orchestrator(
     services: RunServices, model: Model, builder: ContextBuilder, tools: ToolSelection
 ) -> Orchestrator:
-    """Make the orchestrator of a run: its model, its tools and its system prompt."""
+    """Create the orchestrator of a run: its model, its tools and its system prompt."""
     context, options, prior = services.context, services.options, services.inputs.prior
     context.vision = options.vision and sees(model)
     registry, offered = tools.registry(), tools.to_record(options)
@@ -101,12 +102,12 @@ def new_orchestrator(
     calls: Caller = SubtaskCalls(registry, context, saved, interrupted_pages)
 
     # The order of the wrappers matters. Only the live model is redacted: recorded replies contain
-    # no secrets, and changing them would change the digests by which they are found.
+    # no secrets, and changing them would change the digests used to look them up.
     model = RedactingModel(model, services.redactor)
-    if prior is not None:  # recorded requests and calls are not repeated
+    if prior is not None:  # do not repeat recorded requests and calls
         model, calls = prior.model(model), prior.calls(calls, services.journal)
-    # Provenance is recorded for recorded calls as well: what they brought into the context decides
-    # what the rest of the run may send.
+    # Provenance is recorded for recorded calls as well: the text that they brought into the context
+    # decides what the rest of the run may send.
     calls = ProvenanceCalls(calls, context.provenance, services.named_files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
@@ -115,8 +116,8 @@ def new_orchestrator(
         recorded = prior.opening(place) if prior else None
         if recorded is None:
             return await builder(question, place)
-        # The record does not say where each part of a message comes from, only whether the run
-        # read anything private: if so, all of it counts as private.
+        # The record does not say where each part of a message comes from, only whether the run read
+        # anything private. If it did, everything counts as private.
         kind = Kind.TOOL if prior and prior.read_private else Kind.WEB
         for message in recorded:
             if message.content != services.question:
@@ -157,7 +158,7 @@ def new_orchestrator(
 def _prompt_without_functions(
     services: RunServices, registry: Registry, guides: Sequence[str]
 ) -> str:
-    """Build the prompt for an endpoint that turns out not to support functions."""
+    """Build the prompt for an endpoint that turns out not to support function calling."""
     options = services.options
     return system_prompt(
         registry,
@@ -169,10 +170,10 @@ def _prompt_without_functions(
 
 
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
-    """Build the system prompt; a model with native function calling is offered the tools."""
+    """Build the system prompt; a model with native function calling gets the tool definitions."""
     context, options = services.context, services.options
-    context.provenance.add(services.today[:4], Kind.USER)  # the year is no secret
-    # Other guides are shown when their tools are first used; these are needed from the beginning.
+    context.provenance.add(services.today[:4], Kind.USER)  # the year is not secret
+    # Other guides are shown when their tools are first used; these are needed from the start.
     has_page = context.web is not None and context.web.page is not None
     guides = []
     if has_page:
@@ -192,7 +193,7 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if native:
         tools = tool_specs(registry)
-        # Tool definitions are sent with each prompt, so they are counted with each.
+        # Tool definitions are sent with every prompt, so their tokens are added to each.
         services.budget.overhead = tokens(json.dumps(tools))
         return SystemPrompt(system, tools, _prompt_without_functions(services, registry, guides))
     return system

@@ -26,14 +26,14 @@ from agent.http_server import (
     local_hosts,
 )
 from agent.jobs.job import NoSuchJob
-from agent.options import hint_for
+from agent.options import Surface, hint_for
 from agent.serve.chat_completions import chat_routes
 from agent.serve.job_routes import monitor_routes, queue_routes, schedule_routes
 from agent.serve.memory_routes import memory_routes
 from agent.serve.page_routes import page_routes
 from agent.serve.run_manager import Busy
 from agent.serve.run_routes import run_routes
-from agent.serve.schemas import Failed
+from agent.serve.schemas import AskForm, Failed
 from agent.serve.server_state import ServerState
 
 HEALTH: Final = "/healthz"
@@ -52,6 +52,8 @@ _NO_PAGE_HEADERS: Final = {
     "x-frame-options": "DENY",
 }
 """For responses other than pages, in case a browser shows them; pages have their own policy."""
+PAGE_HEADER: Final = "x-urchin-page"
+"""Sent by the pages' script: their hints name controls, those of other clients fields."""
 CLOSE_SECONDS: Final = 10
 """Seconds that open requests have to finish once the server is stopping."""
 _ROUTES: Final = (
@@ -88,11 +90,14 @@ def make_app(state: ServerState) -> FastAPI:
     )
 
     @app.exception_handler(ResearchError)
-    async def research_error(_: Request, error: ResearchError) -> Response:
+    async def research_error(request: Request, error: ResearchError) -> Response:
+        fields = AskForm.model_fields if request.url.path.startswith("/api/") else ()
+        surface: Surface = "page" if PAGE_HEADER in request.headers else "api"
+        hint = hint_for(surface, error.hint, fields)
         if isinstance(error, NoSuchJob):
-            return _failure(404, NotFound.__name__, str(error), error.hint)
+            return _failure(404, NotFound.__name__, str(error), hint)
         status = 429 if isinstance(error, Busy) else _STATUS.get(error.exit_code, 500)
-        return _failure(status, type(error).__name__, str(error), error.hint)
+        return _failure(status, type(error).__name__, str(error), hint)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(_: Request, error: RequestValidationError) -> Response:
@@ -116,7 +121,7 @@ def make_app(state: ServerState) -> FastAPI:
 
 
 def _failure(status: int, kind: str, message: str, hint: str = "", headers: Any = None) -> Response:
-    body = {"error": {"type": kind, "message": message, "hint": hint_for("page", hint)}}
+    body = {"error": {"type": kind, "message": message, "hint": hint}}
     return JSONResponse(body, status_code=status, headers=headers)
 
 

@@ -157,7 +157,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
             if frame is None or frame.seq is None:  # a draft, or a question that nobody can answer
                 continue
             event = read_event(frame.data, run.id)
-            for line in event_lines(event, surface="page"):
+            for line in event_lines(event, surface="api"):
                 yield line
             if event.type == "run.finished":
                 # The next question will look for this answer on disk.

@@ -155,10 +155,12 @@ class ServerState:
     async def ask(self, form: AskForm) -> ActiveRun:
         """Start the run that a form requests."""
         flags = form.settings() | self._source_flags(form.source)
-        if form.model and form.model not in await asyncio.to_thread(self.models):
+        models = await asyncio.to_thread(self.models) if form.model else []
+        if form.model and form.model not in models:
+            hint = f"Available: {', '.join(models)}. `research keys set` adds others."
             raise UsageError(
                 f"this server offers no model {form.model[:80]!r}",
-                hint="Choose one from the list, or add its key in Settings.",
+                hint=hint if models else "It has a model of its own: leave the field empty.",
             )
         if form.files:
             flags["file"] = tuple(self._uploaded(digest) for digest in form.files)

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import snowballstemmer
+import Stemmer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +95,7 @@ def count_words(text: str) -> int:
 
 @functools.cache
 def _stemmer(language: str) -> Any:
-    return snowballstemmer.stemmer(_SNOWBALL[language])
+    return Stemmer.Stemmer(_SNOWBALL[language])
 
 
 @functools.lru_cache(maxsize=65_536)

@@ -88,27 +88,40 @@ def test_each_setting_with_a_flag_is_an_option_with_its_variable():
 
 
 @pytest.mark.parametrize(
-    ("hint", "on_page", "in_python"),
+    ("hint", "on_page", "in_python", "in_request"),
     [
-        ("A longer --timeout may help.", "A longer “Time limit, seconds” may help.", "`timeout=…`"),
-        ("Allow it: `--allow-private HOST`.", "the server’s setting `allow_private`.", "private=…"),
+        (
+            "A longer --timeout may help.",
+            "A longer “Time limit, seconds” may help.",
+            "`timeout=…`",
+            "A longer `timeout` may help.",
+        ),
+        (
+            "Allow it: `--allow-private HOST`.",
+            "the server’s setting `allow_private`.",
+            "private=…",
+            "the server’s setting `allow_private`.",
+        ),
         (
             "Ask again. `research serve --at-once N` allows more.",
             "Ask again.",
+            "serve --at-once N`",
             "serve --at-once N`",
         ),
         (
             "Use `--model extractive` or `research keys set`.",
             "“Model: none” or “Keys”",
             "'extractive'",
+            'Use `"model": "extractive"` or `research keys set`.',
         ),
     ],
 )
-def test_a_hint_names_the_controls_that_its_reader_has(hint, on_page, in_python):
+def test_a_hint_names_the_controls_that_its_reader_has(hint, on_page, in_python, in_request):
     assert hint_for("shell", hint) == hint
     assert on_page in hint_for("page", hint)
     assert "--" not in hint_for("page", hint)
     assert in_python in hint_for("python", hint)
+    assert in_request in hint_for("api", hint, fields=("model", "timeout"))
 
 
 def test_labels_of_page_controls_are_those_of_the_form():

@@ -197,6 +197,13 @@ def test_what_a_run_cannot_be_asked_is_refused_with_the_reason(served, form, sai
     assert said in refused.json()["error"]["message"]
 
 
+def test_hints_name_the_page_s_controls_on_the_page_and_commands_to_other_clients(served):
+    form = {"question": "x y", "model": "openai/gpt"}
+    for headers, named in (({"x-urchin-page": "1"}, "“Keys” in Settings"), ({}, "research keys")):
+        refused = served.client.post("/api/runs", json=form, headers=headers)
+        assert named in refused.json()["error"]["hint"]
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

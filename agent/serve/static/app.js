@@ -22,9 +22,12 @@ function announce(words) {
   window.setTimeout(() => { if (place.textContent === words) place.textContent = ''; }, 4000);
 }
 
+/** Tells the server to name this page's controls in its hints; other clients get fields' names. */
+const PAGE = { 'x-urchin-page': '1' };
+
 /** @param {string} method @param {string} path @param {unknown} [body] @returns {Promise<any>} */
 async function request(method, path, body) {
-  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const sent = body === undefined ? { headers: PAGE } : { body: JSON.stringify(body), headers: { ...PAGE, 'content-type': 'application/json' } };
   const answer = await fetch(path, { method, ...sent });
   const reply = await answer.json();
   if (!answer.ok) throw new Error([reply.error.message, reply.error.hint].filter(Boolean).join('. '));
@@ -47,7 +50,7 @@ function uploadFiles(form, files) {
   const list = /** @type {HTMLElement | null} */ (find('.files', form));
   for (const file of files) {
     uploads = Promise.all([uploads, (async () => {
-      const answer = await fetch(`/api/files?name=${encodeURIComponent(file.name)}`, { method: 'POST', body: file, headers: { 'content-type': 'application/octet-stream' } });
+      const answer = await fetch(`/api/files?name=${encodeURIComponent(file.name)}`, { method: 'POST', body: file, headers: { ...PAGE, 'content-type': 'application/octet-stream' } });
       const stored = await answer.json();
       if (!answer.ok) { showError(form, new Error(`${file.name}: ${stored.error.message}`)); return; }
       const remove = make('button', { type: 'button', class: 'quiet', 'aria-label': `Remove ${stored.name}` }, '✕');

@@ -106,6 +106,8 @@ def test_what_is_added_to_a_knowledge_base_is_found_there(run):
     )
     assert run("memory", "search", "forum", "--kind", "Heart").returncode == 3
     assert run("memory", "add", "Quote courts", "--kind", "skill").returncode == 2
+    mistyped = run("memory", "add", "Quote courts", "--kind", "Sole")
+    assert "Did you mean soul?" in mistyped.stderr
 
 
 def test_verify_tells_a_head_that_is_not_in_the_log(run, store):

@@ -57,6 +57,7 @@ def complained(done, *words):
         ("memory", "search", "x", "-n", "-1"),
         ("memory", "search", "x", "--kind", "nonsense"),
         ("memory", "list", "--kind", "nonsense"),
+        ("memory", "add", "x", "--kind", "nonsense"),
         ("memory", "show", "9" * 30),
         ("memory", "forget", ""),
         ("memory", "dream", "--seconds", "-1"),
