@@ -219,7 +219,7 @@ class RerunStopped(ResearchError):
     """A step of a recorded session could not be repeated or had a different outcome."""
 
     exit_code = 8
-    hint = "The page has changed; ask a model to do it again, which makes a new record."
+    hint = "The page has changed. Repeat the task with a model to make a new record."
 
 
 class JournalError(ResearchError):

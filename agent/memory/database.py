@@ -363,7 +363,7 @@ def rows_by_id(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
 
 _DAMAGED = (
     "The file is damaged or is not a memory database: move it away to start a new one; "
-    "`sqlite3 FILE .recover` saves what it can."
+    "`sqlite3 FILE .recover` recovers what it can."
 )
 _READ_ONLY = "The file or its folder cannot be written: choose another one with --data-dir."
 _HINTS = {

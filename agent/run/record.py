@@ -353,7 +353,7 @@ class ResumedModel(ModelWrapper):
         # The recorded run continued without these notes on old steps. Adding them would make its
         # next requests differ from the record.
         if digest in self._failed:
-            raise ModelUnavailable("old steps were not summarised when this was asked")
+            raise ModelUnavailable("the recorded run did not summarise these steps")
         if known := self._replies.get(digest):
             return known.popleft()
         return await ask_model(self._model, system, messages, on_text)
