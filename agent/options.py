@@ -319,7 +319,7 @@ class Options:
     )
     timeout: _Seconds | None = setting(
         None,
-        "Maximum run time, excluding time spent waiting for input.",
+        "Maximum run time, excluding waits for input.",
         "SECONDS",
         page="Time limit, seconds",
     )
