@@ -1,4 +1,4 @@
-"""The web: pages in, typed data out. Never imports `agent`."""
+"""Reads the web and returns typed data. This package never imports `agent`."""
 
 from __future__ import annotations
 

@@ -4,23 +4,23 @@ BrowserError
  ├── Refused            the guard or a host rule does not allow this address
  ├── DeadlineExceeded   a call ran past its deadline
  ├── FetchError         the page could not be fetched over HTTP
- │    ├── ConnectFailed     nothing was sent: anything may be repeated
+ │    ├── ConnectFailed     nothing was sent: any request may be repeated
  │    │    └── NameUnknown      there is no such host: repeating does not help
  │    ├── NoAnswer          sent, but no complete response arrived: only a GET may be repeated
  │    ├── TooLarge          more bytes than the limit, before or after decompression
  │    └── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
  ├── SearchError        a provider cannot be queried at all (unreadable corpus, no such engine)
  ├── ExtractError       the bytes could not be read as the document they claim to be
- └── SessionError       the real browser
+ └── SessionError       errors of the real browser
       ├── BrowserMissing    no Chrome, Chromium or Edge found
       ├── LaunchFailed      found, but did not start
       ├── AttachFailed      no Chrome answers at the CDP address
       ├── BrowserGone       killed, frozen, or its socket dropped
       ├── PageCrashed       the renderer of this page died
-      ├── RefError          the ref no longer has an element; `candidates` are likely matches
+      ├── RefError          the ref's element no longer exists; `candidates` are likely matches
       └── ActionError       the element is there, but the action did not succeed
            ├── ElementLeft      the element was re-rendered before the action reached it
-           └── OutcomeUnknown   the action was started, but its end was not observed
+           └── OutcomeUnknown   the action was started, but its completion was not observed
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class FetchError(BrowserError):
 
 
 class ConnectFailed(FetchError):
-    """Name unknown, connection refused, or TLS failed: nothing was sent."""
+    """The name is unknown, the connection was refused, or TLS failed: nothing was sent."""
 
 
 class NameUnknown(ConnectFailed):
@@ -68,11 +68,11 @@ class NoAnswer(FetchError):
 
 
 class TooLarge(FetchError):
-    """More bytes than the limit allows, before or after decompression."""
+    """The response has more bytes than the limit, before or after decompression."""
 
 
 class BadResponse(FetchError):
-    """Not HTTP, a chained or broken encoding, or a redirect loop."""
+    """The response is not HTTP, has a chained or broken encoding, or is a redirect loop."""
 
 
 class SearchError(BrowserError):
@@ -116,7 +116,7 @@ class PageCrashed(SessionError):
 
 
 class RefError(SessionError):
-    """The ref no longer has an element. `candidates` are lines with likely refs."""
+    """The ref's element no longer exists. `candidates` are lines with likely refs."""
 
     hint = "Take a new SNAPSHOT."
 
@@ -139,9 +139,9 @@ class ElementLeft(ActionError):
 
 
 class OutcomeUnknown(ActionError):
-    """The action was started, but its end was not observed: it may have taken effect.
+    """The action was started, but its completion was not observed: it may have taken effect.
 
-    `did` says what was started.
+    `did` describes the action.
     """
 
     hint = (

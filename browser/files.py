@@ -1,4 +1,4 @@
-"""Writing files atomically."""
+"""Writes files atomically."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-_IN_USE: Final = (5, 32)
+_FILE_IN_USE_ERRORS: Final = (5, 32)
 """Windows' error codes for replacing a file that another process has open: access denied, sharing
 violation."""
 MAX_REPEATS: Final = 6
-"""Maximum number of further attempts, the first immediately, then after .05 to .8 s: readers and
+"""Maximum number of retries, the first immediately, the others after 0.05 to 0.8 s: readers and
 virus scanners soon close the file."""
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
     """Write a file atomically, synced to disk; if `OSError` is raised, the file is unchanged.
 
-    A `private` file is readable only by its owner and replaces a symbolic link; otherwise the
-    target of the link is written. Pipes and terminals are written directly.
+    If `path` is a symbolic link, its target is written; a `private` file, which only its owner can
+    read, replaces the link. Pipes and terminals are written directly.
     """
     target = path if private else path.resolve()
     if target.exists() and not target.is_file():
         target.write_bytes(body)
         return
-    # In the same folder, so that `replace` stays on one file system. Names have at most 255 bytes.
+    # In the same folder, so that `replace` stays on one file system. Names are limited to 255
+    # bytes.
     draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
     mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -65,4 +66,4 @@ def _replace(draft: Path, target: Path) -> None:
 
 
 def _is_in_use(error: BaseException) -> bool:
-    return getattr(error, "winerror", None) in _IN_USE
+    return getattr(error, "winerror", None) in _FILE_IN_USE_ERRORS

@@ -1,7 +1,7 @@
 """Plug-ins from installed packages, found through the entry-point group `urchin.KIND`.
 
-Entry points are read only when a name that is not built in is used; those of site parsers, when
-the first page is read.
+Entry points are read only when a name is used that is not built in; those of site parsers are read
+with the first page.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ IN_EXTRAS: Final = {
     "timestamps": ("opentimestamps", "rfc3161"),
     "solvers": ("2captcha",),
 }
-"""The plug-ins in our second package, by kind; it need not be installed."""
+"""The plug-ins in the optional package `urchin-extras`, by kind."""
 
 
 def extras_hint(kind: str) -> str:
-    """List the plug-ins of a kind that the extras package adds, and how to install it."""
+    """List the plug-ins of a kind in the extras package, and how to install it."""
     package = "'urchin-extras[timestamps]'" if kind == "timestamps" else "urchin-extras"
     return f"`pip install {package}` adds {', '.join(IN_EXTRAS[kind])}."
 
@@ -53,7 +53,7 @@ class PluginBroken(BrowserError):
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plug-in that is not loaded yet: its kind, its name, and the package it comes from."""
+    """A plug-in that has not been loaded yet: its kind, its name, and its package."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""The retry rules: what is repeated, how often, and how long the waits are (uses tenacity).
+"""The retry rules: what is retried, how often, and after how long (uses tenacity).
 
 | user (rule)                     | repeats                                            | attempts  |
 |---------------------------------|----------------------------------------------------|-----------|
@@ -10,9 +10,9 @@
 | jobs (`delay`)                  | a failed run, as often as the job's `--retry`      | its own   |
 | `write_atomic`, on Windows      | replacing a file that another process has open     | 7         |
 
-* only with a Retry-After. Each wait is random up to a bound that doubles (full jitter), so that
-many clients do not retry at the same moment, and at least as long as the server asks (Retry-After).
-If the server asks for more than the rule's `patience`, there is no further attempt.
+* only with a Retry-After. Each wait is random, up to a limit that doubles (full jitter), so that
+many clients do not retry at the same moment; it is at least as long as the server's Retry-After.
+If that is longer than the rule's `patience`, there is no further attempt.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """How often something is attempted (0: until it succeeds), and its waits in seconds."""
+    """How many attempts are made (0: until one succeeds), and the waits in seconds."""
 
     attempts: int
     base: float
@@ -42,7 +42,7 @@ class RetryRule:
 
 WEB = RetryRule(3, 0.3, 2.0, patience=3.0)
 MODEL = RetryRule(4, 0.5, 4.0, patience=60.0)
-"""An overload either ends within half a minute or lasts."""
+"""An overload either ends within half a minute or lasts much longer."""
 SERVICE = RetryRule(5, 0.5, 30.0, patience=120.0)
 CHANNEL = RetryRule(0, 0.5, 30.0, least=0.25)
 
@@ -64,7 +64,7 @@ class Temporary(Exception):
 
 
 async def sleep(seconds: float) -> None:
-    """Wait; every wait between two attempts is made here, so that a test can replace it."""
+    """Wait between two attempts; tests can replace this one function."""
     await asyncio.sleep(seconds)
 
 

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Via = Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
-"""How a page was obtained: over HTTP, from the real browser, a local file, a search engine's
-snippet, another program's MCP tool, a caller's or plug-in's tool; or computed from other pages."""
+"""How a page was obtained: over HTTP, from the real browser, from a local file, a search engine's
+snippet, an MCP tool, or a tool of the caller or a plug-in; or computed from other pages."""
 
 PDF = "application/pdf"
 
 
 class Outcome(StrEnum):
-    """How a search or a read ended. One enum for search engines, pages and limits.
+    """How a search or a page read ended; one enum for search engines, pages and limits.
 
-    A search ends with one of the first ten or with `refused`; a page read may end with any of
-    them. `empty` is a real "nothing found"; `blocked` means that the site rejected us.
+    A search ends with one of the first ten or with `refused`; a page read may end with any of them.
+    `empty` is a real "nothing found"; `blocked` means that the site rejected the request.
     `unreachable` is an `error` before any response: an unknown name or no connection.
     """
 
@@ -102,7 +102,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as rows of cell texts; the first row is the header if `header` is true."""
+    """A table as rows of cell contents; the first row is the header if `header` is true."""
 
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
@@ -113,8 +113,8 @@ class Table:
 class Publication:
     """Where a work was published, for references; unknown fields are empty.
 
-    `venue` is the journal, or with `in_proceedings` the conference or book; `doi` and `arxiv` are
-    identifiers without an address.
+    `venue` is the journal or, with `in_proceedings`, the conference or book; `doi` and `arxiv` are
+    bare identifiers, not URLs.
     """
 
     venue: str = ""
@@ -128,20 +128,20 @@ class Publication:
 
 
 UNKNOWN = Publication()
-"""For a page that does not say where it was published."""
+"""The publication of a page that does not state one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A page's content as the user sees it.
 
-    `text` is the saved text that evidence offsets point into: blocks separated by a blank line,
+    `text` is the saved text that evidence offsets refer to: blocks separated by a blank line,
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
-    whitespace differs from the page. `markdown` adds emphasis and links. `pages` holds the
-    offset in `text` at which each page of a paged document begins. For a live page, `shown_from` is
-    the offset where the text that only the snapshot shows begins. `controls` lists the content's
-    form controls, such as `searchbox Search the collection`. `needs_scripts` says why a browser,
-    which runs the page's scripts, may show more. Dates are ISO 8601 strings.
+    whitespace differs from the page. `markdown` adds emphasis and links. For a paged document,
+    `pages` contains the offset in `text` at which each page begins. For a live page, `shown_from`
+    is the offset at which the content begins that only the snapshot shows. `controls` lists the
+    content's form controls, such as `searchbox Search the collection`. `needs_scripts` explains why
+    a browser, which runs the page's scripts, may show more. Dates are ISO 8601 strings.
     """
 
     url: str
@@ -168,12 +168,13 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that was read: where, when and how, the outcome and the content.
+    """A page that was read: where, when and how it was read, the outcome, and the content.
 
-    `url` is the final URL, `body` the bytes as fetched (by the browser: the DOM serialised as UTF-8
-    HTML), `headers` the HTTP response headers about the document, `reason` one line for the user:
-    why the page was read in this way, or what went wrong. `document` is None if nothing could be
-    read. `shown` is the text of a live page's snapshot, as Markdown without refs.
+    `url` is the final URL. `body` contains the bytes as fetched; for a page from the browser, the
+    DOM serialised as UTF-8 HTML. `headers` are the HTTP response headers about the document.
+    `reason` is one line for the user: why the page was read in this way, or what went wrong.
+    `document` is None if nothing could be read. `shown` is the content of a live page's snapshot,
+    as Markdown without refs.
     """
 
     requested_url: str
@@ -192,7 +193,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What the user sees: the visible tab of an attached browser, or a page of ours."""
+    """What the user sees: the visible tab of an attached browser, or a page in our own browser."""
 
     url: str
     title: str = ""
@@ -219,8 +220,8 @@ class TabInfo:
 class Snapshot:
     """A live page as the model sees it: text with refs, within a budget.
 
-    `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element; `truncated` says
-    that lines were left out; FIND can still reach them.
+    `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element; `truncated` means
+    that lines were left out, which FIND can still reach.
     """
 
     url: str
@@ -237,7 +238,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class FindResult:
-    """Lines of a live page, with refs; `found` is false if they are only the nearest matches."""
+    """Lines of a live page, with refs; `found` is false if they are only the closest matches."""
 
     text: str
     found: bool
@@ -247,7 +248,7 @@ class FindResult:
 class Challenge:
     """A captcha, as passed to a solver: its kind, its site key and the page's address.
 
-    `data` holds what some sites pass to the widget besides the key (`data-s`, `cdata`).
+    `data` is what some sites pass to the widget in addition to the key (`data-s`, `cdata`).
     """
 
     kind: Literal["recaptcha", "hcaptcha", "turnstile"]
@@ -261,12 +262,12 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """The outcome of an action: one line saying what it `did`, and what changed on the page.
+    """The outcome of an action: what it `did`, in one line, and what changed on the page.
 
     `changes` is a diff with refs, or the new snapshot if that is shorter; `events` are navigation,
-    dialogs, downloads, new tabs and console errors, one line each. `new` are the lines, without
-    refs, that the page did not show before. `unanswered` names a request that sent something for
-    the action and has no response yet: whether it took effect is unknown.
+    dialogs, downloads, new tabs and console errors, one line each. `new` contains the lines,
+    without refs, that the page did not show before. `unanswered` names a request that the action
+    caused and that has no response yet, so whether it took effect is unknown.
     """
 
     did: str
@@ -279,7 +280,7 @@ class ActionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """A finished download: its file, or the reason in `why` if there is none."""
+    """A finished download: its file or, if there is none, the reason in `why`."""
 
     name: str
     path: Path | None = None

@@ -1,7 +1,7 @@
 """Urchin's public Python interface: `from urchin_research import research`.
 
-The code is in the packages `agent` and `browser`. A folder of yours with one of these names
-hides the package; the import then fails with an error that names the folder.
+The code is in the packages `agent` and `browser`. If your project has a folder with one of these
+names, it hides the package, and the import fails with an error that names the folder.
 """
 
 from __future__ import annotations

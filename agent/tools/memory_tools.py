@@ -283,7 +283,8 @@ async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
         }
         for name, plan in plans.items()
     ]
-    return ToolResult({"success": True, "projects": rows})
+    empty = {} if rows else {"message": "No projects yet. SET_GOAL creates one."}
+    return ToolResult({"success": True, "projects": rows, **empty})
 
 
 def _plan(plans: dict[str, Any], project: str) -> dict[str, Any]:

@@ -42,6 +42,8 @@ from agent.types import ToolTrait
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pydantic_core import ErrorDetails
+
     from agent.tools.context import ToolContext
     from agent.types import Passage, ToolCall
     from browser.types import SearchResult
@@ -258,9 +260,7 @@ class Tool:
             try:
                 return ParsedParam(self.params.model_validate(fields), tier)
             except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(str(part) for part in first["loc"])
-                first_error = first_error or f"{where}: {first['msg']}"
+                first_error = first_error or _explain(error.errors()[0])
         raise ToolError(first_error or "the parameter cannot be parsed", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
@@ -288,6 +288,14 @@ class Tool:
             elif "…" not in fields:
                 fields.append("…")
         return f"{self.name}({', '.join(fields)})" if fields else self.name
+
+
+def _explain(error: ErrorDetails) -> str:
+    """Say what is wrong with a field."""
+    where = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "missing":
+        return f'"{where}" is missing.'
+    return f"{where}: {error['msg']}"
 
 
 def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:

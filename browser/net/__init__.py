@@ -1,1 +1,1 @@
-"""All network access: addresses classified, URLs parsed as browsers do, HTTP through one guard."""
+"""Network access: classifying addresses, parsing URLs as browsers do, HTTP through one guard."""

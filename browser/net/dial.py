@@ -1,7 +1,7 @@
-"""Resolving names, and connecting to the addresses that the guard allowed.
+"""Resolves names and connects to the addresses that the guard allows.
 
-Security: the address that was classified is the one that is dialled; the name is not resolved
-again. `tunnel` connects through the egress proxy for protocols other than HTTP.
+Security: the connection goes to the address that was classified; the name is not resolved again.
+`tunnel` connects through the egress proxy for protocols other than HTTP.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from browser.net.guard import Address
 
 # getaddrinfo blocks a thread until the name server answers. There are more threads than in
-# asyncio's default pool (CPU count + 4), so that a few dead names do not delay the others.
+# asyncio's default pool (CPU count + 4), so that a few names that
+# never resolve do not delay the others.
 _THREADS = 16
-# Seconds to cache an answer: one page needs the same few names dozens of times.
+# How long an answer is cached, in seconds: one page needs the same few names dozens of times.
 _CACHE_S = 60.0
 _TIMEOUT_S = 10.0
-# RFC 8305: seconds before also trying the next address.
+# RFC 8305: seconds until the next address is also tried.
 _STAGGER_S = 0.25
 _CONNECT_TIMEOUT_S = 10.0
 # Bytes buffered from a stream before its sender has to wait.
@@ -58,7 +59,7 @@ class SystemResolver:
         return await asyncio.shield(answer)
 
     def close(self) -> None:
-        """Cancel all requests; threads waiting for a name server end by themselves."""
+        """Cancel all requests; threads that are waiting for a name server finish on their own."""
         for _, answer in self._answers.values():
             answer.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -79,7 +80,7 @@ class SystemResolver:
 
 
 async def dial(addresses: Sequence[Address], port: int) -> Streams:
-    """Connect to the first address that answers. Raises ConnectFailed with the first reason."""
+    """Connect to the first address that answers. Raises ConnectFailed with the first error."""
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             sock = await _race(addresses, port)
@@ -117,10 +118,10 @@ async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
             attempt.cancel()
         for outcome in await asyncio.gather(*attempts, return_exceptions=True):
             if isinstance(outcome, socket.socket) and outcome is not winner:
-                outcome.close()  # it also connected, a moment later
+                outcome.close()  # this one connected too, but later
     if winner is not None:
         return winner
-    # asyncio's message is the same for all failures; errno tells refused from unreachable.
+    # asyncio's message is the same for all failures; errno shows the cause.
     reason = os.strerror(errors[0].errno or 0).lower()
     raise ConnectFailed(f"port {port} of {addresses[0]}: {reason}")
 
@@ -139,14 +140,14 @@ async def _connect(address: Address, port: int) -> socket.socket:
 
 
 def authority(host: str, port: int) -> str:
-    """Format `host:port` for a CONNECT request, IPv6 in brackets."""
+    """Format `host:port` for a CONNECT request, with IPv6 addresses in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.socket:
     """Connect to `host` through the proxy at `proxy_url`; blocking, so call it in a thread.
 
-    The socket has `timeout` (s) for all its operations. Raises Refused, ConnectFailed.
+    `timeout` (s) applies to every operation on the socket. Raises Refused, ConnectFailed.
     """
     proxy = parse(proxy_url)
     assert proxy is not None, "the egress has an address"
@@ -156,8 +157,8 @@ def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.so
     try:
         connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
         while not head.endswith(b"\r\n\r\n"):
-            # Byte by byte: a server that sends first (mail) may do so immediately, and none of
-            # its bytes may be consumed here.
+            # Read byte by byte: a mail server may start sending immediately, and none of its bytes
+            # may be consumed here.
             byte = connection.recv(1)
             if not byte:
                 raise ConnectionAbortedError("the egress proxy closed the connection")

@@ -1,4 +1,4 @@
-"""The only way out of a run: a loopback proxy that resolves, classifies and dials in one place.
+"""A run's only route to the network: a loopback proxy that resolves, classifies and dials.
 
     browser ──proxy──┐
     HttpClient ──────┤                ┌────────────── Guard ──────────────┐
@@ -6,9 +6,9 @@
     services, mail ──┘      │                                address     (or an upstream proxy)
                             └─ other users of this machine are rejected
 
-The address that was classified is the one that is dialled, so that no second answer from a name
-server can change the target (DNS rebinding), and no redirect, frame, worker or WebSocket can bypass
-it. `guard` decides, `dial` resolves and connects, `proxy` speaks HTTP with the clients.
+The connection goes to the address that was classified, so a second DNS answer cannot change the
+target (DNS rebinding), and no redirect, frame, worker or WebSocket can bypass the check. `guard`
+decides, `dial` resolves and connects, `proxy` speaks HTTP with the clients.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ CHROMIUM_FLAGS = (
     "--proxy-bypass-list=<-loopback>",
     # QUIC is UDP and would bypass an HTTP proxy.
     "--disable-quic",
-    # WebRTC only through the proxy, i.e. not at all, as the proxy cannot carry UDP.
+    # WebRTC may only use the proxy, which cannot carry UDP; in effect, WebRTC is disabled.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     # The browser sends no DNS requests itself.
     "--dns-prefetch-disable",
     "--disable-background-networking",
 )
-"""Flags that Chromium needs besides `--proxy-server`, so that nothing bypasses the proxy."""
+"""Flags that Chromium needs in addition to `--proxy-server`, so that nothing bypasses the proxy."""
 CHROMIUM_FEATURES_OFF = ("AsyncDns", "DnsOverHttps", "NetworkTimeServiceQuerying")
 """Features to turn off for the same reason."""
 
@@ -121,9 +121,9 @@ _ROOT = 0
 def _is_of_other_user(peer_port: int, own_port: int) -> bool:
     """Whether the loopback connection from `peer_port` belongs to another user of this machine.
 
-    False if the system cannot tell; only Linux can. A password would work everywhere, but
-    Playwright can pass one to Chromium only by intercepting every request, which disables its cache
-    (measured: reopening a page with 20 images takes 22 requests instead of one, and 210 ms
+    False if the operating system cannot tell (only Linux can). A password would work everywhere,
+    but Playwright can pass one to Chromium only by intercepting every request, which disables its
+    cache (measured: reopening a page with 20 images takes 22 requests instead of one, and 210 ms
     instead of 130).
     """
     family = getattr(socket, "AF_NETLINK", None)

@@ -30,7 +30,7 @@ Address = IPv4Address | IPv6Address
 Resolve = Callable[[str], Awaitable[Sequence[Address]]]
 """Resolves a host name (ASCII form) to at least one address, the preferred one first.
 
-Raises NameUnknown for a name without any.
+Raises NameUnknown if the name has no address.
 """
 
 
@@ -49,8 +49,8 @@ class AddressKind(StrEnum):
     RESERVED = "reserved"
 
 
-# The first network that contains an address decides. IPv6 addresses in none of them, which are
-# outside global unicast (2000::/3), are reserved.
+# The first network that contains an address determines its kind. IPv6 addresses in none of these
+# networks are outside global unicast (2000::/3) and are treated as reserved.
 _NETWORK_KINDS = tuple(
     (ip_network(network), kind)
     for kind, networks in (
@@ -93,7 +93,7 @@ _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 def classify(address: str | Address) -> AddressKind:
     """Classify an address (dotted, colon-hexadecimal, or parsed; a zone is ignored).
 
-    Raises ValueError for a text that is not an IP address. Other spellings of IPv4, such as
+    Raises ValueError if `address` is not an IP address. Other spellings of IPv4, such as
     `0x7f.1`, have already been normalised by the URL parser (`browser.net.url.host`).
     """
     parsed = ip_address(address) if isinstance(address, str) else address
@@ -106,7 +106,7 @@ def classify(address: str | Address) -> AddressKind:
 
 
 def _embedded_ipv4(value: int) -> IPv4Address | None:
-    """Return the IPv4 address embedded in an IPv6 address by one of the known forms, or None."""
+    """Return the IPv4 address embedded in an IPv6 address in one of the known forms, or None."""
     address = IPv6Address(value)
     if address in _UNSPECIFIED_OR_LOOPBACK:
         return None
@@ -133,7 +133,7 @@ class HostPattern:
 
     @classmethod
     def parse(cls, text: str) -> HostPattern:
-        """Parse a pattern, also from a full URL. Raises ValueError for an invalid one."""
+        """Parse a pattern or a full URL. Raises ValueError if it is invalid."""
         text = text.strip()
         if text in {"*", "*.*"}:
             return cls(host="", below=True)
@@ -182,8 +182,8 @@ _BROWSER_SERVICES = frozenset(
         "edge.microsoft.com",
     }
 )
-# A host named by the user may resolve to these kinds of address. The others (metadata services,
-# multicast, …) must be named by the address itself: no intranet site has one.
+# A host that the user allowed by name may resolve to these kinds of address. Other kinds (metadata
+# services, multicast, …) must be allowed by address: no intranet site uses them.
 _ALLOWED_IF_NAMED = frozenset(
     {
         AddressKind.PRIVATE,
@@ -194,16 +194,17 @@ _ALLOWED_IF_NAMED = frozenset(
     }
 )
 # The report and the journal show the latest refusals; a hostile page can cause any number.
-_KEPT_REFUSALS = 1000
+_MAX_REFUSALS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
     """Which hosts may be reached; patterns as in `HostPattern`: `*.example.org`, `[::1]:80`.
 
-    A host in `deny_hosts` is refused even if allowed; without `allow_hosts`, all are allowed.
-    `allow_private` lists hosts that may be reached although they are, or resolve to, private
-    addresses; `upstream_proxy` is an `http://[user:password@]host:port` for public traffic.
+    A host in `deny_hosts` is refused even if it is also in `allow_hosts`; without `allow_hosts`,
+    all hosts are allowed. `allow_private` lists hosts that may be reached although they are, or
+    resolve to, private addresses; `upstream_proxy` is an `http://[user:password@]host:port` for
+    public traffic.
     """
 
     allow_private: tuple[str, ...] = ()
@@ -226,7 +227,7 @@ class Guard:
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         """Raises ValueError for an invalid pattern in the policy."""
-        self.refusals: deque[Refusal] = deque(maxlen=_KEPT_REFUSALS)
+        self.refusals: deque[Refusal] = deque(maxlen=_MAX_REFUSALS)
         self.own_port: int | None = None  # the proxy's port: it must not connect to itself
         self._allowed = [HostPattern.parse(text) for text in policy.allow_hosts]
         self._denied = [HostPattern.parse(text) for text in policy.deny_hosts]
@@ -234,7 +235,7 @@ class Guard:
         self._resolve = resolve
 
     def check_url(self, url: str) -> Url:
-        """Parse a URL; raises Refused according to all rules that need no name server."""
+        """Parse a URL; raises Refused if it breaks a rule that can be checked without DNS."""
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES | WEBSOCKET_SCHEMES:
             raise Refused(f"not a web address: {url[:200]!r}", hint="Give a full http(s) URL.")
@@ -242,17 +243,17 @@ class Guard:
         return parsed
 
     async def check_resolved_url(self, url: str) -> None:
-        """As `check_url`, but also check the addresses that the name resolves to.
+        """Like `check_url`, but also check the addresses that the name resolves to.
 
-        For a browser without our proxy. A name that cannot be resolved passes: the browser's own
-        proxy may know it.
+        This is for a browser that does not use our proxy. A name that cannot be resolved passes:
+        the browser's own proxy may be able to resolve it.
         """
         parsed = self.check_url(url)
         with suppress(ConnectFailed):
             await self.addresses(parsed.host, parsed.port)
 
     def check(self, host: str, port: int) -> None:
-        """As `check_url`, for a host in ASCII form."""
+        """Like `check_url`, for a host in ASCII form."""
         if ".." in host:
             raise self._refuse(host, port, "a host name cannot have an empty part")
         if host.rstrip(".") in _BROWSER_SERVICES:
@@ -270,16 +271,16 @@ class Guard:
             return
         if port in BLOCKED_PORTS:
             raise self._refuse(host, port, f"port {port} is not a web port")
-        if literal := _literal(host):
+        if literal := _addresses_without_dns(host):
             self._check_addresses(host, port, literal)
 
     async def addresses(self, host: str, port: int) -> tuple[Address, ...]:
         """Return the allowed addresses of `host`, at least one.
 
-        Raises Refused if none is allowed, NameUnknown if the name has none.
+        Raises Refused if none is allowed, NameUnknown if the name has no address.
         """
         self.check(host, port)
-        found = _literal(host) or tuple(await self._resolve(host))
+        found = _addresses_without_dns(host) or tuple(await self._resolve(host))
         if not found:
             raise NameUnknown(f"the host name {host} has no address")
         return self._check_addresses(host, port, found)
@@ -312,7 +313,7 @@ class Guard:
         return Refused(reason, hint=hint)
 
 
-def _literal(host: str) -> tuple[Address, ...]:
+def _addresses_without_dns(host: str) -> tuple[Address, ...]:
     """Return the addresses of IP literals and `localhost`, which need no name server; otherwise ().
 
     The GNU C library resolves `*` to this machine; an attached Chrome may do the same.
@@ -346,11 +347,11 @@ def _is_own_address(address: Address) -> bool:
 
 
 VERDICT = "x-egress-verdict"
-"""The header that lets our HTTP client tell the guard's answers from a server's.
+"""The header by which our HTTP client recognises answers that come from the guard.
 
 The proxy removes it from servers' responses.
 """
-# A verdict is a status code: for a tunnel, the client sees nothing else.
+# Verdicts are sent as status codes: a client that asks for a tunnel sees nothing else.
 _VERDICTS = {"403": Refused, "502": ConnectFailed, "503": NameUnknown, "504": NoAnswer}
 
 

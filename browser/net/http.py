@@ -32,28 +32,28 @@ if TYPE_CHECKING:
 
 # The stable Chrome as of autumn 2026. Sites reject user agents that are years old, not ones a few
 # versions behind.
-_VERSION = "156"
+_CHROME = "156"
 # Chrome sends these frozen strings on every machine (its "reduced" user agent).
 _PLATFORMS = {
     "darwin": ("Macintosh; Intel Mac OS X 10_15_7", "macOS"),
     "win32": ("Windows NT 10.0; Win64; x64", "Windows"),
 }
-_PLATFORM, _HINT = _PLATFORMS.get(sys.platform, ("X11; Linux x86_64", "Linux"))
+_PLATFORM, _PLATFORM_HINT = _PLATFORMS.get(sys.platform, ("X11; Linux x86_64", "Linux"))
 
 USER_AGENT = (
     f"Mozilla/5.0 ({_PLATFORM}) AppleWebKit/537.36 (KHTML, like Gecko) "
-    f"Chrome/{_VERSION}.0.0.0 Safari/537.36"
+    f"Chrome/{_CHROME}.0.0.0 Safari/537.36"
 )
-_COMMON = {
+_COMMON_HEADERS = {
     "User-Agent": USER_AGENT,
     "Accept-Encoding": "gzip, deflate, br, zstd",
     "Accept-Language": "en-US,en;q=0.9",
 }
 PAGE_HEADERS = {
-    **_COMMON,
-    "sec-ch-ua": f'"Chromium";v="{_VERSION}", "Google Chrome";v="{_VERSION}", "Not.A/Brand";v="99"',
+    **_COMMON_HEADERS,
+    "sec-ch-ua": f'"Chromium";v="{_CHROME}", "Google Chrome";v="{_CHROME}", "Not.A/Brand";v="99"',
     "sec-ch-ua-mobile": "?0",
-    "sec-ch-ua-platform": f'"{_HINT}"',
+    "sec-ch-ua-platform": f'"{_PLATFORM_HINT}"',
     "Upgrade-Insecure-Requests": "1",
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
     "Sec-Fetch-Site": "none",
@@ -61,16 +61,16 @@ PAGE_HEADERS = {
     "Sec-Fetch-User": "?1",
     "Sec-Fetch-Dest": "document",
 }
-"""The headers of a GET: those of a browser opening a page."""
-_API_HEADERS = {**_COMMON, "Accept": "application/json, */*;q=0.5"}
+"""The headers of a GET request, as sent by a browser that opens a page."""
+_API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
-"""Cap on a body, raw and decoded. Articles stay below 5 MB, long PDF reports below 20."""
+"""Maximum bytes of a body, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
 PER_HOST, OVERALL = 6, 48
-"""Concurrent requests: to one host (as many as a browser makes), and in total."""
+"""Maximum concurrent requests: to one host (as many as a browser makes), and in total."""
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
-# Bad gateway and unavailable: the statuses that load balancers send while a server restarts.
+# Bad Gateway and Service Unavailable, which load balancers send while a server restarts.
 _UNAVAILABLE_STATUSES = frozenset({502, 503})
 _RATE_LIMIT_STATUS = 429
 _METHOD_PRESERVING_STATUSES = frozenset({307, 308})

@@ -1,4 +1,4 @@
-"""Addresses of local files that reveal no folder outside those that the user named.
+"""Addresses for local files that reveal only the folders that the user named.
 
 The file `2024/pump.md` in the folder `/home/ida/notes` is `file:///notes/2024/pump.md`.
 Such addresses appear in reports and exports, which others may read.
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class LocalFiles:
-    """The files and folders that may be read, each with the name that begins its addresses.
+    """The files and folders that may be read, each with a name that its addresses begin with.
 
-    A file in several of them has the address from the first one. If two have the same name, the
-    later one gets a number: `notes-2`.
+    A file that is in several of them gets its address from the first one. If two have the same
+    name, a number is added to the later one: `notes-2`.
     """
 
     def __init__(self, paths: Iterable[Path | str] = ()) -> None:
@@ -31,7 +31,7 @@ class LocalFiles:
 
     def add(self, path: Path, name: str = "") -> str:
         """Allow a file or folder to be read; returns its address, which begins with `name`."""
-        # Security: symbolic links are resolved once, so that changing one later grants nothing.
+        # Security: symbolic links are resolved once, so changing one later gives no access.
         path = path.expanduser().resolve()
         if name or not any(path.is_relative_to(root) for root in self._roots.values()):
             taken, first, number = self._roots, name or path.name or "files", 1
@@ -43,7 +43,7 @@ class LocalFiles:
         return self.address(path)
 
     def address(self, path: Path) -> str:
-        """Return the address of a file that may be read."""
+        """Return the address of a readable file."""
         path = path.resolve()
         for name, root in self._roots.items():
             if path.is_relative_to(root):
@@ -59,7 +59,7 @@ class LocalFiles:
         return others.add(path, unquote(urlsplit(self.address(path)).path).lstrip("/"))
 
     def path(self, url: str) -> Path:
-        """Return the file for an address, which may also be the file's full path as a URL.
+        """Return the file at an address; a `file:` URL with the full path is also accepted.
 
         Raises `Refused` for anything outside the files and folders that may be read.
         """
@@ -87,4 +87,4 @@ class LocalFiles:
                 yield root
             elif inside.startswith(f"{name}/"):
                 yield root / inside.removeprefix(f"{name}/")
-        yield Path(url2pathname(path))  # also `/C:/…` on Windows
+        yield Path(url2pathname(path))  # handles `/C:/…` on Windows

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RequestSlots:
-    """Slots for concurrent requests. Waiting for a busy host takes no slot from other hosts."""
+    """Slots for concurrent requests. A request waiting for a busy host takes up no overall slot."""
 
     def __init__(self, *, per_host: int, overall: int) -> None:
         self._per_host = per_host
@@ -35,7 +35,7 @@ class RequestSlots:
             yield
 
 
-# Too many requests, service unavailable: their Retry-After applies to all requests to the host.
+# Too Many Requests, Service Unavailable: their Retry-After applies to all requests to the host.
 _RATE_LIMITED = frozenset({429, 503})
 
 
@@ -50,7 +50,7 @@ class HostPace:
         self.delays: dict[str, float] = {}
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until `host` may be requested; DeadlineExceeded at once if that is past `until`."""
+        """Sleep until the host's next turn; raises DeadlineExceeded if it is after `until`."""
         next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
         if next_at > until:
@@ -59,7 +59,7 @@ class HostPace:
             await asyncio.sleep(next_at - now)
 
     async def take(self, host: str) -> bool:
-        """Take the turn; returns False if another caller took it first: then `wait` again."""
+        """Take the turn; False if another caller took it first: call `wait` again."""
         now = asyncio.get_running_loop().time()
         if self._next_at.get(host, 0.0) > now:
             return False
@@ -71,7 +71,7 @@ class HostPace:
         """Reserve the next turn, wait for it and return 0.
 
         If the wait is longer than `patience`, nothing is reserved and the wait is returned. Turns
-        are at least `interval` apart. All in seconds.
+        are at least `interval` apart. All times are in seconds.
         """
         now = asyncio.get_running_loop().time()
         at = max(now, self._next_at.get(name, now))

@@ -1,8 +1,9 @@
-"""A page cache by RFC 9111: an httpx2 transport around another one, in one SQLite file.
+"""A page cache that follows RFC 9111: an httpx2 transport that wraps another one.
 
-Responses are stored if the server allows it, and revalidated once they are stale. Never stored are
-errors, exchanges with cookies or keys, `private` responses, and pages with neither a freshness
-lifetime nor a validator. `forget` removes block pages that were cached as pages.
+Responses are stored in one SQLite file if the server allows it, and revalidated once they are
+stale. Errors, exchanges with cookies or keys, `private` responses, and pages with neither a
+freshness lifetime nor a validator are never stored. `forget` removes block pages that were cached
+as pages.
 """
 
 from __future__ import annotations
@@ -23,19 +24,26 @@ KEY: Final = "urchin.cache"
 AGE: Final = "urchin.age"
 """The response extension with a cached page's age (s); 0 if the server has just confirmed it."""
 
-# After a month a page is fetched again, not revalidated.
+# After a month, a page is fetched again instead of being revalidated.
 _LIFETIME_S = 30 * 24 * 3600
 _MAX_BYTES = 256 * 1024 * 1024
 _MAX_BODY_BYTES = 8 * 1024 * 1024
 _MAGIC = b"SQLite format 3\0"
 _SENT_HEADERS = "urchin.headers"
 _PERSONAL_HEADERS = frozenset(("cookie", "authorization"))
-_FRESHNESS = ("max-age", "s-maxage", "no-cache", "must-revalidate", "immutable", "public")
+_FRESHNESS_DIRECTIVES = (
+    "max-age",
+    "s-maxage",
+    "no-cache",
+    "must-revalidate",
+    "immutable",
+    "public",
+)
 _NO_STORE_DIRECTIVES = ("no-store", "private")
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
-    """A cache around the transport `inner`. `fresh` ignores stored pages, and replaces them."""
+    """A cache around the transport `inner`. With `fresh`, stored pages are ignored and replaced."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, path: Path, *, fresh: bool) -> None:
         # Imported here: it takes 60 ms, and model clients import this module without a cache.
@@ -45,8 +53,9 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if path.is_file() and path.stat().st_size and not _is_database(path):
             path.unlink()  # it is damaged: its pages can be fetched again
-        # The user need not know of a cache that cannot be written, or was closed under a cancelled
-        # call: the page is fetched. `propagate`: an MCP server has a handler for all loggers.
+        # If the cache cannot be written, or was closed while a cancelled call used it, the page is
+        # simply fetched, so its log messages are suppressed. An MCP server handles all loggers,
+        # hence `propagate`.
         logging.getLogger("hishel").addHandler(logging.NullHandler())
         logging.getLogger("hishel").propagate = False
         self._inner = inner
@@ -60,7 +69,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer from the cache, or send the request on."""
+        """Answer from the cache, or forward the request."""
         key = request.extensions.get(KEY)
         if (
             key is None
@@ -91,7 +100,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
 
 
 class _ExplicitCaching(httpx2.AsyncBaseTransport):
-    """Sets `Date` and `Cache-Control` of each response, so that the library caches by our rules."""
+    """Sets `Date` and `Cache-Control` on each response, so that the library follows our rules."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -106,7 +115,7 @@ class _ExplicitCaching(httpx2.AsyncBaseTransport):
         received = time.time() - (float(age) if age.isdecimal() else 0.0)
         headers["date"] = format_datetime(datetime.fromtimestamp(received, UTC), usegmt=True)
         control = sent.get("cache-control", "").lower()
-        has_lifetime = "expires" in sent or any(word in control for word in _FRESHNESS)
+        has_lifetime = "expires" in sent or any(word in control for word in _FRESHNESS_DIRECTIVES)
         may_store = response.status_code == 304 or (
             response.status_code == 200
             and "set-cookie" not in sent

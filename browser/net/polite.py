@@ -26,12 +26,12 @@ _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
-# If the file could not be fetched, nothing else may be fetched until it is. A separate object,
-# as it is compared by identity.
+# Used if robots.txt could not be fetched: nothing else may be fetched until it has been. This is a
+# separate object, because it is compared by identity.
 _RULES_NOT_FETCHED = Protego.parse("User-agent: *\nDisallow: /")
 
 
-def _nobody_named(_url: str) -> bool:
+def _is_never_named(_url: str) -> bool:
     return False
 
 
@@ -40,8 +40,8 @@ class Polite:
 
     Inside `pacing`, the pace is shared with other clients. Without `obey_robots`, robots.txt and
     its crawl delays are ignored; this is for your own sites. An address that the user named
-    (`is_named`) is fetched anyway, as the user's own browser would do: robots.txt is for pages
-    that a robot finds by itself. `remark` says so.
+    (`is_named`) is fetched anyway, as the user's own browser would do: robots.txt concerns pages
+    that a crawler finds by itself. `remark` reports such a fetch.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Polite:
         http: HttpClient,
         *,
         obey_robots: bool = True,
-        is_named: Callable[[str], bool] = _nobody_named,
+        is_named: Callable[[str], bool] = _is_never_named,
     ) -> None:
         self._http = http
         self._obey_robots = obey_robots
@@ -76,7 +76,7 @@ class Polite:
 
     @property
     def client(self) -> HttpClient:
-        """The client without these rules, for APIs, which are made for programs."""
+        """The client without these rules, for APIs, which are intended for programs."""
         return self._http
 
     async def wait_turn(self, url: str, deadline: float) -> None:
@@ -97,7 +97,7 @@ class Polite:
         await self._http.forget(url)
 
     def remark(self, url: str) -> str:
-        """Describe why a page was fetched although robots.txt disallows it; "" if it does not."""
+        """Explain why a page was fetched although robots.txt disallows it; "" if it is allowed."""
         return self._remarks.get(url, "")
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
@@ -107,8 +107,8 @@ class Polite:
     async def _obey(self, url: str, deadline: float | None) -> None:
         """Raise Refused for a page that robots.txt disallows, and store its crawl delay.
 
-        A missing file (4xx) allows everything; one that cannot be fetched (5xx, no answer) allows
-        nothing.
+        If robots.txt is missing (4xx), everything is allowed; if it cannot be fetched (5xx, no
+        answer), nothing is.
         """
         try:
             async with asyncio.timeout(deadline):
@@ -144,7 +144,7 @@ class Polite:
         rules = _RULES_NOT_FETCHED
         try:
             rules = await asyncio.shield(task)
-        finally:  # after a failure the next call fetches it again
+        finally:  # after a failure, the next call fetches it again
             if (
                 rules is _RULES_NOT_FETCHED
                 and task.done()
@@ -158,7 +158,7 @@ class Polite:
             answer = await self._http.get(
                 f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
             )
-        except (ConnectFailed, NoAnswer):  # the page cannot be fetched either: this error says why
+        except (ConnectFailed, NoAnswer):  # the page could not be fetched either
             raise
         except BrowserError:
             return _RULES_NOT_FETCHED

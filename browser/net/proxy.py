@@ -1,4 +1,4 @@
-"""The egress proxy's HTTP: CONNECT tunnels and plain HTTP requests.
+"""The HTTP side of the egress proxy: CONNECT tunnels and plain HTTP requests.
 
 `Wire` is h11 on asyncio streams with back-pressure; `Connector` dials what the guard allows,
 directly or through the user's upstream proxy; `ProxyConnection` serves one client.
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from browser.net.guard import Guard
 
 
-# Bytes of a request's or response's head: Chromium's limit.
-_MAX_HEAD = 256 * 1024
-_CHUNK = 64 * 1024
-# Seconds for the other side of a tunnel to finish after one side has ended.
+# Maximum bytes of a request or response head; this is Chromium's limit.
+_MAX_HEAD_BYTES = 256 * 1024
+_CHUNK_BYTES = 64 * 1024
+# Seconds that the other side of a tunnel has to finish after one side has ended.
 _LINGER_S = 10.0
-# Interim responses (1xx) before the final one; servers send one or two, attackers any number.
-_MAX_HINTS = 16
+# Maximum interim responses (1xx) before the final one. Servers send one or two, attackers any
+# number.
+_MAX_INTERIM_RESPONSES = 16
 # RFC 9110, 7.6.1: these concern a single connection and are not forwarded.
 _HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer "
@@ -49,12 +50,12 @@ class Wire:
 
     def __init__(self, role: type[h11.CLIENT | h11.SERVER], streams: Streams) -> None:
         self.reader, self.writer = streams
-        self.http = h11.Connection(role, max_incomplete_event_size=_MAX_HEAD)
+        self.http = h11.Connection(role, max_incomplete_event_size=_MAX_HEAD_BYTES)
 
     async def receive(self) -> h11.Event | type[h11.PAUSED]:
         """Return the next event. Raises h11.RemoteProtocolError, OSError."""
         while (event := self.http.next_event()) is h11.NEED_DATA:
-            self.http.receive_data(await self.reader.read(_CHUNK))
+            self.http.receive_data(await self.reader.read(_CHUNK_BYTES))
         return event  # type: ignore[return-value]  # NEED_DATA is excluded by the loop
 
     async def send(self, *events: h11.Event) -> None:
@@ -73,7 +74,7 @@ class Wire:
 
 
 async def _splice(left: Wire, right: Wire) -> None:
-    """Copy bytes both ways until both ends are done, first those that h11 has read ahead."""
+    """Copy bytes both ways until both ends are done, starting with what h11 has read ahead."""
     for source, sink in ((left, right), (right, left)):
         sink.writer.write(source.http.trailing_data[0])
     pumps = {
@@ -90,7 +91,7 @@ async def _splice(left: Wire, right: Wire) -> None:
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(OSError):  # a reset also ends the tunnel
-        while data := await reader.read(_CHUNK):
+        while data := await reader.read(_CHUNK_BYTES):
             writer.write(data)
             await writer.drain()
         if writer.can_write_eof():
@@ -163,7 +164,7 @@ class Connector:
 
 
 class ProxyConnection:
-    """Serves one client until it leaves."""
+    """Serves one client until it disconnects."""
 
     def __init__(self, streams: Streams, connector: Connector) -> None:
         self._client = Wire(h11.SERVER, streams)
@@ -231,7 +232,7 @@ class ProxyConnection:
         return True
 
     async def _connect(self, url: Url) -> tuple[Wire, Route]:
-        """Return the last request's connection if it was to the same server, or a new one."""
+        """Return the last request's connection if it leads to the same server, or a new one."""
         server, route = self._server, self._route
         if server and route and self._server_netloc == url.netloc and not server.reader.at_eof():
             return server, route
@@ -241,14 +242,14 @@ class ProxyConnection:
         return self._server, self._route
 
     async def _uplink(self, request: h11.Request, server: Wire) -> bool:
-        """Forward the request; returns True if the client leaves before the response."""
+        """Forward the request; returns True if the client disconnects before the response."""
         await server.send(request)
         while not isinstance(event := await self._client.receive(), h11.EndOfMessage):
             if not isinstance(event, h11.Data):
                 return True
             await server.send(event)
         await server.send(event)
-        data = await self._client.reader.read(_CHUNK)
+        data = await self._client.reader.read(_CHUNK_BYTES)
         self._client.http.receive_data(data)
         return not data
 
@@ -258,7 +259,7 @@ class ProxyConnection:
         while True:
             event = await server.receive()
             match event:
-                case h11.InformationalResponse() if hints < _MAX_HINTS:
+                case h11.InformationalResponse() if hints < _MAX_INTERIM_RESPONSES:
                     hints += 1
                     await self._client.send(event)
                 case h11.Response(status_code=status, reason=reason, headers=headers):

@@ -1,6 +1,6 @@
 """httpx2 through the egress proxy: connections, TLS, cookies; one exchange at a time.
 
-A body is decoded in limited pieces and up to a limit: kilobytes must not become gigabytes.
+A body is decoded in small pieces and only up to a limit: kilobytes must not become gigabytes.
 httpx2's errors do not leave this module; `typed_errors` turns them into `browser.errors`.
 """
 
@@ -47,7 +47,7 @@ class Response:
     """A response: `url` is the final one, `body` decoded, `history` the URLs redirected from.
 
     `headers` are case-insensitive; repeated ones are joined with `, `. `age` is a cached page's age
-    in seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` says
+    in seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` means
     that the connection ended before the body was complete.
     """
 
@@ -194,15 +194,15 @@ async def _discard(response: httpx2.Response) -> None:
 async def read_body(response: httpx2.Response, limit: int) -> bytes:
     """Read and decode a body; the `limit` in bytes applies both before and after decoding.
 
-    A truncated body is returned as far as it was received, with CUT among the response's
-    extensions. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip, gzip`):
+    For a truncated body, the part that was received is returned, and the response's extensions
+    contain CUT. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip, gzip`):
     no legitimate server sends those, and each link multiplies the compression ratio.
     """
     names = response.headers.get("content-encoding", "").lower().split(",")
     encodings = [name for name in map(str.strip, names) if name not in {"", "identity", "none"}]
     if len(encodings) > 1:
         raise BadResponse(f"chained content encodings are refused: {', '.join(encodings)[:100]}")
-    if encodings == ["x-gzip"]:  # an older name, which httpx2 does not know
+    if encodings == ["x-gzip"]:  # an older name that httpx2 does not know
         response.headers = httpx2.Headers({**response.headers, "content-encoding": "gzip"})
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = _CappedStream(response.stream, limit)
@@ -222,7 +222,7 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
 
 
 class _CappedStream(httpx2.AsyncByteStream):
-    """A body as it arrives, up to `limit` bytes, including any after its encoded end."""
+    """A body as it arrives, up to `limit` bytes, including bytes after the encoded data."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
         self._stream = stream
@@ -249,14 +249,14 @@ def certificates() -> ssl.SSLContext:
     """Return the trusted certificates: from SSL_CERT_FILE or SSL_CERT_DIR, or the system's."""
     if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
         return ssl.create_default_context()
-    import truststore  # noqa: PLC0415 - only where the system's store is asked
+    import truststore  # noqa: PLC0415 - only needed for the system's store
 
     return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 @contextmanager
 def typed_errors(url: str) -> Iterator[None]:
-    """Turn every httpx2 error into one of ours that names `url`."""
+    """Turn every httpx2 error into one of `browser.errors`, with `url` in its message."""
     try:
         yield
     except httpx2.ProxyError as error:

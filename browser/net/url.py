@@ -1,4 +1,4 @@
-r"""The only URL parser, which works as in browsers: ada implements the WHATWG URL standard.
+r"""The only URL parser. It works as in browsers: ada implements the WHATWG URL standard.
 
 All code gets a URL's host from here, so that rules check the host that Chromium connects to:
 `https://good.test\@evil.test/` is `good.test`; `http://0x7f.1` and `http://１２７。1` are
@@ -105,12 +105,12 @@ def netloc(url: str) -> str:
 
 
 def without_query(url: str) -> str:
-    """A page's address without query and fragment, which a form or a reload may change."""
+    """Return an address without its query and fragment, which a form or a reload may change."""
     return url.partition("#")[0].partition("?")[0]
 
 
 def normalize(url: str) -> str:
-    """Return a fetchable form of a URL that is the same for all spellings of one page's URL.
+    """Normalise a URL to one fetchable form that all spellings of a page's URL share.
 
     Escapes are unified (RFC 3986, 6.2.2); tracking parameters, credentials, fragment, the host's
     trailing dot and an empty query are removed. URLs that are not web URLs are only stripped.
@@ -118,7 +118,7 @@ def normalize(url: str) -> str:
     parsed = parse(strip_tracking(url))
     if parsed is None or parsed.scheme not in WEB_SCHEMES:
         return url.strip()
-    # `1.2..` is a name, but `1.2` is an address: of several trailing dots, none is removed.
+    # `1.2..` is a name, but `1.2` is an address, so several trailing dots are all kept.
     bare = parsed.host.removesuffix(".")
     host = parsed.host if bare.endswith(".") else bare or parsed.host
     netloc = parsed.netloc.replace(parsed.host, host, 1)
@@ -147,7 +147,7 @@ def registrable_domain(host: str) -> str:
     host = host.strip("[]").rstrip(".").lower()
     if "." not in host or ":" in host or host.rpartition(".")[2].isdigit():
         return host
-    return _listed(host) or host
+    return _domain_by_suffix_list(host) or host
 
 
 def same_site(a: str, b: str) -> bool:
@@ -159,11 +159,11 @@ def same_site(a: str, b: str) -> bool:
 def public_suffix(host: str) -> str:
     """Return the public suffix (`co.uk` of `bbc.co.uk`); "" if the host has none."""
     domain = registrable_domain(host)
-    return domain.partition(".")[2] if _listed(domain) else ""
+    return domain.partition(".")[2] if _domain_by_suffix_list(domain) else ""
 
 
 @lru_cache(maxsize=4096)
-def _listed(host: str) -> str:
+def _domain_by_suffix_list(host: str) -> str:
     # Imported here: the public suffix list takes 30 ms to load, and many runs never need it.
     from tld import get_tld  # noqa: PLC0415
 
@@ -181,7 +181,7 @@ _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{ascii_letters}{digits}._~-")
 
 # Campaign parameters and click ids, as listed by the tracking filters of Firefox, Brave and the
-# ClearURLs project; none of them selects content.
+# ClearURLs project; none of them affects the content.
 _TRACKING = re.compile(
     r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|ysclid|twclid|ttclid|igshid|igsh"
     r"|mc_[ce]id|mkt_tok|_hs(?:enc|mi)|__hs(?:sc|tc|fp)|hsctatracking|oly_(?:anon|enc)_id|vero_(?:id|conv)"

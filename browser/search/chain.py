@@ -1,4 +1,4 @@
-"""The search chain: engines are queried in order until one answers, with a trail of attempts."""
+"""The search chain: queries engines in order until one answers, and keeps a trail of attempts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from browser.search.state import SearchCache
 
 
-# An engine answers in 0.3-2 s; waiting longer than 8 s costs more than querying the next one.
+# Seconds. An engine answers in 0.3-2 s; after 8 s, it is better to query the next one.
 DEADLINE = 8.0
-# Seconds; a query for recent days expects results newer than those of the previous query.
-LIFETIME_OF_NEWS = 600.0
+# Seconds. A repeated query for the last few days should return new results.
+NEWS_LIFETIME_S = 600.0
 # The share of the deadline that may be spent waiting for an engine's next turn.
-_PATIENCE = 0.5
+_MAX_WAIT_SHARE = 0.5
 # Rewritten queries tried if nothing was found; a third has never succeeded where two failed.
 _MAX_REWRITES = 2
 
@@ -39,8 +39,8 @@ _MAX_REWRITES = 2
 class Local(StrEnum):
     """How a search treats local sources, such as the user's folder.
 
-    `FIRST`: they are queried first, and the engines only if none answers. `BESIDE`: they are
-    queried as well as the engines. `ONLY` and `NEVER`: only they are queried, or never.
+    `FIRST`: they are queried first, and the engines only if none of them answers. `BESIDE`: both
+    they and the engines are queried. `ONLY`: no engine is queried. `NEVER`: they are not queried.
     """
 
     FIRST = "first"
@@ -51,7 +51,7 @@ class Local(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChainResult:
-    """A search result: the results found, and one attempt for each engine considered."""
+    """The outcome of a search: the results found, and one attempt for each engine considered."""
 
     results: tuple[SearchResult, ...]
     attempts: tuple[SearchAttempt, ...]
@@ -71,9 +71,9 @@ class ChainResult:
 class Chain:
     """Queries `providers` in order over `http`.
 
-    `state` is the file that stores the engines' cooldowns, `cache` keeps good answers for their
-    lifetime; both are optional. `deadline` is for one engine, in seconds. Inside `pacing`, turns
-    and cooldowns are shared with other chains.
+    `state` is the file that stores the engines' cooldowns; `cache` keeps successful answers for
+    their lifetime. Both are optional. `deadline` applies to each engine, in seconds. Inside
+    `pacing`, turns and cooldowns are shared with other chains.
     """
 
     def __init__(
@@ -102,11 +102,11 @@ class Chain:
     ) -> ChainResult:
         """Query engines, `several` at once, until that many have returned results.
 
-        `fresh` skips the cache. An engine in a cooldown or unavailable is skipped, and the trail
-        says why. One with a soft cooldown (it was recently slow or broken) is still
-        queried if no other engine answered.
+        `fresh` skips the cache. An engine that is unavailable or in a cooldown is skipped, and the
+        trail contains the reason. One with a soft cooldown (it was recently slow or broken) is
+        still queried if no other engine answered.
         """
-        run = _Run(query, several, fresh=fresh, local=local)
+        run = _SearchState(query, several, fresh=fresh, local=local)
         left_out = {Local.ONLY: False, Local.NEVER: True}.get(local)
         providers = [one for one in self.providers if one.local is not left_out]
         await self._query_until_enough(providers, run)
@@ -123,7 +123,7 @@ class Chain:
             self._cache.close()
 
     async def _query_until_enough(
-        self, providers: Sequence[SearchSource], run: _Run, *, even_soft: bool = False
+        self, providers: Sequence[SearchSource], run: _SearchState, *, even_soft: bool = False
     ) -> None:
         # Local sources are queried one by one: the answer from one may be enough.
         for local, group in groupby(providers, key=lambda provider: provider.local):
@@ -133,7 +133,7 @@ class Chain:
                 for provider, (page, seconds) in zip(batch, answers, strict=True):
                     run.add(provider, page, seconds)
 
-    def _is_available(self, provider: SearchSource, run: _Run, *, even_soft: bool) -> bool:
+    def _is_available(self, provider: SearchSource, run: _SearchState, *, even_soft: bool) -> bool:
         """Whether an engine can be queried; if not, the reason is added to the trail."""
         reason = provider.unavailable()
         if not reason:
@@ -147,7 +147,7 @@ class Chain:
             run.add(provider, SearchPage(Outcome.SKIPPED, detail=reason), 0.0)
         return not reason
 
-    async def _query(self, provider: SearchSource, run: _Run) -> tuple[SearchPage, float]:
+    async def _query(self, provider: SearchSource, run: _SearchState) -> tuple[SearchPage, float]:
         """Return an engine's answer, cached or new, and the seconds it took."""
         started = time.monotonic()
         page = self._cached(provider, run)
@@ -156,7 +156,7 @@ class Chain:
         return page, time.monotonic() - started
 
     async def _query_engine(self, provider: SearchSource, query: SearchQuery) -> SearchPage:
-        patience = self._deadline * _PATIENCE
+        patience = self._deadline * _MAX_WAIT_SHARE
         if wait := await self._pace.turn(provider.identity, provider.interval, patience):
             detail = f"queried too often; the next query is possible in {wait:.0f} s"
             return SearchPage(Outcome.SKIPPED, detail=detail)
@@ -170,7 +170,7 @@ class Chain:
             if self._cache is not None:
                 self._cache.put(provider.identity, query, page, cache_lifetime(provider, query))
         except sqlite3.OperationalError as error:
-            # On a full disk, the answer is still valid; it just cannot be stored.
+            # If the disk is full, the answer is still valid; it just cannot be stored.
             page = replace(page, detail=f"{page.detail} (not stored: {error})".strip())
         # Other workers that share the pace but not the state file must also pause the engine.
         rest = self.rests.current(provider.identity)
@@ -178,13 +178,13 @@ class Chain:
             await self._pace.rest(provider.identity, self.rests.remaining(rest))
         return page
 
-    def _cached(self, provider: SearchSource, run: _Run) -> SearchPage | None:
+    def _cached(self, provider: SearchSource, run: _SearchState) -> SearchPage | None:
         if self._cache is None or run.fresh:
             return None
         return self._cache.get(provider.identity, run.query)
 
 
-class _Run:
+class _SearchState:
     """The state of one search: the pages so far and the trail."""
 
     def __init__(self, query: SearchQuery, several: int, *, fresh: bool, local: Local) -> None:
@@ -199,11 +199,11 @@ class _Run:
 
     @property
     def missing(self) -> int:
-        """The number of engines that must still return results."""
+        """How many more engines must return results."""
         return max(0, self._several - self._counted)
 
     def add(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
-        """Add an answer: an attempt to the trail, and any results."""
+        """Add an engine's answer: its results, and an attempt in the trail."""
         if page.outcome is Outcome.OK:
             self._pages.append(page)
             self._counted += not provider.local
@@ -226,9 +226,9 @@ class _Run:
 
 
 def cache_lifetime(provider: SearchSource, query: SearchQuery) -> float:
-    """Seconds that an answer may be cached: the engine's value, or less for recent pages."""
+    """How many seconds an answer may be cached: the engine's value, or less for recent pages."""
     newest = nearest_range(query.since) in ("day", "week")
-    return min(provider.lifetime, LIFETIME_OF_NEWS) if newest else provider.lifetime
+    return min(provider.lifetime, NEWS_LIFETIME_S) if newest else provider.lifetime
 
 
 def _format_span(seconds: float) -> str:
@@ -247,28 +247,28 @@ async def search_with_rewrites(
     fresh: bool = False,
     local: Local = Local.FIRST,
 ) -> ChainResult:
-    """Search a chain, with `engines` engines at once if the question is hard (`is_hard`).
+    """Search a chain; if the question is hard (`is_hard`), query `engines` engines at once.
 
-    A query without a language gets the language of its words, except English, which engines
-    assume. If all engines found nothing, other forms are tried: without the language, as keywords,
-    with names in quotes. The trail contains the attempts with all forms.
+    If the query has no language, it is detected from the words; English is not set, as engines
+    assume it. If no engine found anything, other forms are tried: without the language, as
+    keywords, with names in quotes. The trail contains the attempts with all forms.
     """
     several = engines if is_hard(query.text) else 1
     attempts: list[SearchAttempt] = []
-    for form in _forms(query):
+    for form in _query_forms(query):
         result = await chain.search(form, several=several, fresh=fresh, local=local)
         for attempt in result.attempts:
             if form.lang != query.lang:  # the caller did not specify it, so the trail mentions it
                 detail = f"{attempt.detail}; pages in {form.lang}".removeprefix("; ")
-                attempt = replace(attempt, detail=detail)  # noqa: PLW2901 - the same, with a word more
+                attempt = replace(attempt, detail=detail)  # noqa: PLW2901 - adds a detail
             attempts.append(attempt)
         if result.results or not result.answered:
             break
     return ChainResult(result.results, tuple(attempts))
 
 
-def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
-    """Yield the query, then other forms of it that may find more."""
+def _query_forms(query: SearchQuery) -> Iterator[SearchQuery]:
+    """Yield the query, then variants of it that may find more."""
     language = None if query.lang else question_language(query.text)
     if language not in (None, "en"):
         yield replace(query, lang=language)

@@ -40,33 +40,33 @@ if TYPE_CHECKING:
 
 # The share of a search's deadline that may be spent on indexing, if `prepare` was not called.
 _INDEXING_SHARE = 0.7
-# Seconds between progress reports, and between checks whether an update has ended.
+# Seconds between progress reports, and between checks for the end of an update.
 _PROGRESS_SECONDS, _WAIT_SECONDS = 1.0, 0.25
-# Checking each file's time takes 10 ms for 1,000 files. A folder with more than _LARGE files is
+# Checking each file's time takes 10 ms for 1,000 files. A folder with more files than this is
 # checked again only after this many seconds: it rarely changes during a run.
-_LARGE, _LOOK_AGAIN = 2_000, 5.0
-# Titles are short and well chosen: a word in one counts this many times.
+_LARGE_FOLDER_FILES, _RECHECK_SECONDS = 2_000, 5.0
+# Titles are short and well chosen, so a word in a title counts this many times.
 _TITLE_WEIGHT = 3.0
-# A word in more than this share of passages does not help to distinguish them.
+# A word that occurs in more than this share of the passages does not distinguish them.
 _COMMON_SHARE = 0.25
-# Shares are of at least this many passages: with only two, any word is in half of them.
+# Shares are computed from at least this many passages: with two, every word is in half of them.
 _MIN_PASSAGES = 100
 _MAX_TERMS = 12
-# Passages read for one query: 20 for each of ten results.
+# Maximum passages read for one query: 20 for each of ten results.
 _MAX_PASSAGES = 200
 # The weight of a file's second-best passage: two matching places are better than one.
-_SECOND_PASSAGE = 0.25
+_SECOND_PASSAGE_WEIGHT = 0.25
 # If the best hit covers less than this share of the query's weight, the folder has no answer and
-# the chain continues to the web. Of 188 questions about five folders of manuals, one wrongly
-# continues; of the same questions asked about another folder, 34 continue.
+# the chain goes on to search the web. Of 188 questions about five folders of manuals, one goes to
+# the web although its folder has the answer; asked of a different folder, 34 do.
 _MIN_COVERAGE = 0.2
-_SNIPPET = 320
-# The number of unread files named in the trail.
-_MAX_NAMED = 5
+_SNIPPET_CHARS = 320
+# Maximum number of unread files named in the trail.
+_MAX_UNREAD_NAMED = 5
 
 # Security: only constants are formatted into these statements; the query is always bound.
 _FILES_WITH_TERM = f"SELECT rowid >> {PASSAGE_BITS} FROM passage WHERE passage MATCH ?"  # noqa: S608
-_SCORED = (
+_SCORED_PASSAGES = (
     f"SELECT rowid, -bm25(passage, {_TITLE_WEIGHT}, 1.0, 1.0) AS score"  # noqa: S608
     f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_MAX_PASSAGES}"
 )
@@ -77,7 +77,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 class _Term:
     """A query word: its FTS5 expression, weight (IDF), number of passages, and stems.
 
-    `foreign` are its stems in languages other than English; one match is enough.
+    `foreign` contains its stems in languages other than English; one match is enough.
     """
 
     match: str
@@ -101,8 +101,8 @@ class Corpus(SearchSource):
 
     `index_path` is the index's file or, without a suffix, a folder for the indexes of all corpora.
     `extract(body, content_type, url)` returns a file's `Document`. `only` returns the paths of the
-    files that belong to the corpus, if it is not the whole folder; `part` names them. Raises
-    `SearchError` if the folder or the index cannot be used.
+    files that belong to the corpus if that is only part of the folder, and `part` names that part.
+    Raises `SearchError` if the folder or the index cannot be used.
     """
 
     name = "corpus"
@@ -144,13 +144,13 @@ class Corpus(SearchSource):
             self._indexing.start()
 
     def sync(self) -> SyncResult:
-        """Update the index completely."""
+        """Update the index and wait until it is complete."""
         self._indexing.start()
         self._indexing.wait()
         return self.state
 
     def close(self) -> None:
-        """Stop an update. Finished files stay indexed, and the next update continues."""
+        """Stop an update. Finished files stay indexed; the next update continues from there."""
         self._indexing.stop()
 
     @property
@@ -162,11 +162,11 @@ class Corpus(SearchSource):
         return "the index of the folder is still being built" if self._indexing.is_running else ""
 
     def _is_fresh(self) -> bool:
-        large = self.state.files > _LARGE and not self.state.left
-        return large and time.monotonic() - self._looked_at <= _LOOK_AGAIN
+        large = self.state.files > _LARGE_FOLDER_FILES and not self.state.left
+        return large and time.monotonic() - self._looked_at <= _RECHECK_SECONDS
 
     async def prepare(self, seconds: float = math.inf) -> None:
-        """Update the index before a search, for at most `seconds`; then in the background."""
+        """Update the index before a search; after `seconds`, continue in the background."""
         self.start()
         until = time.monotonic() + seconds
         while self._indexing.is_running and (left := until - time.monotonic()) > 0:
@@ -186,7 +186,7 @@ class Corpus(SearchSource):
     async def search(
         self, query: SearchQuery, http: HttpClient | None = None, *, deadline: float = 60.0
     ) -> SearchPage:
-        """Find the best files; none for a query with `site`, as files do not belong to a site."""
+        """Find the best files. A query with `site` finds none, as files do not belong to a site."""
         del http
         if query.site:
             return SearchPage(Outcome.EMPTY, detail="local files do not belong to a site")
@@ -231,7 +231,9 @@ class Corpus(SearchSource):
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
         if synced.unread and not self._unread_reported:
             self._unread_reported = True
-            named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MAX_NAMED]]
+            named = [
+                f"{Path(path).name} ({note})" for path, note in synced.unread[:_MAX_UNREAD_NAMED]
+            ]
             more = len(synced.unread) - len(named)
             named += [f"and {more} more"] if more else []
             count = f"{len(synced.unread)} of {synced.files} files were not read"
@@ -240,14 +242,14 @@ class Corpus(SearchSource):
 
 
 def _query_words(text: str) -> Iterator[str]:
-    """Yield the words of a query; for words in scripts without spaces, their character pairs."""
+    """Yield a query's words; for words in scripts without spaces, their character pairs."""
     for word in _WORD.findall(text.lower()):
         yield from character_pairs(word) or (word,)
 
 
 def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
     """Return the query's terms, rarest first."""
-    # FTS5's table of lengths has one row per passage; counting `passage` would read all texts.
+    # FTS5's table of lengths has one row per passage; counting `passage` would read every passage.
     (row_count,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
     passages = max(row_count, _MIN_PASSAGES)
     rows = db.execute("SELECT DISTINCT language FROM file WHERE language NOT IN ('', 'en')")
@@ -277,18 +279,20 @@ def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileH
     any_of, passages = " OR ".join(matches), []
     if len(matches) == len(terms):
         files = " INTERSECT ".join([_FILES_WITH_TERM] * len(matches))
-        having_all = _SCORED % f" AND rowid >> {PASSAGE_BITS} IN ({files})"
+        having_all = _SCORED_PASSAGES % f" AND rowid >> {PASSAGE_BITS} IN ({files})"
         passages = db.execute(having_all, [any_of, *matches]).fetchall()
     complete = {row >> PASSAGE_BITS for row, _ in passages}
     if len(complete) < limit:
-        passages += db.execute(_SCORED % "", [any_of]).fetchall()
+        passages += db.execute(_SCORED_PASSAGES % "", [any_of]).fetchall()
     by_file: dict[int, dict[int, float]] = defaultdict(dict)
     for row, score in passages:
         by_file[row >> PASSAGE_BITS][row] = score
 
     def rank(number: int) -> tuple[bool, float]:
         best, *others = sorted(by_file[number].values(), reverse=True)
-        return number not in complete, -best - _SECOND_PASSAGE * (others[0] if others else 0.0)
+        return number not in complete, -best - _SECOND_PASSAGE_WEIGHT * (
+            others[0] if others else 0.0
+        )
 
     best = sorted(by_file, key=rank)[:limit]
     hits = [_file_hit(db, number, by_file[number]) for number in best]
@@ -319,12 +323,12 @@ def _coverage(hit: _FileHit, terms: list[_Term]) -> float:
 
 
 def _snippet(hit: _FileHit, terms: list[_Term]) -> str:
-    """Extract the sentences around the best match, up to _SNIPPET characters."""
+    """Extract the sentences around the best match, up to _SNIPPET_CHARS characters."""
     passage, language = hit.passage, hit.language
     weights = {stem: term.weight for term in terms for stem in (*term.stems, *term.foreign)}
     spans = sentences(passage)
     if not spans:
-        return " ".join(passage.split())[:_SNIPPET]
+        return " ".join(passage.split())[:_SNIPPET_CHARS]
     scores = [
         sum(
             weights.get(stem, 0.0)
@@ -333,9 +337,9 @@ def _snippet(hit: _FileHit, terms: list[_Term]) -> str:
         for text in (passage[span.start : span.end] for span in spans)
     ]
     first = last = max(range(len(spans)), key=lambda n: scores[n])
-    while last + 1 < len(spans) and spans[last + 1].end - spans[first].start <= _SNIPPET:
+    while last + 1 < len(spans) and spans[last + 1].end - spans[first].start <= _SNIPPET_CHARS:
         last += 1
-    while first > 0 and spans[last].end - spans[first - 1].start <= _SNIPPET:
+    while first > 0 and spans[last].end - spans[first - 1].start <= _SNIPPET_CHARS:
         first -= 1
     cut = " ".join(passage[spans[first].start : spans[last].end].split())
-    return cut if len(cut) <= _SNIPPET else f"{cut[: _SNIPPET - 1].rsplit(' ', 1)[0]}…"
+    return cut if len(cut) <= _SNIPPET_CHARS else f"{cut[: _SNIPPET_CHARS - 1].rsplit(' ', 1)[0]}…"

@@ -37,17 +37,17 @@ KINDS = frozenset(
     .tsv .json .xml .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg
     .conf""".split()
 )
-# The same limit as for reading files.
+# The same limit as for files that a run reads.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters per passage: long enough to contain a question's words, short enough for one topic.
 _MIN_CHARS, _MAX_CHARS = 500, 1500
 
 PASSAGE_BITS = 20  # low bits of a passage id, for its number in the file: a million per file
 _MAX_PASSAGES = (1 << PASSAGE_BITS) - 1
-# A file changed this soon before it was indexed may have changed again with the same timestamp,
-# within one tick of its file system's clock (2 s on FAT), so its content is compared.
+# A file that changed this shortly before it was indexed may have changed again within the same tick
+# of its file system's clock (2 s on FAT), without a new timestamp. Its content is compared instead.
 _CLOCK_TICK_NS = 2_000_000_000
-_VERSION = 6
+_SCHEMA_VERSION = 6
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (
@@ -63,7 +63,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """The result of updating the index: file counts, with `left` for the next update.
+    """The result of updating the index, as file counts; `left` files remain for the next update.
 
     `unread` lists each file in the folder that was not read, with the reason.
     """
@@ -129,8 +129,8 @@ class Index:
     def compare(self) -> tuple[int, list[CorpusFile], list[tuple[str, str]]]:
         """Compare the index with the folder, and remove missing files from the index.
 
-        Returns the number of files, the new or changed files, and the files left out, with the
-        reason.
+        Returns the number of files, the new or changed files, and the skipped files with the
+        reasons.
         """
         left_out: list[tuple[str, str]] = []
         files = list(_list_files(self.folder, left_out))
@@ -164,9 +164,9 @@ class Index:
     def _create(self) -> None:
         with self.connect() as db:
             db.execute("PRAGMA journal_mode=WAL")
-            if db.execute("PRAGMA user_version").fetchone()[0] not in (0, _VERSION):
+            if db.execute("PRAGMA user_version").fetchone()[0] not in (0, _SCHEMA_VERSION):
                 db.executescript("DROP TABLE IF EXISTS file; DROP TABLE IF EXISTS passage;")
-            db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
+            db.executescript(f"{_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION};")
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _is_current(
     file: CorpusFile, _id: int = 0, modified: int = -1, size: int = -1, indexed: int = -1
 ) -> bool:
-    """Whether a file has the indexed time and size, and cannot have changed within that tick."""
+    """Whether a file has the indexed time and size and cannot have changed within that tick."""
     same = (file.modified, file.size) == (modified, size)
     return same and file.modified <= indexed - _CLOCK_TICK_NS
 
@@ -259,17 +259,17 @@ def checked_folder(folder: Path) -> Path:
     return absolute
 
 
-_DATA_FOLDER = frozenset({"runs", "corpus"})
-"""Folders that a data folder contains once a run has searched a corpus."""
+_DATA_FOLDER_NAMES = frozenset({"runs", "corpus"})
+"""Subfolders by which Urchin's data folder is recognised: a run with a corpus creates them."""
 
 
 def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[CorpusFile]:
     """Yield the searchable, non-hidden files below a folder, sorted by name.
 
-    Links to files within the folder are followed; those that lead out of it go into `left_out`, so
-    that a folder from somebody else cannot expose the user's private keys. So do Urchin's data
-    folders: their runs and memories are not the user's documents. Links to folders are not
-    followed: targets within the folder are found anyway. Unreadable files are left out.
+    Links to files within the folder are followed; those that lead out of it are added to
+    `left_out`, so that somebody else's folder cannot expose the user's private keys. Urchin's data
+    folders are added too: their runs and memories are not the user's documents. Links to folders
+    are not followed: targets within the folder are found anyway. Unreadable files are skipped.
     """
     folders = [str(folder)]
     while folders:
@@ -278,7 +278,11 @@ def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[Corpu
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError:
             continue
-        own = _DATA_FOLDER if {entry.name for entry in entries} > _DATA_FOLDER else frozenset()
+        own = (
+            _DATA_FOLDER_NAMES
+            if {entry.name for entry in entries} > _DATA_FOLDER_NAMES
+            else frozenset()
+        )
         for entry in entries:
             try:
                 if entry.name.startswith("."):
@@ -323,7 +327,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
         document = extract(body, "", f"file:///{quote(path.name)}")
     except BrowserError as error:
         return FileText(name, note=str(error))
-    except Exception as error:  # noqa: BLE001 - one file of others' making must not end the rest
+    except Exception as error:  # noqa: BLE001 - one bad file must not stop the indexing
         return FileText(name, note=f"could not be read: {error!r}"[:300])
     # A JSON file may contain a lone surrogate, which SQLite and terminals reject.
     title, text = (
@@ -335,7 +339,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
 
 
 def _split_passages(text: str) -> Iterator[str]:
-    """Split a text at blank lines into passages of about 500 to 1,500 characters."""
+    """Split text at blank lines into passages of about 500 to 1,500 characters."""
     passage = ""
     for block in re.split(r"\n\s*\n", text):
         for piece in _split_block(block.strip()):
@@ -351,7 +355,7 @@ def _split_passages(text: str) -> Iterator[str]:
 
 
 def _split_block(block: str) -> Iterator[str]:
-    """Split a long block between sentences, or by length if it has none (tables, logs)."""
+    """Split a long block between sentences, or by length if it has no sentences (tables, logs)."""
     start = end = 0
     parts = []
     for span in sentences(block) if len(block) > _MAX_CHARS else ():
@@ -366,6 +370,6 @@ def _split_block(block: str) -> Iterator[str]:
 def foreign_stems(language: str, text: str) -> list[str]:
     """Return the stems that FTS5's English stemmer does not find.
 
-    These are stems in the text's language, and character pairs in scripts without spaces.
+    They are stems in the text's language, or character pairs in scripts without spaces.
     """
     return character_pairs(text) if language in ("", "en") else stems_in(language, text)

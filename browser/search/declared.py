@@ -1,4 +1,4 @@
-"""Search engines declared in one line of the settings, using a URL template."""
+"""Search engines that are declared by one line in the settings, with a URL template."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Declaration:
 
     `url` has a placeholder `{query}` and may have `{page}`, `{offset}`, `{limit}`, `{lang}`,
     `{region}`, `{since}` and `{key}`; `rows` is the dotted path to the list ("" if the answer is
-    the list), `fields` are dotted paths within a row. For an engine that answers in HTML, `item`
-    is the CSS selector of a result, and `fields` are selectors within it (`url` selects the link).
-    `headers` may also contain `{key}`.
+    itself the list), `fields` are dotted paths within a row. For an engine that returns HTML,
+    `item` is the CSS selector of a result, and `fields` are selectors within it (`url` selects the
+    link). `headers` may also contain `{key}`.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Declaration:
     def parse(cls, name: str, line: str) -> Declaration:
         """Parse a one-line declaration.
 
-        After `#`, it may say where the parts of the answer are, written like a query string:
+        After `#`, it may specify where the parts of the answer are, in the form of a query string:
         `https://search.example/api?q={query}#rows=data.hits&url=link&title=name&snippet=text`.
         Raises `SearchError` for an unknown part.
         """

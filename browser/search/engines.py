@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from browser.types import SearchPage
 
 # General engines in the default order: those with keys, the user's own SearXNG, then those without
-# keys by how long they tolerate occasional queries. Wikipedia never blocks, so it comes last.
+# keys, ordered by how long they tolerate occasional queries. Wikipedia never blocks, so it is last.
 GENERAL = (
     "serper", "tavily", "brave_api", "searxng", "duckduckgo", "brave", "mojeek", "startpage",
     "bing", "google", "wikipedia",
 )  # fmt: skip
 # Used only if named: engines for one type of source, or variants of another engine.
-_NAMED_HTML = ("duckduckgo_lite", "yandex", "arxiv")  # their module is slow to load
-NAMED = (*_NAMED_HTML, *(name for name in JSON_PROVIDERS if name not in GENERAL))
+_HTML_IF_NAMED = ("duckduckgo_lite", "yandex", "arxiv")  # their module is slow to load
+NAMED = (*_HTML_IF_NAMED, *(name for name in JSON_PROVIDERS if name not in GENERAL))
 ENGINES = (*GENERAL, *NAMED)
 # Engines that can also be queried through the real browser, as NAME_browser.
 IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")
@@ -43,7 +43,7 @@ ALIASES = {
     "stackoverflow": "stackexchange",
     "wiki": "wikipedia",
 }
-_BROWSER = "_browser"
+_BROWSER_SUFFIX = "_browser"
 
 
 def engine_name(name: str, declared: Sequence[str] = ()) -> str:
@@ -52,7 +52,7 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
         return name
     plain = name.strip().lower().replace("-", "_")
     known = ALIASES.get(plain, plain)
-    if known in (*ENGINES, "corpus", *(f"{engine}{_BROWSER}" for engine in IN_BROWSER)):
+    if known in (*ENGINES, "corpus", *(f"{engine}{_BROWSER_SUFFIX}" for engine in IN_BROWSER)):
         return known
     for plugin in (name, known):
         if plugins("search", plugin):
@@ -111,11 +111,11 @@ def build_providers(
 ) -> list[SearchSource]:
     """Create a chain's providers, in order.
 
-    `names` is the chosen order; None means the default: the corpus, engines with a key, declared
-    engines, SearXNG if its address is known, then engines without a key. `urls` and `keys` map
-    names (or aliases) to an address and a key; without `keys`, they are read from the environment.
-    `render` opens a page in the real browser, for `google_browser` and the like. Raises
-    `SearchError` for an unknown name, or for `corpus` if there is no corpus.
+    `names` is the order; None means the default: the corpus, engines with a key, declared engines,
+    SearXNG if its address is known, then engines without a key. `urls` and `keys` map names (or
+    aliases) to an address and a key; without `keys`, they are read from the environment. `render`
+    opens a page in the real browser, for engines such as `google_browser`. Raises `SearchError` for
+    an unknown name, or for `corpus` if there is no corpus.
     """
     declarations = {declaration.name: declaration for declaration in declared}
     known = tuple(declarations)
@@ -139,7 +139,7 @@ def build_providers(
             kind = _html_engines().DeclaredPage if declaration.item else Declared
             source: SearchSource = kind(declaration, url=url, key=key)
             return source
-        plain = name.removesuffix(_BROWSER)
+        plain = name.removesuffix(_BROWSER_SUFFIX)
         if plain == name or plain not in IN_BROWSER:
             return load(name)(url=url, key=key)
         engine = load(plain)(url=url or addresses.get(plain), key=key)
@@ -156,9 +156,9 @@ def _is_keyless(engine: type[SearchProvider], url: str | None) -> bool:
 def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPage:
     """Parse an engine's answer: results, `empty`, `blocked`, or `error` for an unknown layout.
 
-    Raises `SearchError` for an unknown engine or one without answers to parse.
+    Raises `SearchError` for an unknown engine, or for one whose answers cannot be parsed.
     """
     name = engine_name(engine)
     if name == "corpus":
         raise SearchError("the corpus has no result page", hint="Use Corpus(...).search(query).")
-    return load(name.removesuffix(_BROWSER))().read(decode(body), status)
+    return load(name.removesuffix(_BROWSER_SUFFIX))().read(decode(body), status)

@@ -49,7 +49,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class DuckDuckGo(HtmlProvider):
-    """DuckDuckGo's HTML, lite or script-rendered page, whichever was returned."""
+    """DuckDuckGo's HTML, lite or script-rendered page, depending on what is returned."""
 
     name = "duckduckgo"
     url = "https://html.duckduckgo.com/html/"
@@ -89,7 +89,7 @@ class DuckDuckGoLite(DuckDuckGo):
 class Brave(HtmlProvider):
     """`div.snippet` with `data-type="web"`, before and after the move to Svelte.
 
-    Left out: video cards, and groups of links within a result's own site, which have no excerpt.
+    Video cards and groups of links within a result's site are skipped: they have no excerpt.
     """
 
     name = "brave"
@@ -149,7 +149,7 @@ class Mojeek(HtmlProvider):
 
 
 class Startpage(HtmlProvider):
-    """Other engines' results without tracking; its page layouts before and after 2024."""
+    """Other engines' results without tracking; parses the layouts from before and after 2024."""
 
     name = "startpage"
     url = "https://www.startpage.com/sp/search"
@@ -216,7 +216,7 @@ class Bing(HtmlProvider):
 
 
 class Google(HtmlProvider):
-    """Headings inside links, whatever their classes: the page has had these for years."""
+    """Headings inside links, regardless of their classes: the page has had them for years."""
 
     name = "google"
     url = "https://www.google.com/search"
@@ -306,7 +306,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         }
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Send browser headers, as its limiter lets only browsers through."""
+        """Send browser headers: the instance's limiter only accepts browsers."""
         del query
         return dict(PAGE_HEADERS)
 
@@ -321,7 +321,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         yield page
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read JSON or the page, whichever was returned; report engines that did not answer it."""
+        """Parse JSON or the page, whichever was returned; report engines that did not respond."""
         if not body.lstrip().startswith("{"):
             return HtmlProvider.parse(self, body, url)
         page = JsonProvider.parse(self, body, url)
@@ -337,7 +337,7 @@ class SearXNG(JsonProvider, HtmlProvider):
 
 
 def unresponsive_engines(body: str) -> list[tuple[str, str]]:
-    """The engines that did not answer a SearXNG instance, each with the reason it gives."""
+    """The engines that did not answer a SearXNG instance, with the reasons that it reports."""
     with suppress(ValueError, AttributeError):
         rows = json.loads(body).get("unresponsive_engines") or []
         pairs = [row for row in rows if isinstance(row, list) and len(row) > 1]
@@ -384,14 +384,14 @@ class ArxivSearch(SearchProvider):
 
 
 class DeclaredPage(DeclaredProvider, HtmlProvider):
-    """A declared page: results are matches of `item`, otherwise headings that link out."""
+    """A declared page: results are the matches of `item`, or else headings with outgoing links."""
 
     def __init__(
         self, declaration: Declaration, *, url: str | None = None, key: str | None = None
     ) -> None:
         super().__init__(declaration, url=url, key=key)
         at = declaration.fields
-        # Without its own selectors, a result is its first link and its longest text.
+        # Without selectors, a result consists of its first link and its longest text.
         link = "a[href]" if at.url == "url" else at.url
         title = "" if at.title == "title" else at.title
         snippet = "" if at.snippet == "snippet" else at.snippet

@@ -1,8 +1,8 @@
 """Updates a corpus index in the background, using worker processes that read the files.
 
-Each worker is a separate process: reading is CPU-bound, so threads would slow the run down, and a
-file that crashes its reader affects only that file. Each file is one transaction, so the files
-that a killed run has indexed are kept; the next run continues from there.
+Each worker is a separate process: reading is CPU-bound, so threads would slow the run down, and if
+a file crashes its reader, no other file is affected. Each file is one transaction, so the files
+that a killed run has indexed are kept, and the next run continues from there.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from browser.search.corpus_index import Extractor
 
 MIN_FILES_FOR_WORKERS = 16
-"""Fewer files are read faster than workers start, which takes half a second of CPU time."""
+"""Fewer files are read directly: starting a worker takes half a second of CPU time."""
 MAX_WORKERS = 4
-"""Each takes about 100 MB; SQLite allows one writer at a time."""
+"""Each worker takes about 100 MB of memory, and SQLite allows only one writer at a time."""
 _POLL_SECONDS = 0.5
 """Seconds between checks of an index that another process is updating."""
-_DONE = "done"
+_DONE_REPLY = "done"
 
 
 class Indexing:
@@ -87,7 +87,7 @@ class Indexing:
         try:
             lock = FileLock(f"{self._index.path}.lock")
             while not self._stopped.is_set():
-                stale = self._look()
+                stale = self._stale_files()
                 try:
                     with lock.acquire(blocking=False):
                         self._update(stale)
@@ -95,10 +95,10 @@ class Indexing:
                 except Timeout:  # another process is updating it
                     if not stale or self._stopped.wait(_POLL_SECONDS):
                         return
-        except Exception as error:  # noqa: BLE001 - raised where the update is waited for
+        except Exception as error:  # noqa: BLE001 - raised again in `wait`
             self._error = error
 
-    def _look(self) -> list[CorpusFile]:
+    def _stale_files(self) -> list[CorpusFile]:
         """List the folder, remove missing files from the index, and return the files to read."""
         count, stale, left_out = self._index.compare()
         indexed = self.state.indexed
@@ -125,11 +125,11 @@ class Indexing:
         with self._index.connect() as db:
             while not (self._stopped.is_set() or files.empty()):
                 index_file(db, files.get(), self._extract)
-                self._count()
+                self._count_indexed()
         self.state = replace(self.state, unread=tuple(sorted([*self._index.unread(), *left_out])))
 
     def _feed_worker(self, extractor: str, files: queue.SimpleQueue[CorpusFile]) -> None:
-        """Send a worker file after file; replace one that dies, and note its file as unread."""
+        """Send files to a worker one by one; if it dies, replace it and note the file as unread."""
         worker: _Worker | None = None
         has_worked = True
         try:
@@ -142,14 +142,14 @@ class Indexing:
                     has_worked, worker = False, self._start_worker(extractor)
                 if worker.index(file):
                     has_worked = True
-                    self._count()
+                    self._count_indexed()
                     continue
                 worker.kill()
                 if self._stopped.is_set():
                     return
                 if worker.is_ready:
                     self._index.note_unread(file, "its reader crashed")
-                    self._count()
+                    self._count_indexed()
                     has_worked = True
                 else:  # it could not even start
                     files.put(file)
@@ -164,7 +164,7 @@ class Indexing:
             self._workers.append(worker)
         return worker
 
-    def _count(self) -> None:
+    def _count_indexed(self) -> None:
         with self._changing:
             state = self.state
             self.state = replace(state, indexed=state.indexed + 1, left=state.left - 1)
@@ -178,7 +178,7 @@ class _Worker:
         """Whether it has started: its imports succeeded."""
         paths = json.dumps([str(index.folder), str(index.path), extractor, sys.path])
         self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-c", _START, paths],
+            [sys.executable, "-c", _WORKER_CODE, paths],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -193,8 +193,8 @@ class _Worker:
         try:
             process.stdin.write(json.dumps([file.path, file.modified, file.size]) + "\n")
             process.stdin.flush()
-            self.is_ready = self.is_ready or process.stdout.readline() == f"{_READY}\n"
-            return process.stdout.readline() == f"{_DONE}\n"
+            self.is_ready = self.is_ready or process.stdout.readline() == f"{_READY_REPLY}\n"
+            return process.stdout.readline() == f"{_DONE_REPLY}\n"
         except (OSError, ValueError):
             return False
 
@@ -208,9 +208,9 @@ class _Worker:
                     pipe.close()
 
 
-_READY = "ready"
+_READY_REPLY = "ready"
 # Not `-m`: the worker finds modules where this process does, even in a script or notebook.
-_START = (
+_WORKER_CODE = (
     "import json, sys; folder, path, extractor, sys.path[:] = json.loads(sys.argv[1]);"
     " from browser.search.indexing import work; work(folder, path, extractor)"
 )
@@ -225,18 +225,18 @@ def _import_name(extract: Extractor) -> str:
 
 def work(folder: str, path: str, extractor: str) -> None:
     """Index the files whose names arrive on standard input, until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which stops its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C, the run stops its workers
     if sys.platform != "win32":
         with suppress(OSError):
-            os.nice(5)  # the run and the user's other programs come first
+            os.nice(5)  # the run and the user's other programs have priority
     module, _, name = extractor.partition(":")
     extract: Extractor = getattr(import_module(module), name)
     index = Index(Path(folder), Path(path))
     # Output printed by a library must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
-    answers.write(f"{_READY}\n")
+    answers.write(f"{_READY_REPLY}\n")
     with index.connect() as db:
         for line in sys.stdin:
             index_file(db, CorpusFile(*json.loads(line)), extract)
-            answers.write(f"{_DONE}\n")
+            answers.write(f"{_DONE_REPLY}\n")

@@ -1,7 +1,7 @@
 """Engines that return JSON, one class each: the path to its rows, and its parameters.
 
-To add one, write a class here (name, url, `rows`, `fields`, `parameters`). It is used only if it is
-named; `GENERAL` in `engines.py` lists those that are used by default.
+To add one, write a class here (name, url, `rows`, `fields`, `parameters`). It is used only if the
+user names it; `GENERAL` in `engines.py` lists the engines that are used by default.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # An abstract is about 250 words.
 _SNIPPET_WORDS = 60
-_AUTHORS = 3  # named in a snippet, out of sometimes hundreds
+_MAX_AUTHORS = 3  # in a snippet; some papers have hundreds
 # Tavily takes English country names; results from that country come first.
 _COUNTRIES = {
     "AR": "argentina", "AT": "austria", "AU": "australia", "BE": "belgium", "BR": "brazil",
@@ -52,7 +52,7 @@ class JsonProvider(SearchProvider):
     rows: str = "results"
     fields: Fields = Fields()
     empty_without_rows: ClassVar[tuple[str, ...]] = ()
-    """An answer with all of these fields but no list means "nothing found" in this API."""
+    """If an answer has all of these fields but no list, it means "nothing found" in this API."""
 
     def parse(self, body: str, url: str) -> SearchPage:
         """Parse the rows; anything else is treated as an error message."""
@@ -81,7 +81,7 @@ class JsonProvider(SearchProvider):
 
 
 class Serper(JsonProvider):
-    """Google's results, with an API key: https://serper.dev; `organic` excludes advertisements."""
+    """Google's results through an API with a key: https://serper.dev; `organic` excludes ads."""
 
     name = "serper"
     url = "https://google.serper.dev/search"
@@ -105,7 +105,7 @@ class Serper(JsonProvider):
         }
 
     def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Try the endpoint; if it is another host without a path, also try its `/serper`."""
+        """Try the endpoint; if the user gave another host without a path, also try `/serper`."""
         request = self.request(query)
         yield request
         parts, own = urlsplit(self.endpoint), urlsplit(self.url)
@@ -260,7 +260,7 @@ class Crossref(JsonProvider):
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
         """Use the DOI's address; without an abstract, the authors and journal are the snippet."""
         found = super().result(row, url)
-        names = [str(name) for name in values_at(row, "author.family")][:_AUTHORS]
+        names = [str(name) for name in values_at(row, "author.family")][:_MAX_AUTHORS]
         cited = ", ".join([*names, text_at(row, "container-title.0")])
         date = values_at(row, "issued.date-parts.0")  # [2024, 5, 3], or fewer elements
         written = "-".join(f"{part:02}" for part in date if isinstance(part, int)) or None
@@ -275,7 +275,7 @@ JSON_PROVIDERS = engines_in(JsonProvider, __name__, globals())
 
 
 def text_at(row: Mapping[str, object], paths: str) -> str:
-    """Return the first text or number at one of the paths (`a.b || c`); "" if there is none."""
+    """Return the first string or number at one of the paths (`a.b || c`); "" if there is none."""
     for path in alternatives(paths):
         for value in values_at(row, path)[:1]:
             if isinstance(value, str | int | float) and str(value):

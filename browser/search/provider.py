@@ -1,4 +1,4 @@
-"""Base classes of search providers: how a query is sent and its answer is interpreted."""
+"""Base classes of search providers: how queries are sent and answers interpreted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HOUR = 3600.0  # in seconds
 DAY = 24 * HOUR
 
-# A search page has 20-600 KB; anything over ten times the largest seen is not one.
+# Search pages have 20-600 KB; anything ten times as large as the largest one is something else.
 _MAX_BYTES = 6_000_000
 # Public APIs require clients to identify themselves (Wikimedia, arXiv, GitHub, OpenAlex).
 _API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
@@ -39,7 +39,7 @@ _BROWSER_INTERVAL = 2.0
 class SearchSource(ABC):
     """A source that a chain queries: a web search engine or the local corpus.
 
-    `lifetime` is how many seconds its answers may be cached, `interval` the seconds that its
+    `lifetime` is how many seconds its answers may be cached, `interval` how many seconds its
     operator requires between two requests. If a `local` source answers, no other is queried.
     """
 
@@ -87,13 +87,13 @@ class Fields:
 
 
 class SearchProvider(SearchSource):
-    """A search engine: class attributes, how a query is sent, and `parse`.
+    """A search engine, defined by class attributes, how a query is sent, and `parse`.
 
-    `url` is its endpoint, `key_variables` the environment variables that may hold its key (empty:
-    it takes no key), `needs_key` says that it does not work without one, `verified` that it was
+    `url` is its endpoint, `key_variables` the environment variables that may contain its key (empty
+    if it takes no key). `needs_key` means that it does not work without one, `verified` that it was
     tested on saved answers from the real engine. A query is sent with `parameters` and `headers`,
-    or with its own `request`; `sends` says how parameters are sent, `key_header` or `key_parameter`
-    where the key goes (`Authorization: Bearer ` puts a scheme before it).
+    or with an overridden `request`; `sends` determines how parameters are sent, and `key_header` or
+    `key_parameter` where the key goes (`Authorization: Bearer ` puts a scheme before it).
     """
 
     url: ClassVar[str] = ""
@@ -116,9 +116,12 @@ class SearchProvider(SearchSource):
         """Render result pages in the browser, as a separate engine: `NAME_browser`.
 
         `render(url, deadline)` opens an address in its own tab and returns the final address and
-        the rendered HTML; it raises a `BrowserError` on failure. None: there is no browser.
+        the rendered HTML; it raises a `BrowserError` on failure. None means that there is no
+        browser.
         """
-        self.name = f"{self.name}_browser"  # in `identity` too: the two are blocked separately
+        self.name = (
+            f"{self.name}_browser"  # also changes `identity`: the two are blocked separately
+        )
         self.interval = _BROWSER_INTERVAL
         self._in_browser, self._render = True, render
 
@@ -199,7 +202,7 @@ class SearchProvider(SearchSource):
         url: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> SearchPage:
-        """Interpret an answer: refused, limited, empty, of unknown layout, or results."""
+        """Interpret an answer: a refusal, nothing found, an unknown layout, or results."""
         refusal = self.refusal(body, status, url or self.endpoint, headers or {})
         if refusal is not None:
             return refusal
@@ -245,7 +248,7 @@ def _apply_filters(page: SearchPage, query: SearchQuery) -> SearchPage:
 
 
 def _resolve_endpoint(default: str, address: str | None) -> str:
-    """Replace an endpoint with the user's address, which may lack the scheme and path."""
+    """Replace an endpoint by the user's address, which may lack the scheme and path."""
     if not address:
         return default
     parts = urlsplit(address if "://" in address else f"http://{address}")
@@ -255,7 +258,7 @@ def _resolve_endpoint(default: str, address: str | None) -> str:
 
 
 def decode(body: bytes | str) -> str:
-    """Decode a search page: UTF-8, as all engines send today, or Windows-1252 if declared."""
+    """Decode a search page: as UTF-8, which all engines send today, or Windows-1252 if declared."""
     if isinstance(body, str):
         return body
     try:
@@ -276,7 +279,7 @@ _Provider = TypeVar("_Provider", bound=SearchProvider)
 def engines_in(
     base: type[_Provider], module: str, names: Mapping[str, Any]
 ) -> dict[str, type[_Provider]]:
-    """Return the engines that a module defines: its classes with a name, by name."""
+    """Return the engines that a module defines (its classes that have a name), by name."""
     return {
         value.name: value
         for value in names.values()

@@ -1,4 +1,4 @@
-"""Turning a question into search queries."""
+"""Turns a question into search queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REQUEST_WORDS = frozenset(
     kind known list many me mean much name named please show sort tell there thing type use used
     using whats whos""".split()
 )
-# A question with this many keywords or names is rarely answered by one engine's first page.
+# The first result page of one engine rarely answers a question with this many keywords or names.
 MIN_HARD_WORDS, MIN_HARD_NAMES = 8, 2
 # Engines use about ten words; the fewer there are, the more pages contain all of them.
 MAX_WORDS = 10
@@ -27,15 +27,15 @@ _NAME = re.compile(
 
 
 def keywords(question: str, most: int = MAX_WORDS) -> list[str]:
-    """Return the meaningful words, in order, as written; all words if there are none."""
+    """Return the meaningful words, in order and as written; if there are none, all words."""
     all_words = list(dict.fromkeys(_WORD.findall(question)))
     small = small_words(question)
-    content = [word for word in all_words if not _is_small(word, small)]
+    content = [word for word in all_words if not _is_small_word(word, small)]
     return (content or all_words)[:most]
 
 
 def quoted(question: str) -> list[str]:
-    """Return the phrases that the question has in quotation marks."""
+    """Return the question's phrases in quotation marks."""
     return [" ".join(phrase.split()) for phrase in _QUOTED.findall(question)]
 
 
@@ -45,7 +45,7 @@ def names(question: str) -> list[str]:
     small = small_words(question)
     for name in _NAME.findall(question):
         parts = name.rstrip(".'’-").split()
-        while parts and (_is_small(parts[0], small) or parts[0][0].islower()):
+        while parts and (_is_small_word(parts[0], small) or parts[0][0].islower()):
             parts = parts[1:]
         while parts and parts[-1][0].islower():
             parts = parts[:-1]
@@ -77,7 +77,7 @@ def is_hard(question: str) -> bool:
     )
 
 
-def _is_small(word: str, small: frozenset[str]) -> bool:
+def _is_small_word(word: str, small: frozenset[str]) -> bool:
     plain = word.casefold()
     short = plain.replace("'", "").replace("’", "")
     return plain in small or short in small or short in STOP_WORDS or short in _REQUEST_WORDS

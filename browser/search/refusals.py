@@ -1,4 +1,4 @@
-"""Interpreting refused requests to engines: rate limits, quotas, keys, block pages."""
+"""Interprets engines' refusals: rate limits, quotas, wrong keys, block pages."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import re
 from browser.types import Outcome, SearchPage
 
 # Words in API errors; searched for only in error bodies, never in results.
-_QUOTA = re.compile(
+_QUOTA_WORDS = re.compile(
     r"not enough credits|insufficient (?:credits|balance)|quota|usage limit|plan.{0,20}limit"
     r"|billing|payment required",
     re.IGNORECASE,
 )
-_UNAUTHORIZED = re.compile(
+_UNAUTHORIZED_WORDS = re.compile(
     r"unauthori[sz]ed|(?:invalid|missing|wrong|bad).{0,30}(?:api.?key|token|credential)"
     r"|(?:api.?key|token|credential)s?.{0,40}(?:invalid|missing|required|wrong)|bad credentials",
     re.IGNORECASE,
 )
-_LIMITED = re.compile(r"rate.?limit|throttl|too many requests", re.IGNORECASE)
-_ERROR_WORDS = (
-    (_LIMITED, Outcome.RATE_LIMITED),
-    (_QUOTA, Outcome.QUOTA),
-    (_UNAUTHORIZED, Outcome.UNAUTHORIZED),
+_RATE_LIMIT_WORDS = re.compile(r"rate.?limit|throttl|too many requests", re.IGNORECASE)
+_OUTCOME_BY_ERROR_WORDS = (
+    (_RATE_LIMIT_WORDS, Outcome.RATE_LIMITED),
+    (_QUOTA_WORDS, Outcome.QUOTA),
+    (_UNAUTHORIZED_WORDS, Outcome.UNAUTHORIZED),
 )
 
-# A page in place of results. Recognised by element ids, class names and form targets rather than by
-# words, as a result may be about captchas.
+# Pages shown instead of results. They are recognised by element ids, class names and form targets
+# rather than by words, because a result may be about captchas.
 _BLOCK_PAGES = re.compile(
     r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
@@ -35,7 +35,7 @@ _BLOCK_PAGES = re.compile(
        |Verifying\ your\ request|Making\ sure\ you|One\ last\ step|\bCaptcha\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_CONSENT = re.compile(
+_CONSENT_PAGES = re.compile(
     r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title[^>]*>\s*Before you continue""",
     re.IGNORECASE,
 )
@@ -58,8 +58,8 @@ def refusal_from_response(
 ) -> SearchPage | None:
     """Interpret a status and an error body; returns None for an answer that can be parsed.
 
-    `wait` is the answer's `Retry-After` in seconds. `keyed` says that the engine takes keys:
-    for others a 403 is a block page, not a wrong key.
+    `wait` is the answer's `Retry-After` in seconds. `keyed` means that the engine takes a key: for
+    other engines, a 403 is a block page, not a wrong key.
     """
     if 200 <= status < 300:
         return None
@@ -73,7 +73,7 @@ def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> O
     if status in _QUOTA_STATUSES:
         return Outcome.QUOTA
     if status == 429:
-        return Outcome.QUOTA if keyed and _QUOTA.search(body) else Outcome.RATE_LIMITED
+        return Outcome.QUOTA if keyed and _QUOTA_WORDS.search(body) else Outcome.RATE_LIMITED
     if status in (403, 503) and wait is not None:
         return Outcome.RATE_LIMITED
     if status >= 500 or status in (404, 405, 410):
@@ -92,7 +92,7 @@ def refusal_from_error(text: str) -> SearchPage:
     if blocked := recognise_block_page(text):
         return SearchPage(Outcome.BLOCKED, detail=blocked)
     detail = " ".join(text.split())[:200]
-    for pattern, outcome in _ERROR_WORDS:
+    for pattern, outcome in _OUTCOME_BY_ERROR_WORDS:
         if pattern.search(text):
             seconds = re.search(r"(\d{1,6}) seconds", text)
             wait = float(seconds[1]) if seconds else None
@@ -101,7 +101,7 @@ def refusal_from_error(text: str) -> SearchPage:
 
 
 def recognise_block_page(body: str) -> str:
-    """Name the kind of block page: a bot check, a consent page; "" for any other page."""
+    """Return the kind of block page, such as a bot check or consent page; "" for any other page."""
     if _BLOCK_PAGES.search(body):
         return "a bot check"
-    return "a consent page" if _CONSENT.search(body[:_SEARCHED_CHARS]) else ""
+    return "a consent page" if _CONSENT_PAGES.search(body[:_SEARCHED_CHARS]) else ""

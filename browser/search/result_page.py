@@ -1,4 +1,4 @@
-"""Parsing HTML result pages: known and unknown layouts, ads, block pages, no results."""
+"""Parses HTML result pages: known and unknown layouts, ads, block pages, no results."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _BLOCKS = frozenset(
     "address article br cite dd div dl dt h1 h2 h3 h4 h5 h6 li ol p section td tr ul".split()
 )
 _CONTAINER_BLOCKS = sorted(_BLOCKS - {"br"})
-# Fewer headings with links may be a footer, a notice or a help page.
+# A page with fewer headings with links may be a notice or a help page, or they may be its footer.
 _MIN_HEADINGS = 3
-# A page of ten to thirty results has fewer.
+# A page with ten to thirty results has fewer headings than this.
 _MAX_HEADINGS = 300
 
 # Engines' labels for advertisements, alone or followed by the host.
@@ -42,7 +42,7 @@ _AD_LABEL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SEPARATORS = " \u00a0\t\n·•|:-–—"
-# A longer text is about advertisements, not a label.
+# A longer passage is about advertisements; it is not a label.
 _MAX_LABEL_CHARS = 60
 
 
@@ -58,15 +58,15 @@ def _visible(body: str) -> BeautifulSoup:
 
 def _text(element: Tag) -> str:
     """An element's text on one line, with a space where a block begins or ends."""
-    return " ".join("".join(_pieces(element)).split())
+    return " ".join("".join(_text_pieces(element)).split())
 
 
-def _pieces(element: Tag) -> Iterator[str]:
+def _text_pieces(element: Tag) -> Iterator[str]:
     for child in element.children:
         if isinstance(child, Tag):
             edge = " " if child.name in _BLOCKS else ""
             yield edge
-            yield from _pieces(child)
+            yield from _text_pieces(child)
             yield edge
         elif type(child) is NavigableString:  # not a subclass, such as a comment
             yield child
@@ -93,11 +93,11 @@ def _ids(elements: Iterable[Tag]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """CSS selectors of a result (`item`) and of its parts within it.
+    """CSS selectors for a result (`item`) and for the parts within it.
 
-    `link` selects the element whose `href` is the target; `title` the title (empty: the link
-    itself); `snippet` the text (empty: the longest). `beside` is how many following siblings may
-    contain the snippet.
+    `link` selects the element whose `href` is the target, `title` the title (if empty, the link
+    itself), `snippet` the snippet (if empty, the longest text). `beside` is how many following
+    siblings may contain the snippet.
     """
 
     item: str
@@ -129,10 +129,10 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Headings:
-    """Results without a known layout: headings that link to other sites, and the text around them.
+    """Results in an unknown layout: headings that link to other sites, and the text around them.
 
-    Class names change every month, headings do not. `heading` selects them; a page with fewer
-    than `fewest` of them has no results.
+    Class names change every month; headings do not. `heading` selects them; a page with fewer than
+    `fewest` of them has no results.
     """
 
     heading: str = "h2, h3, [role=heading]"
@@ -170,7 +170,7 @@ def _link_around(heading: Tag) -> Tag | None:
 
 
 def _is_own_page(address: str, url: str) -> bool:
-    """Whether an address is a page of the engine itself, not a wrapper around a result."""
+    """Whether an address is one of the engine's own pages, not a wrapper around a result."""
     same = host(address).removeprefix("www.") == host(url).removeprefix("www.")
     return same and not is_encrypted_wrapper(address)
 
@@ -194,7 +194,7 @@ def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
 
 
 def _is_ad(block: Tag, title: Tag) -> bool:
-    """Whether a block has an advertisement label; its title may consist of such a word."""
+    """Whether a block has an advertisement label; the same word as its title does not count."""
     title_ids = {*_ids([title]), *map(id, title.parents)}
     nodes = (block, *block.find_all(True))
     return any(id(node) not in title_ids and _is_ad_label(node) for node in nodes)
@@ -212,8 +212,8 @@ def _is_ad_label(node: Tag) -> bool:
 def _is_empty_result_page(page: Tag, url: str) -> bool:
     """Whether a page says that nothing was found, in any language.
 
-    Its search box repeats the query, and hardly any of its links lead to other sites, as the links
-    of results do in any layout.
+    On such a page, the search box repeats the query, and hardly any links lead to other sites; in
+    every layout, the links of results do.
     """
     boxes = page.select("form :is(input, textarea)[name]")
     kinds = ("hidden", "submit", "button", "checkbox", "radio")
@@ -231,8 +231,8 @@ class HtmlProvider(SearchProvider):
     """An engine whose result page is parsed: the first layout that yields results is used.
 
     `ads` selects elements that are removed first. `nothing` matches the sentence saying that
-    nothing was found. `shell` matches an empty page for clients that run no scripts, if the engine
-    rejects robots that way.
+    nothing was found. `shell` matches the empty page for clients that do not run scripts, if the
+    engine rejects robots in that way.
     """
 
     is_api = False
@@ -250,7 +250,7 @@ class HtmlProvider(SearchProvider):
     def refusal(
         self, body: str, status: int, url: str, headers: Mapping[str, str]
     ) -> SearchPage | None:
-        """Also recognise the pages that engines redirect suspected robots to."""
+        """Also recognise the pages to which engines redirect suspected robots."""
         if re.match(r"https?://consent\.", url):
             return SearchPage(Outcome.BLOCKED, detail="a consent page")
         # Startpage redirects robots there; DuckDuckGo answers them with 202.
@@ -259,7 +259,7 @@ class HtmlProvider(SearchProvider):
         return super().refusal(body, status, url, headers)
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Parse with the first layout that yields results; tell no results from a block page."""
+        """Parse with the first layout that fits; distinguish "no results" from a block page."""
         page = _visible(body) if "<" in body else None
         if page is None or page.find(True) is None:
             return SearchPage(Outcome.ERROR, detail="the response is not a page")

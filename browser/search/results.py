@@ -1,4 +1,4 @@
-"""Cleaning the results of one engine, and merging the results of several."""
+"""Cleans one engine's results, and merges the results of several engines."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 
-# Markup that APIs leave in texts; anything else in angle brackets (`Vec<T>`) is text.
+# Markup that APIs leave in titles and snippets. Anything else in angle brackets (`Vec<T>`) is text.
 _MARKUP = re.compile(
     r"</?(?:a|b|br|div|em|i|mark|p|small|span|strong|sub|sup|u|jats:[a-z-]+)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
-# `www.`, `m.`, `mobile.`, `amp.` in front, or `en.m.wikipedia.org` in the middle.
+# `www.`, `m.`, `mobile.`, `amp.` at the start, or `m.` in the middle as in `en.m.wikipedia.org`.
 _MOBILE_HOST = re.compile(r"^(?:www|mobile|m|amp)\.|(?<=^[a-z]{2}\.)m\.")
-_MAX_UNWRAPS = 3  # three nested wrappers are already absurd
+_MAX_UNWRAPS = 3  # more nested wrappers do not occur
 
 # Engines' redirectors, by host and path, and the parameters that contain the target.
 _WRAPPERS = (
@@ -37,18 +37,18 @@ _WRAPPERS = (
     (re.compile(r"(?:[^/]+\.)?google\.[a-z.]{2,6}/(?:url|imgres)"), ("q", "url")),
     (re.compile(r"(?:[^/]+\.)?bing\.com/(?:ck/a|alink/link)"), ("u", "url")),
 )
-_YAHOO = re.compile(r"(?:[^/]+\.)?yahoo\.com/.*?RU=([^/]+)")
+_YAHOO_WRAPPER = re.compile(r"(?:[^/]+\.)?yahoo\.com/.*?RU=([^/]+)")
 # Google's newer wrapper is encrypted; opening it redirects to the target.
 _ENCRYPTED_WRAPPER = re.compile(r"^https?://(?:www\.)?google\.[a-z.]{2,6}/goto\?")
 # Advertisement links: DuckDuckGo's `/y.js`, Bing's `/aclick`, Google's `/aclk`, …
-_AD = re.compile(
+_AD_LINK = re.compile(
     r"^(?:[\w.-]*\.)?(?:duckduckgo\.com/[ym]\.js|bing\.com/acli?c?k|google\.[a-z.]{2,6}/aclk"
     r"|googleadservices\.com/|doubleclick\.net/|search\.brave\.com/a/redirect)"
 )
 
 
 def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, ...]:
-    """Unwrap, clean and number results; drop copies and those without a web address or title."""
+    """Unwrap, clean and number results; drop duplicates and any without a web address or title."""
     cleaned: dict[str, SearchResult] = {}
     for result in results:
         url, title = unwrap_target(result.url), one_line(result.title)
@@ -62,7 +62,7 @@ def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[Searc
 
 
 def strip_markup(text: str) -> str:
-    """Remove tags and decode entities that APIs leave in texts."""
+    """Remove tags and decode entities that APIs leave in titles and snippets."""
     return html.unescape(_MARKUP.sub("", text))
 
 
@@ -76,20 +76,20 @@ def unwrap_target(url: str) -> str:
             parts = urlsplit(url)
         except ValueError:
             return ""
-        if _AD.match(f"{parts.netloc}{parts.path}"):
+        if _AD_LINK.match(f"{parts.netloc}{parts.path}"):
             return ""
         inner = _unwrap(parts)
         if not inner:
             break
         url = inner
-    # Security: a result page must not make us read a local file.
+    # Security: a result page must not be able to make a run read a local file.
     return url if is_web_url(url) else ""
 
 
 def _unwrap(parts: SplitResult) -> str:
     """The address inside a wrapper; "" if it is not a known wrapper."""
     address = f"{parts.hostname or ''}{parts.path}"
-    if yahoo := _YAHOO.match(address):
+    if yahoo := _YAHOO_WRAPPER.match(address):
         return unquote(yahoo[1])
     for pattern, names in _WRAPPERS:
         if pattern.fullmatch(address):
@@ -130,7 +130,7 @@ def is_on_site(url: str, site: str) -> bool:
 
 
 def same_page_key(url: str) -> str:
-    """Return a key that is the same for variants of one address.
+    """Return a key that all variants of an address share.
 
     Scheme, `www.`, tracking parameters, a trailing slash, and mobile or AMP versions are ignored.
     """
@@ -142,7 +142,7 @@ def same_page_key(url: str) -> str:
 
 
 # The maximum age in days that each range covers, narrowest first.
-_RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
+_DATE_RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 _LEADING_DATE = re.compile(
     r"([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
 )
@@ -154,7 +154,7 @@ def nearest_range(since: str | None, today: date | None = None) -> str:
     if day is None:
         return ""
     age = ((today or datetime.now(UTC).date()) - day).days
-    return next((name for limit, name in _RANGES if age <= limit), "")
+    return next((name for limit, name in _DATE_RANGES if age <= limit), "")
 
 
 def days_since(since: str | None, joint: str) -> str:
@@ -164,7 +164,7 @@ def days_since(since: str | None, joint: str) -> str:
 
 
 def since_day(since: str | None) -> date | None:
-    """Parse an ISO date or date and time; None if it is neither."""
+    """Parse an ISO date, or a date with a time; None if it is neither."""
     try:
         return datetime.fromisoformat(since).date() if since else None
     except ValueError:
@@ -191,19 +191,19 @@ def leading_date(snippet: str) -> str | None:
 
 
 # Cormack, Clarke & Büttcher (2009): reciprocal rank fusion, k = 60.
-_K = 60
+_RRF_K = 60
 # Further pages of a site are ranked after those of other sites (engines show two or three).
 _MAX_PER_SITE = 3
-# Mirrors have the same title and nearly the same snippet: one or two words in ten may differ (a
-# date, another cut-off). Shorter snippets prove nothing.
+# Mirrors have the same title and nearly the same snippet: up to two words in ten may differ (a
+# date, or a different cut-off). Shorter snippets are not compared.
 _MIN_SNIPPET_WORDS = 10
 _SAME_SHARE = 0.8
 
 
 def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchResult, ...]:
-    """Merge ranked lists by reciprocal rank fusion; copies of a page become one result.
+    """Merge ranked lists by reciprocal rank fusion; duplicates of a page become one result.
 
-    Ranks start at 1. A single list keeps its order: the engine knows more than we do.
+    Ranks start at 1. A single list keeps its order: the engine knows more than this code.
     """
     scores: dict[str, float] = {}
     best: dict[str, SearchResult] = {}
@@ -214,7 +214,7 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
             key = key_of(result)
             best[key] = _merge_copies(best[key], result) if key in best else result
             if key not in seen:
-                scores[key] = scores.get(key, 0.0) + 1 / (_K + rank)
+                scores[key] = scores.get(key, 0.0) + 1 / (_RRF_K + rank)
             seen.add(key)
     ordered = [best[key] for key in sorted(scores, key=lambda key: -scores[key])]
     if len(lists) > 1:
@@ -223,11 +223,11 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
 
 
 class _PageKeys:
-    """Page keys; a mirror, recognised by title and snippet, has its original's key."""
+    """Page keys; a mirror, recognised by its title and snippet, gets the original's key."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
-        # By the title's words: pairs of snippet words and key.
+        # Maps a title's words to pairs of snippet words and key.
         self._by_title: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
 
     def __call__(self, result: SearchResult) -> str:
@@ -245,7 +245,7 @@ class _PageKeys:
 
 
 def _is_same_snippet(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two snippets, as sets of words, come from the same text."""
+    """Whether two snippets, given as sets of words, come from the same page text."""
     long_enough = min(len(one), len(other)) >= _MIN_SNIPPET_WORDS
     return long_enough and len(one & other) >= _SAME_SHARE * len(one | other)
 
@@ -259,7 +259,7 @@ def _merge_copies(first: SearchResult, other: SearchResult) -> SearchResult:
 
 
 def _limit_per_site(results: Iterable[SearchResult]) -> list[SearchResult]:
-    """Move a site's pages after the first few behind those of other sites."""
+    """Keep a site's first few pages in place; move its other pages behind other sites' pages."""
     sites: Counter[str] = Counter()
     first: list[SearchResult] = []
     later: list[SearchResult] = []

@@ -1,7 +1,7 @@
-"""State kept between searches: a cache of good answers, and the engines' cooldowns.
+"""State kept between searches: a cache of successful answers, and the engines' cooldowns.
 
-Both are small SQLite files that several processes share and that can be lost without harm. The
-cooldown of a provider after each outcome:
+Both are small SQLite files that several processes share and that can be deleted without harm. A
+provider's cooldown after each outcome:
 
 | outcome | first cooldown | each further one | longest | note |
 |---|---|---|---|---|
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-# Seconds to wait while another process writes, which takes milliseconds.
-_PATIENCE = 10.0
+# How many seconds to wait while another process writes; a write takes milliseconds.
+_LOCK_TIMEOUT_S = 10.0
 # 20,000 answers with ten results each take about 100 MB; the oldest are deleted first.
 _MAX_ANSWERS = 20_000
 _MINUTE = 60.0
 _DAY = 24 * 60 * _MINUTE
-_FIRST_REST = {
+_FIRST_COOLDOWN_S = {
     Outcome.BLOCKED: 15 * _MINUTE,
     Outcome.RATE_LIMITED: 3 * _MINUTE,
     Outcome.QUOTA: _DAY,
@@ -44,13 +44,13 @@ _FIRST_REST = {
     Outcome.ERROR: 3 * _MINUTE,
     Outcome.UNREACHABLE: 3 * _MINUTE,
 }
-_SOFT = (Outcome.TIMEOUT, Outcome.ERROR, Outcome.UNREACHABLE)
-_GROWING = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
+_SOFT_OUTCOMES = (Outcome.TIMEOUT, Outcome.ERROR, Outcome.UNREACHABLE)
+_GROWING_OUTCOMES = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
 
-_ANSWERS = """CREATE TABLE IF NOT EXISTS answer (
+_ANSWER_SCHEMA = """CREATE TABLE IF NOT EXISTS answer (
     key TEXT PRIMARY KEY, until REAL NOT NULL, results TEXT NOT NULL
 )"""
-_RESTS = """CREATE TABLE IF NOT EXISTS rest (
+_REST_SCHEMA = """CREATE TABLE IF NOT EXISTS rest (
     provider TEXT PRIMARY KEY, until REAL NOT NULL, outcome TEXT NOT NULL, times INTEGER NOT NULL
 )"""
 
@@ -76,9 +76,11 @@ def _open(path: Path | None, schema: str) -> sqlite3.Connection:
 
 
 def _connect(path: Path | str, schema: str) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(
+        path, timeout=_LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False
+    )
     try:
-        # A machine crash can lose only a cached answer or a cooldown: no need to sync the disk.
+        # A system crash can only lose a cached answer or a cooldown, so the disk is not synced.
         db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {schema}")
     except sqlite3.Error:
         db.close()
@@ -91,7 +93,7 @@ class SearchCache:
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._db = _open(path, _ANSWERS)
+        self._db = _open(path, _ANSWER_SCHEMA)
 
     def get(self, identity: str, query: SearchQuery) -> SearchPage | None:
         """Return a stored answer that is within its lifetime, or None."""
@@ -142,7 +144,7 @@ class Rest:
     @property
     def soft(self) -> bool:
         """Whether the engine may still be queried if no other one answers."""
-        return self.outcome in _SOFT
+        return self.outcome in _SOFT_OUTCOMES
 
 
 class Rests:
@@ -150,16 +152,16 @@ class Rests:
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._db = _open(path, _RESTS)
+        self._db = _open(path, _REST_SCHEMA)
 
     def current(self, identity: str) -> Rest | None:
-        """Return the cooldown that an engine is in now, or None."""
+        """Return an engine's current cooldown, or None."""
         rest = self._last(identity)
         return rest if rest is not None and rest.until > self._clock() else None
 
     def record(self, identity: str, page: SearchPage) -> None:
-        """Record an outcome: a real answer ends a cooldown, a failure starts or lengthens one."""
-        seconds = _FIRST_REST.get(page.outcome)
+        """Record an outcome: an answer ends a cooldown, a failure starts or extends one."""
+        seconds = _FIRST_COOLDOWN_S.get(page.outcome)
         if seconds is None:
             self._db.execute("DELETE FROM rest WHERE provider = ?", (identity,))
             return
@@ -169,7 +171,7 @@ class Rests:
             times = last.times + (last.until <= now)
         if page.retry_after is not None:
             seconds = max(page.retry_after, 1.0)
-        elif page.outcome in _GROWING:
+        elif page.outcome in _GROWING_OUTCOMES:
             seconds *= 2.0 ** min(times - 1, 10)
         self._db.execute(
             "INSERT OR REPLACE INTO rest VALUES (?, ?, ?, ?)",

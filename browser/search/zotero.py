@@ -1,9 +1,9 @@
 """Zotero's library: a collection's stored files as a corpus, and saving items to it.
 
-While Zotero is running and lets other programs communicate with it, its local API is used
-(`server_localAPI.js` in its source), which includes unsaved changes. Otherwise its database is
-read: Zotero holds a lock on it, so it is opened as immutable. The tables are those of Zotero 5 to 7
-(`userdata.sql`). Items are saved in the same way as its browser extension (`server_connector.js`).
+While Zotero is running and allows other programs to communicate with it, its local API is used
+(`server_localAPI.js` in its source), which includes unsaved changes. Otherwise, its database is
+read: Zotero keeps it locked, so it is opened as immutable. The tables are those of Zotero 5 to 7
+(`userdata.sql`). Items are saved as its browser extension saves them (`server_connector.js`).
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFIX: Final = "zotero:"
-"""`zotero:COLLECTION` means a collection and its subcollections; `zotero:` the whole library."""
+"""`zotero:COLLECTION` means a collection and its subcollections; `zotero:` the entire library."""
 DATA_VARIABLE: Final = "ZOTERO_DATA_DIR"
 """Environment variable for Zotero's data folder, if it is not `~/Zotero`."""
 _STORAGE: Final = "storage"
 URL_VARIABLE: Final = "ZOTERO_URL"
 """Environment variable for the address of Zotero's server, if it is not `ADDRESS`."""
 ADDRESS: Final = "http://127.0.0.1:23119"
-_SECONDS: Final = 5.0  # Zotero is on this machine and answers quickly
+_TIMEOUT_S: Final = 5.0  # Zotero runs on this machine and answers quickly
 _CITATION_KEY = re.compile(r"^citation key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
-_ALL_STORED = """
+_STORED_FILES = """
     SELECT items.key, substr(itemAttachments.path, 9) FROM itemAttachments JOIN items USING (itemID)
     WHERE itemAttachments.path LIKE 'storage:%'
     AND itemID NOT IN (SELECT itemID FROM deletedItems)
     AND coalesce(parentItemID, -1) NOT IN (SELECT itemID FROM deletedItems)
 """
-_BELOW = """
+_SUBCOLLECTIONS_CTE = """
     WITH RECURSIVE below(id) AS (
         SELECT collectionID FROM collections WHERE collectionName = ? COLLATE NOCASE
         UNION
         SELECT collectionID FROM collections JOIN below ON parentCollectionID = below.id
     )
 """
-_IS_THERE = "SELECT 1 FROM collections WHERE collectionName = ? COLLATE NOCASE"
-_IN_COLLECTION = """
+_COLLECTION_EXISTS = "SELECT 1 FROM collections WHERE collectionName = ? COLLATE NOCASE"
+_AND_IN_COLLECTION = """
     AND coalesce(parentItemID, itemID) IN
         (SELECT itemID FROM collectionItems WHERE collectionID IN (SELECT id FROM below))
 """
@@ -65,7 +65,7 @@ class ZoteroApp:
         """Return the API's data at a path; None if Zotero is not running or denies access."""
         try:
             reply = httpx2.get(
-                f"{self._address}/api/users/0/{path}", timeout=_SECONDS, trust_env=False
+                f"{self._address}/api/users/0/{path}", timeout=_TIMEOUT_S, trust_env=False
             )
             return reply.json() if reply.is_success else None
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
@@ -80,7 +80,7 @@ class ZoteroApp:
                 f"{self._address}/connector/saveItems",
                 json=body,
                 headers={"X-Zotero-Connector-API-Version": "3"},
-                timeout=_SECONDS,
+                timeout=_TIMEOUT_S,
                 trust_env=False,
             )
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -108,7 +108,7 @@ class ZoteroApp:
 
 @dataclass(frozen=True, slots=True)
 class ZoteroCollection:
-    """A collection, by name ("" for the whole library), in Zotero's data folder."""
+    """A collection in Zotero's data folder, by name ("" for the entire library)."""
 
     name: str
     data: Path
@@ -116,11 +116,11 @@ class ZoteroCollection:
 
     @property
     def folder(self) -> Path:
-        """The folder that contains a folder for each stored file."""
+        """The folder that has a subfolder for each stored file."""
         return self.data / _STORAGE
 
     def files(self) -> frozenset[str]:
-        """Return the paths of the stored files, without linked files and the trash.
+        """Return the paths of the stored files, excluding linked files and the trash.
 
         Raises `SearchError` if there is no library or no such collection.
         """
@@ -142,7 +142,7 @@ class ZoteroCollection:
         return frozenset(str(folder / key / name) for key, name in rows)
 
     def _files_by_api(self) -> list[tuple[str, str]] | None:
-        """The keys and names of the stored files from the running Zotero; or None."""
+        """The stored files' keys and names from a running Zotero; None if it is not running."""
         attachments = self.app.get("items?itemType=attachment")
         collections = self.app.get("collections") if self.name else []
         if attachments is None or collections is None:
@@ -151,13 +151,13 @@ class ZoteroCollection:
         stored = [row for row in rows if str(row.get("linkMode")).startswith("imported_")]
         if self.name:
             inside: set[str] = set()
-            for collection in self._below([row["data"] for row in collections]):
+            for collection in self._with_subcollections([row["data"] for row in collections]):
                 items = self.app.get(f"collections/{collection}/items/top") or []
                 inside |= {item["key"] for item in items}
             stored = [row for row in stored if inside & {row["key"], row.get("parentItem")}]
         return [(row["key"], row["filename"]) for row in stored if row.get("filename")]
 
-    def _below(self, collections: list[dict[str, Any]]) -> set[str]:
+    def _with_subcollections(self, collections: list[dict[str, Any]]) -> set[str]:
         """The keys of the collection and its subcollections; raises `SearchError` if missing."""
         names = [row["name"] for row in collections]
         found = {c["key"] for c in collections if c["name"].casefold() == self.name.casefold()}
@@ -169,11 +169,13 @@ class ZoteroCollection:
 
     def _rows(self, db: sqlite3.Connection) -> list[tuple[str, str]]:
         if not self.name:
-            return db.execute(_ALL_STORED).fetchall()
-        if not db.execute(_IS_THERE, (self.name,)).fetchone():
+            return db.execute(_STORED_FILES).fetchall()
+        if not db.execute(_COLLECTION_EXISTS, (self.name,)).fetchone():
             names = db.execute("SELECT collectionName FROM collections ORDER BY 1").fetchall()
             raise _no_collection(self.name, [name for (name,) in names])
-        return db.execute(_BELOW + _ALL_STORED + _IN_COLLECTION, (self.name,)).fetchall()
+        return db.execute(
+            _SUBCOLLECTIONS_CTE + _STORED_FILES + _AND_IN_COLLECTION, (self.name,)
+        ).fetchall()
 
 
 def _no_collection(name: str, names: list[str]) -> SearchError:

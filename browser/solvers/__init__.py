@@ -1,7 +1,8 @@
 """Captcha solvers: they return a token for a challenge, or None if it could not be solved.
 
-They are entry points in the group `urchin.solvers`, used only if one was named. An entry point
-makes a solver from `Settings`: usually it is the class, which raises SolverFailed without a key.
+They are entry points in the group `urchin.solvers`, and are used only if the user names one. An
+entry point creates a solver from `Settings`; usually it is the solver's class, which raises
+SolverFailed if there is no key.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Solver(Protocol):
 class Settings:
     """A solver's settings: the source of keys, an alternative address, the guarded proxy.
 
-    `proxy` is an HTTP proxy that its requests must take; None for a direct connection.
+    `proxy` is the HTTP proxy that its requests must use; None means a direct connection.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class Settings:
 
 
 class SolverFailed(BrowserError):
-    """The service did not accept the challenge; `outcome` says why (key, balance, time, …)."""
+    """The service did not accept the challenge; `outcome` gives the reason (key, balance, …)."""
 
     hint = "Continue without the content behind the captcha."
 
@@ -60,12 +61,12 @@ class SolverMissing(BrowserError):
 
 
 def solver_names() -> tuple[str, ...]:
-    """The names that `--solver` accepts here."""
+    """The names that `--solver` accepts in this installation."""
     return tuple(plugin.name for plugin in plugins(KIND))
 
 
 def make_solver(name: str, settings: Settings) -> Solver:
-    """Make the solver with this name; raises SolverMissing, PluginBroken, or SolverFailed."""
+    """Create the solver with this name; raises SolverMissing, PluginBroken, or SolverFailed."""
     factory: Callable[[Settings], Solver] | None = load_plugin(KIND, name)
     if factory is None:
         known = ", ".join(solver_names()) or "none"

@@ -1,1 +1,1 @@
-"""Text utilities shared by all other packages: words, sentences, languages, ranking, cleaning."""
+"""Text utilities that all packages share: words, sentences, languages, ranking, cleaning."""

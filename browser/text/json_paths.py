@@ -1,18 +1,18 @@
-"""Dotted paths into JSON that say where the fields of search engines and platforms are."""
+"""Dotted paths that locate fields in the JSON of search engines and platforms."""
 
 from __future__ import annotations
 
 import re
 
-_OR = re.compile(r"\s*\|\|\s*(?![^{}]*\})")
+_OR_SEPARATOR = re.compile(r"\s*\|\|\s*(?![^{}]*\})")
 
 
 def alternatives(paths: str) -> list[str]:
     """Split a list of alternative paths, written `a.b || c`.
 
-    A `||` within braces does not count, as braces contain separate paths.
+    A `||` within braces is not a separator: braces contain paths of their own.
     """
-    return _OR.split(paths) if paths else []
+    return _OR_SEPARATOR.split(paths) if paths else []
 
 
 def value_at(data: object, path: str) -> object:

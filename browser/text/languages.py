@@ -1,4 +1,4 @@
-"""Language detection for texts and questions, by script and function words ("small words")."""
+"""Language detection for pages and questions, by script and function words ("small words")."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SCRIPTS: Final = tuple(
         ("hi", "\u0900-\u097f"),
     )
 )
-"""Languages (ISO 639-1) with a pattern for a script that only or mostly they use.
+"""Languages (ISO 639-1), each with a pattern for a script that is mainly used for that language.
 
 Kana comes before Han, as Japanese uses both.
 """
 
 
-# Each language's most frequent words that are rare in the other languages.
-_SMALL_WORDS = {
+# For each language, its most frequent words that are rare in the other languages.
+_SMALL_WORDS_BY_LANGUAGE = {
     "en": "the and of to that is was for with this from have are not which were their",
     "de": "der die und das ist nicht mit den von ein eine auf sich auch dem für wird sind",
     "fr": "les des est dans une pour qui que sur pas avec sont cette par aux plus ses",
@@ -40,16 +40,18 @@ _SMALL_WORDS = {
     "pl": "nie się jest że oraz dla jak tego przez który była są ale na do od po",
     "sv": "och att det som är på för inte har med av till den var om kan sig",
 }
-SMALL_WORDS: Final = frozenset(" ".join(_SMALL_WORDS.values()).split())
+SMALL_WORDS: Final = frozenset(" ".join(_SMALL_WORDS_BY_LANGUAGE.values()).split())
 _LANGUAGES_OF_WORD = {
-    word: [language for language, words in _SMALL_WORDS.items() if word in words.split()]
+    word: [
+        language for language, words in _SMALL_WORDS_BY_LANGUAGE.items() if word in words.split()
+    ]
     for word in SMALL_WORDS
 }
 _UKRAINIAN = frozenset("іїєґІЇЄҐ")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
-_SAMPLE_CHARS = 4_000  # enough words to decide
+_SAMPLE_CHARS = 4_000  # enough words for a decision
 # A third of running text consists of small words; a list of names has few.
 _MIN_SMALL_SHARE = 0.08
 _MIN_WORDS = 20
@@ -57,10 +59,10 @@ _SCRIPT_SHARE = 0.1
 
 
 def language_of(text: str) -> str | None:
-    """Detect a text's language (ISO 639-1); None for short or mixed texts.
+    """Detect the language (ISO 639-1) of a text; None if it is short or in several languages.
 
-    This uses the script, or else the small words of running text. Questions are too short for this:
-    use `question_language` for them.
+    The language is detected from the script or, if that is not enough, from the small words of
+    running text. Questions are too short for this: use `question_language` for them.
     """
     sample = text[:_SAMPLE_CHARS]
     if not sample.isascii():
@@ -68,7 +70,7 @@ def language_of(text: str) -> str | None:
             if len(script.findall(sample)) > _SCRIPT_SHARE * len(sample):
                 return language
         if len(_CYRILLIC.findall(sample)) > _SCRIPT_SHARE * len(sample):
-            ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # Russian lacks these
+            ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # letters that Russian lacks
             return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
     tokens = [word.casefold() for word in _LETTERS.findall(sample)]
     found = Counter(language for word in tokens for language in _LANGUAGES_OF_WORD.get(word, ()))
@@ -151,19 +153,20 @@ _QUESTION_WORDS: dict[str, frozenset[str]] = {
     ),
 }  # fmt: skip
 
-# Letters that distinguish a language from related ones; together, they count as one small word.
-_TELLING_LETTERS = {
+# Letters that distinguish a language from related ones; all of them together count as one small
+# word.
+_DISTINCTIVE_LETTERS = {
     "de": "ß", "es": "ñ¿", "pt": "ãõ", "fr": "œç", "pl": "ąćęłńśźż", "cs": "ěřů", "sv": "å",
     "tr": "ğış", "ru": "ыэъё", "uk": "іїєґ",
 }  # fmt: skip
-# One small word may be a name or a loanword (`la`, `die`); two make a sentence.
-_MIN_VOTES = 2
+# One small word may be part of a name or a loanword (`la`, `die`); two indicate a sentence.
+_MIN_SMALL_WORDS = 2
 
 
 def question_language(text: str) -> str | None:
     """Detect the language (ISO 639-1) of a question; None if it is not certain.
 
-    A few names or keywords are not enough, even if they look foreign.
+    A few names or keywords are not enough, even if they look like another language.
     """
     letters = len(_LETTERS.findall(text)) and sum(map(str.isalpha, text))
     for language, script in SCRIPTS:
@@ -172,7 +175,7 @@ def question_language(text: str) -> str | None:
     tokens = [word.casefold() for word in _LETTERS.findall(text)]
     votes = Counter({name: _votes(name, text.casefold(), tokens) for name in _QUESTION_WORDS})
     (first, most), (_, next_most) = votes.most_common(2)
-    return first if most >= _MIN_VOTES and most > next_most else None
+    return first if most >= _MIN_SMALL_WORDS and most > next_most else None
 
 
 def small_words(question: str) -> frozenset[str]:
@@ -182,14 +185,14 @@ def small_words(question: str) -> frozenset[str]:
 
 @functools.cache
 def small_words_in(language: str) -> frozenset[str]:
-    """The small words of a language (ISO 639-1) as `words` returns them; empty without a list."""
+    """The small words of a language (ISO 639-1), as `words` returns them; empty if unknown."""
     return frozenset(words(" ".join(_QUESTION_WORDS.get(language, ()))))
 
 
 def stems_in(language: str, text: str) -> list[str]:
     """Stems of a text's words in a language (ISO 639-1), without small words, in order.
 
-    For Korean and scripts without spaces, pairs of characters.
+    For Korean and scripts without spaces, these are pairs of characters.
     """
     small = STOP_WORDS | small_words_in(language)
     pairs = character_pairs(text)
@@ -205,9 +208,9 @@ def foreign_small_words(question: str) -> frozenset[str]:
 
 
 def _votes(language: str, text: str, tokens: list[str]) -> int:
-    """Count small words, plus one for a distinctive letter in the other words (not in `São`)."""
+    """Count small words; add one if other words have one of the language's distinctive letters."""
     small = [word for word in tokens if word in _QUESTION_WORDS[language]]
     for word in small:
         text = text.replace(word, "", 1)
-    has_letter = any(letter in text for letter in _TELLING_LETTERS.get(language, ""))
+    has_letter = any(letter in text for letter in _DISTINCTIVE_LETTERS.get(language, ""))
     return len(small) + has_letter if small else 0

@@ -1,4 +1,4 @@
-"""Splitting text into sentences with exact offsets, and joining hard-wrapped lines."""
+"""Splits text into sentences with exact offsets, and joins hard-wrapped lines."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 from browser.text.words import clean
 
-# A full stop after one of these, or after a single capital letter, does not end a sentence …
+# A full stop after one of these, or after a single capital letter, does not end a sentence.
 _ABBREVIATIONS = frozenset(
     """adm al approx apr aug ave bros c ca capt cf ch co col corp dec dept dr e.g ed eds est etc
     feb fig gen gov inc jan jr jul jun lt ltd mar mr mrs ms mt no nos nov oct op p pp prof pt rep
     rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
 )
-# … after these only before a number (unlike `voted no. Hanna …`) …
-_BEFORE_NUMBER = frozenset(("no", "nos"))
-# … but after these, it does if the next word is one of the _OPENERS.
+# After these, it does not end one only if a number follows (unlike `voted no. Hanna …`).
+_NUMBER_ABBREVIATIONS = frozenset(("no", "nos"))
+# After these, it ends one if the next word is one of the _OPENERS.
 _MAY_END_SENTENCE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
 _OPENERS = frozenset(
     """a although an as at but during for he her his however i if in it its many most on one
     several she since some that the their there these they this those though to we when while
     with""".split()
 )
-_SURNAMES = frozenset("an he her one so to".split())
-"""The _OPENERS that may be a surname after an initial: `K. He`."""
+_OPENERS_AS_SURNAMES = frozenset("an he her one so to".split())
+"""The _OPENERS that may also be a surname after an initial, as in `K. He`."""
 
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
@@ -33,11 +33,11 @@ _GERMAN_MONTHS = frozenset(
     """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August
     September Oktober November Dezember""".split()
 )
-"""After `7.`, these continue a date; in English, a day has no full stop."""
+"""After `7.`, these continue a date; in English dates, the day has no full stop."""
 
 _WORD = re.compile(r"\w+")
 _LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
-"""Characters that begin an item, a row, a command or a line of code in plain text."""
+"""Characters that a list item, a table row, a command or a line of code may begin with."""
 
 
 class Span(NamedTuple):
@@ -48,7 +48,7 @@ class Span(NamedTuple):
 
 
 def sentences(text: str) -> list[Span]:
-    """Split a text into sentences; spans do not include whitespace at their edges."""
+    """Split text into sentences; spans do not include whitespace at their edges."""
     spans: list[Span] = []
     start = 0
     for match in _BOUNDARY.finditer(text):
@@ -75,13 +75,13 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     word = last.casefold()
     if word.isdigit() and _word_at(text, match.end()) in _GERMAN_MONTHS:
         return False
-    if word in _BEFORE_NUMBER:
+    if word in _NUMBER_ABBREVIATIONS:
         return not following.isdigit()
     if word in _MAY_END_SENTENCE:
         return _is_opener(text, match.end())
     if len(last) == 1 and (last.isupper() or text[at - 1 : at] in {"(", "["}):  # `(b. 1960)`
         is_degree = text[:at].rstrip().endswith("°")  # `46 °C`
-        return is_degree or _is_opener(text, match.end(), but=_SURNAMES)
+        return is_degree or _is_opener(text, match.end(), but=_OPENERS_AS_SURNAMES)
     return word not in _ABBREVIATIONS
 
 
@@ -104,18 +104,18 @@ def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
         spans.append(Span(left, right))
 
 
-# Text is not wrapped at a narrower column; lines of poems and addresses are shorter.
-_NARROWEST = 60
-# A line with this share of the column's width may have been wrapped early by a program that evens
-# out line lengths. With this rule, 86-98 % of the breaks made by `fmt` in 855 unseen paragraphs are
-# joined (75-88 % without it), and 7.4 % of the lines in 778 pieces of code are wrongly joined
-# (7.1 % without it).
-_LATE_SHARE = 0.8
+# Text is not wrapped at a column narrower than this; shorter lines are poems or addresses.
+_MIN_COLUMN = 60
+# A line that fills this share of the column may have been wrapped early by a program that evens out
+# line lengths. With this rule, 86-98 % of the breaks made by `fmt` in 855 unseen paragraphs are
+# joined (75-88 % without it), and 7.4 % of the lines in 778 pieces of code are wrongly joined (7.1
+# % without it).
+_LATE_BREAK_SHARE = 0.8
 _LIST_MARKERS = frozenset("-*+•")
 
 
 def text_blocks(text: str, *, unwrapped: bool = False) -> str:
-    """Normalise a text to one blank line between blocks; `unwrapped` joins hard-wrapped lines."""
+    """Put exactly one blank line between blocks; `unwrapped` joins hard-wrapped lines."""
     lines = [line.rstrip() for line in clean(text).split("\n")]
     blocks = (list(block) for filled, block in groupby(lines, bool) if filled)
     return "\n\n".join("\n".join(unwrap(b, _LINE_START_SIGNS) if unwrapped else b) for b in blocks)
@@ -124,25 +124,25 @@ def text_blocks(text: str, *, unwrapped: bool = False) -> str:
 def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
     """Join a block's lines (at least one) that were hard-wrapped at a column.
 
-    A break is a wrap if the next word would not have fitted, or if it is late in a line whose
-    sentence continues in lower case; any other break is kept, as is one before a line that is
-    indented more or begins with one of `signs`, a number or a label.
+    A line break is removed if the next word would not have fitted on the line, or if the line is
+    nearly full and the sentence continues in lower case. All other breaks are kept, as are those
+    before a line that is indented further or begins with one of `signs`, a number or a label.
     """
     wide = [line.expandtabs() for line in lines]
     column = max(map(len, wide))
-    if column < _NARROWEST:
+    if column < _MIN_COLUMN:
         return lines
     joined = lines[:1]
     for (before, after), line in zip(pairwise(wide), lines[1:], strict=True):
         word = line.lstrip().partition(" ")[0]
         is_full = len(before) + 1 + len(word) > column
-        continues = len(before) >= _LATE_SHARE * column and _continues_sentence(before, word)
+        continues = len(before) >= _LATE_BREAK_SHARE * column and _continues_sentence(before, word)
         is_wrapped = (is_full or continues) and _margin(after) <= _text_margin(before)
         is_new_item = word[:1] in signs or word.endswith(":") or word.rstrip(".)").isdigit()
         if is_wrapped and not is_new_item:
             start, rest = joined[-1], " ".join(line.split())
             words = " ".join(start.split())
-            # `man` breaks words with a special hyphen (U+2010).
+            # `man` hyphenates words with U+2010.
             both = words[:-1] + rest if words.endswith("\u2010") else f"{words} {rest}"
             joined[-1] = start[: _margin(start)] + both
         else:

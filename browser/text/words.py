@@ -1,4 +1,4 @@
-"""Splitting text of any script into words, stemming, BM25 ranking, and cleaning text."""
+"""Words in any script: splitting, stemming and BM25 ranking; also text cleaning."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 FOLDED = "(folded) "
-"""Prefix of a block inside a closed <details>."""
+"""Prefix of a block that is inside a closed <details>."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Scripts written without spaces: each character is treated as a word.
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana and Han, as part of a regular expression's character class."""
 _UNSPACED = re.compile(f"([{UNSPACED}])")
-_PAIRS = re.compile(rf"(?=([{UNSPACED}\uac00-\ud7af]{{2}}))")
+_CHARACTER_PAIR = re.compile(rf"(?=([{UNSPACED}\uac00-\ud7af]{{2}}))")
 # A word in Chinese, Japanese or Thai has about two characters.
-_CHARACTERS_A_WORD = 2
+_CHARACTERS_PER_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
-# A stemmer has internal state, and folders are searched in several threads.
-_STEMMING = threading.Lock()
+# Stemmers have internal state, and folders are searched by several threads.
+_STEMMER_LOCK = threading.Lock()
 _SNOWBALL = {
     "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
     "es": "spanish", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian",
@@ -66,7 +66,8 @@ def words(text: str) -> list[str]:
 
 # In scripts without spaces, each character counts as a word.
 _WORD_OR_CHARACTER = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
-# Texts rarely share four words by chance; article-extraction-benchmark also uses four.
+# Two texts rarely have four consecutive words in common by chance; article-extraction-benchmark
+# also uses four.
 _RUN_LENGTH = 4
 
 
@@ -76,12 +77,12 @@ def word_list(text: str) -> list[str]:
 
 
 def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """All runs of four words, to compare two renderings of a page."""
+    """All sequences of four consecutive words, for comparing two renderings of a page."""
     return list(zip(*(words[n:] for n in range(_RUN_LENGTH)), strict=False))
 
 
 def same_words(text: str, words: Sequence[str]) -> bool:
-    """Whether a text has exactly these words (`word_list`); False if there are none."""
+    """Whether a text consists of exactly these words (`word_list`); False if there are none."""
     return bool(words) and words[0] in text and word_list(text) == words
 
 
@@ -90,7 +91,7 @@ def count_words(text: str) -> int:
     found = len(text.split())
     if text.isascii():
         return found
-    return found + len(_UNSPACED.findall(text)) // _CHARACTERS_A_WORD
+    return found + len(_UNSPACED.findall(text)) // _CHARACTERS_PER_WORD
 
 
 @functools.cache
@@ -103,7 +104,7 @@ def stem(word: str) -> str:
     """Stem a case-folded word (Snowball English); words in other scripts are returned unchanged."""
     if not word.isascii() or word.isdigit():
         return word
-    with _STEMMING:
+    with _STEMMER_LOCK:
         return str(_stemmer("en").stemWord(word))
 
 
@@ -111,10 +112,10 @@ def stem(word: str) -> str:
 def stem_in(language: str, word: str) -> str:
     """Stem a word in a language (ISO 639-1), then in English, as all languages borrow its words.
 
-    Without a stemmer for the language, only in English.
+    If there is no stemmer for the language, the word is only stemmed in English.
     """
     if language != "en" and language in _SNOWBALL and not word.isdigit():
-        with _STEMMING:
+        with _STEMMER_LOCK:
             word = str(_stemmer(language).stemWord(word))
     return stem(word)
 
@@ -122,11 +123,11 @@ def stem_in(language: str, word: str) -> str:
 def character_pairs(text: str) -> list[str]:
     """Pairs of adjacent characters in Korean and scripts without spaces, in order.
 
-    They stand in for words in these languages, where word boundaries are hard to find.
+    They are used instead of words, because word boundaries are hard to find in these languages.
     """
     if text.isascii():
         return []
-    return _PAIRS.findall(text)
+    return _CHARACTER_PAIR.findall(text)
 
 
 def content_words(text: str) -> list[str]:
@@ -148,7 +149,7 @@ _ESCAPE_SEQUENCE = re.compile(
 
 
 def one_line(text: str) -> str:
-    """Put a text on one line, without control, invisible and undecodable characters."""
+    """Put a text on one line; remove control, invisible and undecodable characters."""
     return " ".join(clean(text).split())
 
 
@@ -170,13 +171,13 @@ def shorten(text: str, length: int) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape characters that `clean` would remove (`\u202e`): a JSON text keeps its value."""
+    r"""Escape characters that `clean` would remove (`\u202e`), so that JSON keeps its value."""
     return _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 @functools.cache
 def synonym_groups() -> tuple[tuple[str, ...], ...]:
-    """Return the synonym groups in `synonyms.txt`: one per line; lines with # are comments."""
+    """Return the synonym groups in `synonyms.txt`: one per line, except for comments (`#`)."""
     text = resources.files("browser.text").joinpath("synonyms.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return tuple(tuple(line.split()) for line in lines)
@@ -189,7 +190,7 @@ B = 0.5
 
 
 class BM25:
-    """A BM25 index of documents given as token lists."""
+    """A BM25 index of documents, which are given as lists of tokens."""
 
     def __init__(self, documents: Iterable[Sequence[str]]) -> None:
         self._lengths: list[int] = []

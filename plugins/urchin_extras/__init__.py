@@ -1,1 +1,1 @@
-"""Plug-ins for Urchin in a separate package: features that few people need. See docs/plugins.md."""
+"""Optional plug-ins for Urchin: features that only some users need. See docs/plugins.md."""

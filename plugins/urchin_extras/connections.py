@@ -1,4 +1,4 @@
-"""Channels' connections other than REST calls: WebSockets and downloads, through the guard."""
+"""Connections of channels other than REST calls: WebSockets and downloads, through the guard."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from agent.channels.channel import ChannelLink
 
 _MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-"""Maximum bytes of one message; a full member list of a large Discord server is smaller."""
+"""Maximum bytes per message; even the full member list of a large Discord server is smaller."""
 _OPEN_S = 30.0  # seconds to connect
 
 
 class SocketLink:
-    """A two-way JSON connection. `close_code` tells how the other side closed it."""
+    """A two-way JSON connection. `close_code` is the code with which the other side closed it."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
@@ -55,7 +55,7 @@ class SocketLink:
             raise ConnectFailed(f"the connection was closed: {error}") from error
 
     async def close(self, code: int) -> None:
-        """Close the connection; with codes other than 1000 and 1001 it can be resumed."""
+        """Close the connection; with a code other than 1000 and 1001, it can be resumed."""
         await self._connection.close(code)
 
 
@@ -75,7 +75,7 @@ async def connected(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
             max_size=_MAX_MESSAGE_BYTES,
         )
     except (WebSocketException, OSError) as error:
-        where = url.partition("?")[0]  # the rest of the address contains a ticket
+        where = url.partition("?")[0]  # the query contains a ticket
         raise ConnectFailed(f"{where}: {error or type(error).__name__}") from error
     async with connection:
         yield SocketLink(connection)

@@ -35,7 +35,7 @@ class _Op(IntEnum):
 
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
 """Server messages, direct messages, and their content."""
-_FINAL: Final = {
+_FATAL_CLOSE_CODES: Final = {
     4004: "the token is wrong",
     4010: "the shard is invalid",
     4011: "the bot is in too many servers for one connection",
@@ -43,16 +43,16 @@ _FINAL: Final = {
     4013: "the intents are invalid",
     4014: "the bot may not read messages: enable the Message Content Intent",
 }
-"""Close codes after which reconnecting is useless."""
-_NEW_SESSION = frozenset({4007, 4009})
-_KEPT_OPEN = 4000  # any code but 1000 and 1001 keeps the session
+"""Close codes after which reconnecting cannot succeed."""
+_NEW_SESSION_CLOSE_CODES = frozenset({4007, 4009})
+_RESUMABLE_CLOSE_CODE = 4000  # any code except 1000 and 1001 keeps the session
 _NO_PREVIEWS = 1 << 2  # Discord's message flag SUPPRESS_EMBEDS
-_BUTTON, _ROW, _GREY = 2, 1, 2
-_UNDERSTOOD = {"type": 6}
+_BUTTON_TYPE, _ROW_TYPE, _GREY_STYLE = 2, 1, 2
+_ACKNOWLEDGEMENT = {"type": 6}
 
 
 class Discord(Channel):
-    """An application's bot. A sender is a user's id, a thread a channel's."""
+    """An application's bot. A sender is identified by a user id, a thread by a channel id."""
 
     url = "https://discord.com/api/v10"
     hosts: ClassVar[tuple[str, ...]] = (
@@ -73,7 +73,7 @@ class Discord(Channel):
         self._me = ""
 
     async def listen(self, take: MessageHandler) -> None:
-        """Follow the gateway for one connection; the next connection resumes the session."""
+        """Handle one gateway connection's events; the next connection resumes the session."""
         where = self._resume_at or (await self._call("GET", "/gateway/bot", repeatable=True))["url"]
         async with connected(
             f"{where.rstrip('/')}/?v=10&encoding=json", self.link.proxy_url
@@ -85,12 +85,12 @@ class Discord(Channel):
                     if event.get("op") == _Op.HELLO and beating is None:
                         every = event["d"]["heartbeat_interval"] / 1000
                         self._acknowledged = True
-                        beating = asyncio.create_task(self._beat(socket, every))
-                        await socket.send(self._greeting())
+                        beating = asyncio.create_task(self._send_heartbeats(socket, every))
+                        await socket.send(self._identify_or_resume())
                     elif not await self._follow(event, socket, take):
                         return
             except ConnectFailed:
-                self._ended(socket.close_code)
+                self._handle_close_code(socket.close_code)
                 raise
             finally:
                 if beating is not None:
@@ -99,28 +99,28 @@ class Discord(Channel):
     async def _follow(
         self, event: dict[str, Any], socket: SocketLink, take: MessageHandler
     ) -> bool:
-        """Do what an event asks for; False if it asks for a new connection."""
+        """Handle an event; returns False if it asks for a new connection."""
         match event.get("op"):
             case _Op.DISPATCH:
-                await self._dispatched(event, take)
+                await self._handle_dispatch(event, take)
                 self._last = (
                     event.get("s") or self._last
-                )  # it is on disk, so it is not requested again
+                )  # it is stored on disk, so it need not be requested again
             case _Op.HEARTBEAT:
                 await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
             case _Op.HEARTBEAT_ACK:
                 self._acknowledged = True
             case _Op.RECONNECT:
-                await socket.close(_KEPT_OPEN)
+                await socket.close(_RESUMABLE_CLOSE_CODE)
                 return False
             case _Op.INVALID_SESSION:
                 if not event.get("d"):
-                    self._forget()
-                await socket.close(_KEPT_OPEN)
+                    self._forget_session()
+                await socket.close(_RESUMABLE_CLOSE_CODE)
                 return False
         return True
 
-    def _greeting(self) -> dict[str, Any]:
+    def _identify_or_resume(self) -> dict[str, Any]:
         token = self.key("token")
         if self._session:
             session = {"token": token, "session_id": self._session, "seq": self._last}
@@ -128,28 +128,29 @@ class Discord(Channel):
         names = {"os": "linux", "browser": "urchin", "device": "urchin"}
         return {"op": _Op.IDENTIFY, "d": {"token": token, "intents": _INTENTS, "properties": names}}
 
-    async def _beat(self, socket: SocketLink, every: float) -> None:
-        """Send heartbeats; close a connection on which they are not acknowledged."""
-        with suppress(ConnectFailed):  # `listen` also gets the error
+    async def _send_heartbeats(self, socket: SocketLink, every: float) -> None:
+        """Send heartbeats; close the connection if one is not acknowledged."""
+        with suppress(ConnectFailed):  # `listen` gets the same error
             await asyncio.sleep(every * random.random())
             while self._acknowledged:
                 self._acknowledged = False
                 await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
                 await asyncio.sleep(every)
-            await socket.close(_KEPT_OPEN)
+            await socket.close(_RESUMABLE_CLOSE_CODE)
 
-    def _ended(self, code: int | None) -> None:
-        if code in _FINAL:
+    def _handle_close_code(self, code: int | None) -> None:
+        if code in _FATAL_CLOSE_CODES:
             raise UsageError(
-                f"Discord rejected the bot: {_FINAL[code]}", hint="See docs/channels.md."
+                f"Discord rejected the bot: {_FATAL_CLOSE_CODES[code]}",
+                hint="See docs/channels.md.",
             )
-        if code in _NEW_SESSION:
-            self._forget()
+        if code in _NEW_SESSION_CLOSE_CODES:
+            self._forget_session()
 
-    def _forget(self) -> None:
+    def _forget_session(self) -> None:
         self._session, self._resume_at, self._last = "", "", None
 
-    async def _dispatched(self, event: dict[str, Any], take: MessageHandler) -> None:
+    async def _handle_dispatch(self, event: dict[str, Any], take: MessageHandler) -> None:
         data = event.get("d") or {}
         match event.get("t"):
             case "READY":
@@ -162,17 +163,17 @@ class Discord(Channel):
                         await take(inbound)
             case "INTERACTION_CREATE":
                 if data.get("data", {}).get("custom_id"):
-                    pressed = self.read(_choice, data)
+                    pressed = self.read(_pressed_button, data)
                     if pressed is not None:
                         await take(pressed)
                     where = f"/interactions/{data['id']}/{data['token']}/callback"
                     with suppress(
                         NotSent, ConnectFailed
                     ):  # Discord requires this within three seconds
-                        await self._call("POST", where, json=_UNDERSTOOD)
+                        await self._call("POST", where, json=_ACKNOWLEDGEMENT)
 
     def _is_for_us(self, message: dict[str, Any]) -> bool:
-        """In a server, only messages that mention or answer the bot; in direct messages, all."""
+        """Whether a message is a direct one or, in a server, mentions or answers the bot."""
         named = {str(user["id"]) for user in message.get("mentions", ())}
         author = (message.get("referenced_message") or {}).get("author", {})
         return not message.get("guild_id") or self._me in named or str(author.get("id")) == self._me
@@ -184,7 +185,7 @@ class Discord(Channel):
         shot = [one.get("message", {}) for one in message.get("message_snapshots", ())]
         before = message.get("referenced_message") or {}
         if str(before.get("author", {}).get("id")) == self._me:
-            before = {}  # the bot's own words are already in the conversation
+            before = {}  # the conversation already contains the bot's own messages
         others = [str(one.get("content", "")) for one in (before, *shot)]
         files = [f for one in (message, *shot) for f in one.get("attachments", ())]
         return Inbound(
@@ -213,10 +214,10 @@ class Discord(Channel):
             asked["message_reference"] = {"message_id": answering, "fail_if_not_exists": False}
         if message.buttons:
             row = [
-                {"type": _BUTTON, "style": _GREY, "label": label, "custom_id": name}
+                {"type": _BUTTON_TYPE, "style": _GREY_STYLE, "label": label, "custom_id": name}
                 for name, label in message.buttons
             ]
-            asked["components"] = [{"type": _ROW, "components": row}]
+            asked["components"] = [{"type": _ROW_TYPE, "components": row}]
         request: dict[str, Any] = {"json": asked}
         if message.files:
             parts = {
@@ -250,12 +251,12 @@ class Discord(Channel):
         answer = await self.link.http.call(
             method, f"{self.base}{path}", repeatable=repeatable, headers=headers, **request
         )
-        if answer.status_code == 403:  # only this channel or user; others may be accessible
+        if answer.status_code == 403:  # concerns only this channel or user
             raise NotSent(f"Discord, {path.split('/')[1]}: the bot is not allowed to do that there")
         return response_json(answer, f"Discord, {path.split('/')[1]}")
 
 
-def _choice(data: dict[str, Any]) -> Inbound:
+def _pressed_button(data: dict[str, Any]) -> Inbound:
     user = data.get("user") or data.get("member", {}).get("user", {})
     return Inbound(
         id=f"pressed {data['id']}",

@@ -1,6 +1,6 @@
-"""E-mail: questions by IMAP, answers by SMTP; each thread is a conversation.
+"""E-mail: receives questions by IMAP and answers by SMTP; each thread is a conversation.
 
-Anyone can forge a mail's sender. Only messages whose sender our own server has verified are
+Anyone can forge an e-mail's sender. Only messages whose sender our own mail server has verified are
 answered (RFC 8601: `Authentication-Results`, dmarc=pass); see `mail_reading`.
 """
 
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import MessageHandler
 
-_TIMEOUT_S = 30.0  # seconds per answer of the mail server
+_TIMEOUT_S = 30.0  # seconds to wait for each answer of the mail server
 _MAX_MESSAGE_BYTES = 20 * 1024 * 1024  # mail providers limit messages to 25 MB
 _IDS = re.compile(r"<[^<>\s]+>")
 _PORTS = {"imaps": 993, "imap": 143}
-_STRANGER = "<stranger>"
+_UNVERIFIED_THREAD = "<stranger>"
 
 
 class EmailSettings(ChannelSettings):
     """`imap` and `smtp` are addresses such as `imaps://you%40example.org@mail.example.org`.
 
     `authserv` is the name that our server writes in `Authentication-Results`; `any_sender` means
-    that nobody else can put messages into this mailbox, so senders need no proof.
+    that nobody else can deliver to this mailbox, so senders are not verified.
     """
 
     imap: str
@@ -68,7 +68,7 @@ class EmailSettings(ChannelSettings):
 
 
 class Email(Channel):
-    """A dedicated mailbox. A sender is an address, a thread the Message-ID that began it."""
+    """A dedicated mailbox. A sender is an address, a thread the Message-ID of its first message."""
 
     Settings: ClassVar[type[ChannelSettings]] = EmailSettings
     keys: ClassVar[dict[str, str]] = {"imap": "IMAP_PASSWORD", "smtp": "SMTP_PASSWORD"}
@@ -106,10 +106,10 @@ class Email(Channel):
             await asyncio.sleep(self.settings.every)
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
-        """Reply in a thread: `thread` consists of the first Message-ID and the address."""
+        """Reply in a thread: `thread` consists of its first Message-ID and the address."""
         root, _, to = thread.rpartition(" ")
-        if root == _STRANGER:
-            return  # the real sender is unknown, and nothing is sent to a forged address
+        if root == _UNVERIFIED_THREAD:
+            return  # the real sender is unknown, and a forged address gets no answer
         server = self._server()
         mail = EmailMessage()
         mail["From"], mail["To"] = server.sender, parse_address(to)
@@ -139,7 +139,7 @@ class Email(Channel):
         return f"{self._server().sender}, {count} messages in {self.settings.folder}"
 
     async def fetch(self, file: str) -> Attachment:
-        """Return a mail's attachment, by the mail's number and its own."""
+        """Return an attachment, identified by the mail's number and the attachment's number."""
         number, _, part = file.partition(" ")
         body = await asyncio.to_thread(self._mail, number)
         if body is None:
@@ -156,7 +156,7 @@ class Email(Channel):
         return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
-        """Read a message; None for automatic ones and those whose sender may be forged."""
+        """Read a message; None if it is automatic or its sender may be forged."""
         mail = parse_mail(body)
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
@@ -166,7 +166,7 @@ class Email(Channel):
             self.link.say("ignored an e-mail that does not have exactly one valid sender")
             return None
         if sender not in self.settings.allow:
-            return Inbound(number, sender, f"{_STRANGER} {sender}")
+            return Inbound(number, sender, f"{_UNVERIFIED_THREAD} {sender}")
         if not (self.settings.any_sender or is_authentic(mail, self.settings.authserv, sender)):
             self.link.say(
                 f"ignored an e-mail that claims to be from {sender}: {self.settings.authserv} does"
@@ -184,14 +184,14 @@ class Email(Channel):
             answer = subject if subject.lower().startswith("re:") else f"Re: {subject}"
             self.link.notes.keep(f"subject {root}", answer)
         text, quoted = split_quotes(mail)
-        # The subject of a forwarded mail is not the sender's.
+        # The sender did not write a forwarded mail's subject.
         if not (text or quoted or known or is_forward(mail)):
             text = subject
         files = tuple(f"{number} {n}" for n, _ in enumerate(mail.iter_attachments()))
         return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
 
     def _new_mails(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
-        """Return the starting point, and newer mails, each with its `UIDVALIDITY.UID`."""
+        """Return the mailbox position to start from, and newer mails with `UIDVALIDITY.UID`."""
         with self._mailbox() as box:
             seen_in, _, seen = last.partition(".")
             if seen_in != box.validity:
@@ -240,9 +240,9 @@ def _connection_errors(where: str) -> Iterator[None]:
 
 
 class _Mailbox(imaplib.IMAP4):
-    """A read-only folder on a server, accessed over an already open socket.
+    """A read-only folder on a server, accessed over a socket that is already open.
 
-    Mails keep their numbers as long as the folder keeps its `validity`.
+    The mails' numbers remain valid as long as the folder's `validity` does not change.
     """
 
     def __init__(self, connection: socket.socket, host: str, *, secure: bool) -> None:
@@ -282,14 +282,14 @@ class _Mailbox(imaplib.IMAP4):
         self.validity = validity[0].decode() if validity and validity[0] else "0"
 
     def __exit__(self, *error: object) -> None:
-        """Log out; it does not matter if the connection is already gone."""
+        """Log out, even if the connection is already closed."""
         try:
             self.logout()
         except (OSError, imaplib.IMAP4.error):
             self.shutdown()
 
     def uids(self, which: str) -> list[str]:
-        """Return the numbers of the messages found. Raises ConnectFailed and NotSent."""
+        """Return the numbers of the matching messages. Raises ConnectFailed and NotSent."""
         with _connection_errors("the mailbox"):
             done, found = self.uid("SEARCH", which)
         if done != "OK":
@@ -297,7 +297,7 @@ class _Mailbox(imaplib.IMAP4):
         return [one.decode() for part in found if isinstance(part, bytes) for one in part.split()]
 
     def mail(self, uid: str) -> bytes:
-        """Return a mail as received, or only the beginning if it is too large."""
+        """Return a mail as received; only its beginning if it is too large."""
         with _connection_errors("the mailbox"):
             _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_MAX_MESSAGE_BYTES}>)")
         return next((part[1] for part in found if isinstance(part, tuple)), b"")

@@ -1,4 +1,4 @@
-"""Engines for one kind of source, used if named; untested against real saved responses."""
+"""Engines for one kind of source, used only if named; not tested on saved real responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-# Posts and questions are long; their beginning shows what they are about.
+# Maximum characters. Posts and questions are long; their beginning shows what they are about.
 _SNIPPET = 400
 
 
@@ -41,7 +41,7 @@ class GitHubSearch(JsonProvider):
 
 
 class HackerNewsSearch(JsonProvider):
-    """Stories: https://hn.algolia.com/api; a story without an address is its own discussion."""
+    """Stories: https://hn.algolia.com/api; for a story without a link, its discussion is used."""
 
     name = "hackernews"
     url = "https://hn.algolia.com/api/v1/search"
@@ -59,7 +59,7 @@ class HackerNewsSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Return what the story links to; without a text, points and comments form the snippet."""
+        """Return the linked page; for a story without text, the snippet is points and comments."""
         del url
         discussion = f"https://news.ycombinator.com/item?id={text_at(row, 'objectID')}"
         points, comments = text_at(row, "points") or 0, text_at(row, "num_comments") or 0
@@ -108,7 +108,7 @@ class StackExchangeSearch(JsonProvider):
 
 
 class RedditSearch(JsonProvider):
-    """Posts; refuses (403) requests from many data centres; no paging without a cursor."""
+    """Posts; Reddit refuses requests from many data centres (403); paging would need a cursor."""
 
     name = "reddit"
     url = "https://www.reddit.com/search.json"
@@ -126,7 +126,7 @@ class RedditSearch(JsonProvider):
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Return the discussion, not its link."""
+        """Return the discussion, not the page it links to."""
         del url
         where = text_at(row, "data.subreddit_name_prefixed")
         title = strip_markup(text_at(row, "data.title"))

@@ -1,8 +1,8 @@
-"""Determines who sent a mail, and which of its words are the sender's own.
+"""Determines who sent an e-mail, and which parts the sender wrote.
 
-Anyone can forge a mail's sender, and a forwarded mail is someone else's text. Both are decided by
-structure: the single address in `From`, our own server's result for its domain, and the marks that
-mail programs put above quotations.
+Anyone can forge a sender, and somebody else wrote a forwarded mail. Both questions are decided by
+structure: the single address in `From`, our own server's result for its domain, and the markers
+that mail programs put above quotations.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from email.message import EmailMessage
 
-_ASIDE = re.compile(r'\([^()"]*\)|"[^"]*"')
+_COMMENT_OR_QUOTED_STRING = re.compile(r'\([^()"]*\)|"[^"]*"')
 MAX_LINES = 400
-"""Maximum lines of a mail to read; questions are shorter."""
-_TITLE = re.compile(r"[\s>*]*([-_=]{3,})[^\w-]*\w.*?[^\s-][\s:]*[-_=]{3,}")
+"""Maximum lines read from a mail; questions are shorter."""
+_FORWARD_TITLE = re.compile(r"[\s>*]*([-_=]{3,})[^\w-]*\w.*?[^\s-][\s:]*[-_=]{3,}")
 """Matches `---------- Forwarded message ---------`, in any language."""
-_FIELD = re.compile(r"[\s>*_]*[^\W\d_][\w \u00a0./'’-]{0,30}?[\s*_]*[:：][\s*_]*(.*)")
+_HEADER_FIELD = re.compile(r"[\s>*_]*[^\W\d_][\w \u00a0./'’-]{0,30}?[\s*_]*[:：][\s*_]*(.*)")
 """Matches `From: …`, as well as `*From:* …`, `De : …` and `发件人：…`."""
 _ADDRESS = re.compile(r"[<\[(](?:mailto:)?[^\s<>@]+@[^\s<>@]+[>\])]", re.IGNORECASE)
 _TIME = re.compile(r"\d{1,2}[:.h]\d{2}")
 _DATE = re.compile(r"(?:19|20)\d{2}|\d{1,2}[./-]\d{1,2}[./-]\d{2}")
-_RULE = re.compile(r"[\W_]*")
+_RULE_LINE = re.compile(r"[\W_]*")
 
 
 def parse_mail(body: bytes) -> EmailMessage:
@@ -40,8 +40,8 @@ def parse_mail(body: bytes) -> EmailMessage:
 def sender_address(mail: EmailMessage) -> str:
     """Return the single sender's address in lower case; "" if it is ambiguous.
 
-    Programs read `ann@example.org <eve@evil.example>` differently, and servers authenticate the
-    address that they read. So there must be exactly one `From` with one valid address.
+    Programs interpret `ann@example.org <eve@evil.example>` differently, and servers authenticate
+    the address that they find. So there must be exactly one `From` with one valid address.
     """
     headers: list[Any] = mail.get_all("From", [])
     if len(headers) != 1 or len(headers[0].addresses) != 1:
@@ -56,14 +56,14 @@ def sender_address(mail: EmailMessage) -> str:
 def is_authentic(mail: EmailMessage, authserv: str, sender: str) -> bool:
     """Whether our own server verified that a mail is from its sender's domain.
 
-    Only the topmost `Authentication-Results` with that name counts: a server removes those that
-    carry its own name but came from outside (RFC 8601, 5), and writes its own above all others. It
-    must contain exactly one DMARC result, `pass`, for the sender's domain (`header.from`).
+    Only the topmost `Authentication-Results` header with the server's name counts: a server removes
+    headers with its name that came from outside (RFC 8601, 5), and puts its own above all others.
+    It must contain exactly one DMARC result, `pass`, for the sender's domain (`header.from`).
     """
     for value in mail.get_all("Authentication-Results", []):
         header = str(value)
         # Comments (which may be nested) and quoted strings could contain a fake result.
-        while (shorter := _ASIDE.sub(" ", header, count=1)) != header:
+        while (shorter := _COMMENT_OR_QUOTED_STRING.sub(" ", header, count=1)) != header:
             header = shorter
         name, _, results = header.lower().partition(";")
         if name.split()[:1] == [authserv.lower()]:
@@ -77,7 +77,7 @@ def is_authentic(mail: EmailMessage, authserv: str, sender: str) -> bool:
 
 
 def _ascii(domain: str) -> str:
-    """Return an international domain name in the form that servers write."""
+    """Return an internationalised domain name in the ASCII form that servers write."""
     try:
         return domain.encode("idna").decode()
     except UnicodeError:
@@ -90,10 +90,10 @@ def is_forward(mail: EmailMessage) -> bool:
 
 
 def split_quotes(mail: EmailMessage) -> tuple[str, str]:
-    """Return the sender's own words, and what they quote or forward.
+    """Return what the sender wrote, and what they quote or forward.
 
-    Everything from the first mark of a forwarded mail on is quoted. Above it, or if there is none,
-    lines with `>` are quoted, as is the line above them that ends in a colon.
+    Everything from the first marker of a forwarded mail onwards is quoted. Above the marker, or if
+    there is none, lines with `>` are quoted, as is the line above them if it ends in a colon.
     """
     lines = _text(mail).splitlines()[:MAX_LINES]
     mark = next((n for n in range(len(lines)) if _begins_forward(lines, n)), len(lines))
@@ -113,8 +113,8 @@ def split_quotes(mail: EmailMessage) -> tuple[str, str]:
 
 
 def _drop_heading(own: list[str]) -> None:
-    """Drop rules and blank lines above a quotation, and the words that attribute it."""
-    while own and _RULE.fullmatch(own[-1]):
+    """Drop the rules, blank lines and attribution line above a quotation."""
+    while own and _RULE_LINE.fullmatch(own[-1]):
         own.pop()
     for ends in ((":", "："), "<"):  # long lines may be wrapped within the address
         if own and own[-1].rstrip().endswith(ends):
@@ -124,12 +124,12 @@ def _drop_heading(own: list[str]) -> None:
 def _begins_forward(lines: list[str], n: int) -> bool:
     """Whether a forwarded mail begins at a line.
 
-    Marks are a title between dashes; fields as in a mail header, including an address or a time;
-    and a line with an address that ends in a colon, with no quoted lines below it.
+    The markers are: a title between dashes; fields as in a mail header, including an address or a
+    time; a line with an address that ends in a colon and has no quoted lines below it.
     """
-    if _TITLE.match(lines[n]):
+    if _FORWARD_TITLE.match(lines[n]):
         return True
-    values = _fields(lines[n:])
+    values = _leading_field_values(lines[n:])
     if any(map(_ADDRESS.search, values[:4])) and len(values) > 1:
         return True
     if len(values) > 3 and any(_TIME.search(one) and _DATE.search(one) for one in values[:4]):
@@ -141,11 +141,11 @@ def _begins_forward(lines: list[str], n: int) -> bool:
     return False
 
 
-def _fields(lines: Iterable[str]) -> list[str]:
+def _leading_field_values(lines: Iterable[str]) -> list[str]:
     """Return the values of the leading `Name: value` lines, skipping blank ones."""
     values = []
     for line in lines:
-        found = _FIELD.match(line)
+        found = _HEADER_FIELD.match(line)
         if found:
             values.append(found[1])
         elif line.strip("> \t") or not values:
@@ -154,7 +154,7 @@ def _fields(lines: Iterable[str]) -> list[str]:
 
 
 def _text(mail: EmailMessage) -> str:
-    """Return a mail's text; for an HTML-only mail, with `>` before quotations."""
+    """Return a mail's text; if it only has HTML, quotations get a `>`."""
     part: Any = mail.get_body(("plain", "html"))
     if part is None:
         return ""

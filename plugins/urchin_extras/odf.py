@@ -21,14 +21,21 @@ _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _COMMENT = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation"
 _HEADING, _PARAGRAPH = f"{_TEXT}h", f"{_TEXT}p"
-_GRID, _ROW = f"{_TABLE}table", f"{_TABLE}table-row"
-# The content of these belongs to them, or is never shown.
-_AROUND = (_ROW, f"{_TEXT}note", f"{_TEXT}tracked-changes", _COMMENT, _HEADING, _PARAGRAPH)
-_SIGNS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
-# Empty cells and rows are written once, with a repeat count that fills the sheet.
+_TABLE_ELEMENT, _TABLE_ROW = f"{_TABLE}table", f"{_TABLE}table-row"
+# Content inside these elements is read with the element, or is never shown.
+_HANDLED_CONTAINERS = (
+    _TABLE_ROW,
+    f"{_TEXT}note",
+    f"{_TEXT}tracked-changes",
+    _COMMENT,
+    _HEADING,
+    _PARAGRAPH,
+)
+_SPACE_ELEMENTS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
+# In the file, empty cells and rows occur once, with a repeat count that fills the sheet.
 _MAX_REPEATED = 50
 _MAX_ROWS = 20_000
-_KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
+_FILE_TYPES = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 
 
 def read_odf(body: bytes, url: str, name: str) -> Document:
@@ -38,7 +45,7 @@ def read_odf(body: bytes, url: str, name: str) -> Document:
     """
     archive = Archive(body)
     what = archive.read("mimetype").decode("ascii", "replace").strip().rpartition(".")[2]
-    kind = _KINDS.get(what.partition("-")[0], "odf")
+    kind = _FILE_TYPES.get(what.partition("-")[0], "odf")
     data = archive.read("content.xml")
     if not data:
         raise ExtractError("the OpenDocument file has no text part")
@@ -49,12 +56,14 @@ def read_odf(body: bytes, url: str, name: str) -> Document:
 
 def _read_content(data: bytes, composer: Composer) -> None:
     rows: list[list[str]] = []
-    for element in stream_xml(data, _HEADING, _PARAGRAPH, _ROW, _GRID, f"{_DRAW}page"):
-        if next(element.iterancestors(*_AROUND), None) is not None:
+    for element in stream_xml(
+        data, _HEADING, _PARAGRAPH, _TABLE_ROW, _TABLE_ELEMENT, f"{_DRAW}page"
+    ):
+        if next(element.iterancestors(*_HANDLED_CONTAINERS), None) is not None:
             continue
-        if element.tag == _ROW and len(rows) < _MAX_ROWS:
+        if element.tag == _TABLE_ROW and len(rows) < _MAX_ROWS:
             rows += _rows(element)
-        elif element.tag == _GRID:
+        elif element.tag == _TABLE_ELEMENT:
             if next(element.iterancestors("{*}spreadsheet"), None) is not None:
                 composer.heading(2, element.get(f"{_TABLE}name", ""))
             composer.table(rows)
@@ -80,7 +89,7 @@ def _add_paragraph(element: etree._Element, composer: Composer) -> None:
 
 
 def _rows(row: etree._Element) -> list[list[str]]:
-    """Yield a row's cells, as often as the row is repeated."""
+    """Return a row's cells, as many times as the row is repeated."""
     cells: list[str] = []
     for cell in row:
         paragraphs = (
@@ -97,8 +106,8 @@ def _rows(row: etree._Element) -> list[list[str]]:
 def _text(element: etree._Element) -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        if child.tag in _SIGNS:
-            yield _SIGNS[child.tag]
+        if child.tag in _SPACE_ELEMENTS:
+            yield _SPACE_ELEMENTS[child.tag]
         elif child.tag in {_HEADING, _PARAGRAPH}:  # from a box within the paragraph
             yield "\n"
             yield from _text(child)

@@ -1,9 +1,9 @@
 """Timestamps from OpenTimestamps: calendars collect digests and put them into a Bitcoin block.
 
-A calendar answers immediately with a promise; hours later it can name the block, and `complete`
+A calendar answers immediately with a promise. Hours later, it can name the block, and `complete`
 adds that to the proof, an `.ots` file in the format of the `ots` tool. A complete proof can be
-checked without calendars, using only the block's header. Calendars see a hash of the digest and a
-random number.
+checked without calendars, using only the block's header. Calendars only see a hash of the digest
+and a random number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PUBLIC = "public"
-"""Used instead of a URL: the calendars that the OpenTimestamps project recommends."""
+"""Given instead of a URL: means the calendars that the OpenTimestamps project recommends."""
 _NONCE_BYTES = 16  # as in the `ots` tool
 _HEADERS = {
     "Accept": "application/vnd.opentimestamps.v1",
@@ -34,7 +34,7 @@ _HEADERS = {
 def stamp(
     digest: bytes, calendars: Sequence[str], before: bytes = b"", *, proxy: str | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Have calendars record a SHA-256 digest; returns the proof, and which failed and why.
+    """Have calendars record a SHA-256 digest; returns the proof, and the failures with reasons.
 
     `before` is an earlier proof, which is merged into the new one if it has the same digest. Raises
     `TimestampFailed` if no calendar answers, `UsageError` if the extra is not installed.
@@ -58,7 +58,7 @@ def stamp(
 def complete(
     proof: bytes, calendars: Sequence[str] = (), *, proxy: str | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Ask a proof's calendars for the promised blocks; returns the proof and what is missing.
+    """Ask a proof's calendars for the promised blocks; returns the proof and the missing ones.
 
     A proof may name any address, but only those of the OpenTimestamps project and those in
     `calendars` are asked. Raises `TimestampInvalid`, and `UsageError` if the extra is not
@@ -114,7 +114,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
 def _ask_all(requests: Sequence[tuple[Any, str]], method: str, proxy: str | None) -> list[str]:
     """Ask calendars about nodes concurrently, and add their replies to the proof.
 
-    POST submits a digest, GET requests its block. Returns what went wrong.
+    POST submits a digest, GET requests its block. Returns the errors.
     """
     missing = []
     with ThreadPoolExecutor(max(1, len(requests))) as threads:
@@ -170,7 +170,7 @@ def _promises(node: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _blocks(proof: Any) -> list[tuple[int, bytes]]:
-    """List the Bitcoin blocks that it leads to: height and required Merkle root."""
+    """List the Bitcoin blocks that a proof leads to, as height and required Merkle root."""
     block = _library().BitcoinBlockHeaderAttestation
     found = proof.timestamp.all_attestations()
     return sorted((one.height, message) for message, one in found if isinstance(one, block))
@@ -178,7 +178,7 @@ def _blocks(proof: Any) -> list[tuple[int, bytes]]:
 
 @cache
 def _library() -> SimpleNamespace:
-    """Return what is used from the `opentimestamps` library (an extra)."""
+    """Return the parts of the `opentimestamps` library (an extra) that are used here."""
     try:
         from bitcoin.core import CBlockHeader  # noqa: PLC0415 - an extra
         from opentimestamps import calendar  # noqa: PLC0415 - an extra

@@ -1,6 +1,7 @@
-"""RFC 3161 timestamps: an authority signs a digest with the time.
+"""RFC 3161 timestamps: an authority signs a digest together with the time.
 
-The token is its complete reply, as accepted by `openssl ts -verify -digest DIGEST -in TOKEN`.
+The token is the authority's complete reply, as accepted by `openssl ts -verify -digest DIGEST -in
+TOKEN`.
 """
 
 from __future__ import annotations
@@ -16,24 +17,26 @@ from agent.errors import UsageError
 from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, send_request
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
-_NONCE_BYTES = 8  # size of the random number that a reply must repeat
-# A TimeStampReq in DER; the library's builder hashes its input and does not accept a digest. With a
-# digest and a nonce of fixed size, all lengths are fixed: version 1, the digest preceded by the
-# name of SHA-256, the nonce, "send your certificate".
-_REQUEST = bytes.fromhex("3043 020101 3031 300d0609608648016503040201 0500 0420")
-_THEN_NONCE = bytes.fromhex("0208")
-_WITH_CERTIFICATE = bytes.fromhex("0101ff")
-_REASON = "Verify error: "  # precedes the one informative line of OpenSSL's stack
+_NONCE_BYTES = 8  # size of the random number that the reply must repeat
+# A TimeStampReq in DER; the library's builder hashes its input, so it cannot be used for a digest.
+# The digest and the nonce have fixed sizes, so all lengths are fixed. The parts are: version 1, the
+# digest preceded by the identifier of SHA-256, the nonce, and "send your certificate".
+_REQUEST_HEAD = bytes.fromhex("3043 020101 3031 300d0609608648016503040201 0500 0420")
+_NONCE_HEAD = bytes.fromhex("0208")
+_CERTIFICATE_REQUESTED = bytes.fromhex("0101ff")
+_REASON_PREFIX = "Verify error: "  # precedes the only informative line of OpenSSL's error stack
 
 
 def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
     """Have a SHA-256 digest stamped by the authority at this URL; returns the token.
 
-    Raises `TimestampFailed`, and `UsageError` if its library is not installed.
+    Raises `TimestampFailed`, and `UsageError` if the library is not installed.
     """
     rfc3161 = _library()
     nonce = secrets.randbits(8 * _NONCE_BYTES - 2) | 1 << (8 * _NONCE_BYTES - 2)
-    asked = _REQUEST + digest + _THEN_NONCE + nonce.to_bytes(_NONCE_BYTES) + _WITH_CERTIFICATE
+    asked = (
+        _REQUEST_HEAD + digest + _NONCE_HEAD + nonce.to_bytes(_NONCE_BYTES) + _CERTIFICATE_REQUESTED
+    )
     headers = {"Content-Type": "application/timestamp-query"}
     status, token = send_request("POST", authority, headers, asked, proxy)
     if status != HTTPStatus.OK:
@@ -51,10 +54,10 @@ def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
 
 
 def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
-    """Check that a token timestamps this SHA-256 digest and its signer is trusted by a root.
+    """Check that a token timestamps this SHA-256 digest and that a root certifies its signer.
 
     `roots` is a certificate file (PEM); the default is SSL_CERT_FILE, or the certificates that
-    browsers trust. Certificates must be valid at the timestamp's time, not today. Raises
+    browsers trust. Certificates must be valid at the time of the timestamp, not today. Raises
     `TimestampInvalid`.
     """
     rfc3161 = _library()
@@ -65,7 +68,7 @@ def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
             raise TimestampInvalid("the token does not cover a SHA-256 digest")
         rfc3161.VerifierBuilder(roots=_certificates(roots)).build().verify(reply, digest)
     except (ValueError, rfc3161.VerificationError) as error:
-        _, told, reason = str(error).partition(_REASON)
+        _, told, reason = str(error).partition(_REASON_PREFIX)
         why = reason.partition('"')[0] if told else str(error).partition(": ErrorStack")[0]
         raise TimestampInvalid(f"the timestamp is not valid: {why}") from error
     return Stamp(info.gen_time, _signer(reply.signed_data))
@@ -77,7 +80,9 @@ def _certificates(roots: Path | None) -> list[Any]:
 
     file = roots or Path(os.environ.get("SSL_CERT_FILE") or certifi.where())
     try:
-        with warnings.catch_warnings():  # an old root's serial number 0 does not matter here
+        with (
+            warnings.catch_warnings()
+        ):  # an old root has the serial number 0, which is harmless here
             warnings.simplefilter("ignore")
             return x509.load_pem_x509_certificates(file.read_bytes())
     except (OSError, ValueError) as error:

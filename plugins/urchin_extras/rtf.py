@@ -1,6 +1,6 @@
 """Reads Rich Text Format: paragraphs with headings, tables, links, footnotes and metadata.
 
-Existing libraries return bare text that includes hidden and deleted words, and take quadratic time
+Existing libraries return plain text that includes hidden and deleted words, and take quadratic time
 on hostile files.
 """
 
@@ -25,36 +25,36 @@ _TOKEN = re.compile(
     rb"|\\'([0-9A-Fa-f]{2})|\\([^A-Za-z'])|([{}])|[\r\n\x00]+|([^\\{}\r\n\x00]+)|.",
     re.DOTALL,
 )
-# Symbols that are control words; an optional hyphen is not shown.
+# Control words that consist of a symbol; an optional hyphen is not shown.
 _SYMBOLS = {b"~": "~", b"_": "_", b"*": "*", b"\n": "par", b"\r": "par", b"-": "-"}
-# Each font has a character set, whose code page decodes its bytes.
+# Each font has a character set; its bytes are decoded with the code page of that set.
 _CHARSETS = {
     0: "cp1252", 77: "mac-roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gbk",
     136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256",
     186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
 }  # fmt: skip
-# The content of a group that begins with one of these is about the text, not part of it.
-_ASIDE = frozenset(
+# A group that begins with one of these contains data about the text, not text.
+_NOT_TEXT_GROUPS = frozenset(
     """annotation atnauthor atndate atnid atnref atrfend atrfstart background bkmkend bkmkstart
     colortbl datafield datastore falt filetbl footerf footerl footerr footer generator headerf
     headerl headerr header latentstyles listtable listoverridetable nonesttables objdata panose
     pict pntext pntxta pntxtb private revtbl rsidtbl shpinst sp tc themedata tcn xe xmlnstbl
     listtext mmathPr pgptbl info""".split()
 )
-_INFO = frozenset(("title", "author", "subject", "creatim", "revtim"))
-_SIGNS = {
+_INFO_FIELDS = frozenset(("title", "author", "subject", "creatim", "revtim"))
+_CHARACTER_WORDS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "bullet": "•", "lquote": "‘",
     "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " ",
     "~": "\u00a0", "_": "\u2011",
 }  # fmt: skip
-# A book of 800 pages has this many; reading them takes a few seconds.
+# A book of 800 pages has this many tokens; reading them takes a few seconds.
 _MAX_TOKENS = 500_000
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*(\d)", re.IGNORECASE)
 _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
 
 def read_rtf(body: bytes, url: str, name: str) -> Document:
-    """Read an RTF file; hidden and deleted text is left out, footnotes go at the end."""
+    """Read an RTF file; hidden and deleted text is left out, and footnotes are put at the end."""
     reader = _RtfReader()
     tokens = _tokens(body)
     for word, number, data in itertools.islice(tokens, _MAX_TOKENS):
@@ -106,17 +106,18 @@ class _Group:
 
 
 class _RtfReader:
-    """Takes tokens in order, and passes what they write to `composer`."""
+    """Takes tokens in order, and passes the resulting text to `composer`."""
 
     def __init__(self) -> None:
         self.composer = Composer()
         self._group = _Group()
         self._outer: list[_Group] = []
-        # Set after `{` and `{\*`: the next word tells what the group is.
-        self._begins = False
-        # Number of fallback characters (for readers without Unicode) still to skip.
-        self._stand_ins = 0
-        # A letter may have two bytes, so they are decoded when the text is interrupted.
+        # Set after `{` and `{\*`: the next word determines the group's type.
+        self._at_group_start = False
+        # How many fallback characters (for readers without Unicode) must still be skipped.
+        self._fallbacks_left = 0
+        # A letter may have two bytes, so bytes are collected and decoded when the text is
+        # interrupted.
         self._bytes = bytearray()
         self._encoding = "cp1252"
         self._font = 0
@@ -132,26 +133,26 @@ class _RtfReader:
 
     def take(self, word: str, number: int | None, data: bytes) -> None:
         """Read one token."""
-        begins, self._begins = self._begins, word == "{"
+        begins, self._at_group_start = self._at_group_start, word == "{"
         if not word:
-            skipped = min(self._stand_ins, len(data))
-            self._stand_ins -= skipped
+            skipped = min(self._fallbacks_left, len(data))
+            self._fallbacks_left -= skipped
             self._bytes += data[skipped:]
             return
         self._decode()
         if word == "{":
             self._outer.append(self._group)
             self._group = replace(self._group)
-            self._stand_ins = 0
+            self._fallbacks_left = 0
         elif word == "}":
             self._close()
         elif begins and self._open(word):
-            self._begins = word == "*"
+            self._at_group_start = word == "*"
         else:
             self._control(word, number)
 
     def end(self) -> None:
-        """Write what is still open, and the footnotes."""
+        """Write the last paragraph or table, and the footnotes."""
         self._decode()
         self._in_table = False
         self._paragraph()
@@ -163,15 +164,15 @@ class _RtfReader:
         return " ".join(self._pop(target).rstrip(";").split())
 
     def day(self, target: str) -> str | None:
-        """Return a document date as ISO 8601."""
+        """Return a date from the document's metadata as ISO 8601."""
         year, month, day = (self._dates[target].get(part, 0) for part in ("yr", "mo", "dy"))
         return iso_date(f"{year:04}-{month:02}-{day:02}")
 
     def _open(self, word: str) -> bool:
         """Start a group according to its first word; False if the word does not define it."""
-        if word in _ASIDE or word == "*":
+        if word in _NOT_TEXT_GROUPS or word == "*":
             self._group.target = ""  # the content of an unknown starred group is not text
-        elif word in _INFO or word in {"fldinst", "footnote", "stylesheet", "fonttbl"}:
+        elif word in _INFO_FIELDS or word in {"fldinst", "footnote", "stylesheet", "fonttbl"}:
             self._group.target = word
             self._texts[word] = []
         elif word == "fldrslt":
@@ -183,9 +184,9 @@ class _RtfReader:
 
     def _close(self) -> None:
         inner, self._group = self._group, self._outer.pop() if self._outer else _Group()
-        self._stand_ins = 0
+        self._fallbacks_left = 0
         if inner.target == self._group.target == "stylesheet":
-            # A style ends with its name, which shows whether it is a heading style.
+            # A style definition ends with its name, which shows whether it is a heading style.
             name = _HEADING.match(self._pop("stylesheet").strip())
             if inner.style is not None and name:
                 self._levels[inner.style] = int(name[1])
@@ -198,18 +199,18 @@ class _RtfReader:
     def _control(self, word: str, number: int | None) -> None:
         group = self._group
         match word:
-            case _ if word in _SIGNS:
-                self._write(_SIGNS[word])
+            case _ if word in _CHARACTER_WORDS:
+                self._write(_CHARACTER_WORDS[word])
             case "u" if number is not None:
                 self._write(chr(number % 0x10000))
-                self._stand_ins = group.skip
+                self._fallbacks_left = group.skip
             case "uc":
                 group.skip = number or 0
             case "v" | "deleted":
                 group.hidden = number != 0
             case "plain":
                 group.hidden = False
-            case "yr" | "mo" | "dy" if group.target in _INFO:
+            case "yr" | "mo" | "dy" if group.target in _INFO_FIELDS:
                 self._dates[group.target][word] = number or 0
             case "ansicpg" | "f" | "fcharset":
                 self._charset(word, number or 0)
@@ -273,7 +274,7 @@ class _RtfReader:
     def _pop(self, target: str) -> str:
         """Return the text written to a target, and clear it."""
         text = "".join(self._texts.pop(target, ()))
-        # Characters beyond the basic plane come as two numbers, one per surrogate.
+        # A character beyond the Basic Multilingual Plane is written as two surrogate numbers.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

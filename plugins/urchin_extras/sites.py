@@ -1,4 +1,4 @@
-"""Sites read by tables only; no saved pages were available for testing."""
+"""Site parsers that consist of tables only; no saved pages were available for testing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Amazon(DeclaredPlatform):
         "product", title="#productTitle",
         id="input#ASIN@value || :url -> /([A-Z0-9]{10})(?:[/?]|$)",
         text="#feature-bullets || #productDescription || #bookDescription_feature_div",
-        # The authors of a book; the brand of a product, if the shop link says nothing more.
+        # A book's authors; otherwise the product's brand, if the shop link names only that.
         author="#bylineInfo .author a || #bylineInfo -> ^(?:Brand|Marke|Marque ?): *(.+)"
         " || #bylineInfo -> ^Visit the (.+) Store$",
         counts={"ratings": "#acrCustomerReviewText"},
@@ -48,7 +48,7 @@ class Amazon(DeclaredPlatform):
     )  # fmt: skip
 
     def owns(self, host: str) -> bool:
-        """Include country hosts: `amazon.`, `co.` or `com.`, and a country."""
+        """Also match national hosts: `amazon.`, optionally `co.` or `com.`, and a country code."""
         name, _, ending = registrable_domain(host).partition(".")
         return name == "amazon" and ending.removeprefix("com.").removeprefix("co.").isalpha()
 
@@ -120,14 +120,14 @@ class OpenReview(DeclaredPlatform):
         record = super().parse(page)
         heads = [item for item in record.items if not item.parent] if record else []
         if record is None or len(heads) != 1:
-            return _signed(record) if record else None
+            return _with_signature(record) if record else None
         rest = (replace(item, kind="reply") for item in record.items if item is not heads[0])
-        return replace(_signed(heads[0]), items=tuple(map(_signed, rest)))
+        return replace(_with_signature(heads[0]), items=tuple(map(_with_signature, rest)))
 
 
-def _signed(record: Record) -> Record:
-    """Return a submission's authors, or the last part of a reply's signature."""
+def _with_signature(record: Record) -> Record:
+    """Set a record's author: a submission's authors, or the last part of a reply's signature."""
     fields = dict(record.fields)
     author = fields.pop("authors", None) or (record.author or "").rpartition("/")[2]
     return replace(record, author=author.replace("_", " ") or None, fields=fields,
-                   items=tuple(map(_signed, record.items)))  # fmt: skip
+                   items=tuple(map(_with_signature, record.items)))  # fmt: skip

@@ -14,17 +14,17 @@ from urchin_extras.connections import connected, download
 if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
 
-_BAD_TOKENS = frozenset(
+_TOKEN_ERRORS = frozenset(
     {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired",
      "not_allowed_token_type", "missing_scope", "no_permission"}
 )  # fmt: skip
-_PLAIN = frozenset({None, "file_share"})
-"""Kinds of messages written by users; the others report edits, joins and bots."""
-_MARK = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
+_USER_SUBTYPES = frozenset({None, "file_share"})
+"""Subtypes of messages that users write; other subtypes report edits, joins and bots."""
+_MARKUP = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 
 
 class Slack(Channel):
-    """An app with a bot. A sender is a user id, a thread a conversation and a thread within it."""
+    """An app's bot. A sender is a user id, a thread a conversation id and a thread within it."""
 
     url = "https://slack.com/api"
     hosts: ClassVar[tuple[str, ...]] = ("*.slack.com",)
@@ -32,7 +32,7 @@ class Slack(Channel):
     longest = 3500
 
     async def listen(self, take: MessageHandler) -> None:
-        """Follow one socket until Slack asks for a new one, which happens every few hours."""
+        """Handle one socket's events until Slack asks for a new one (every few hours)."""
         where = (await self._call("apps.connections.open", key="app", repeatable=True))["url"]
         async with connected(where, self.link.proxy_url) as socket:
             while True:
@@ -44,14 +44,14 @@ class Slack(Channel):
                 if kind == "events_api":
                     inbound = self.read(_message, payload.get("event") or {})
                 elif kind == "interactive" and payload.get("type") == "block_actions":
-                    inbound = self.read(_choice, payload)
+                    inbound = self.read(_pressed_button, payload)
                 if inbound is not None:
                     await take(inbound)
-                if "envelope_id" in envelope:  # what is not acknowledged is sent again
+                if "envelope_id" in envelope:  # unacknowledged envelopes are sent again
                     await socket.send({"envelope_id": envelope["envelope_id"]})
 
-    async def send(self, thread: str, message: Outbound, answering: str = "") -> None:  # noqa: ARG002 - the thread tells
-        """Send a text unchanged, without mentions and previews; files into the same thread."""
+    async def send(self, thread: str, message: Outbound, answering: str = "") -> None:  # noqa: ARG002 - `thread` is enough
+        """Send a text as it is, without mentions and previews, and the files to the same thread."""
         channel, _, root = thread.partition("/")
         place = {"channel": channel, **({"thread_ts": root} if root else {})}
         if message.text:
@@ -79,7 +79,7 @@ class Slack(Channel):
         await self._call("files.completeUploadExternal", json=asked)
 
     async def check(self) -> str:
-        """Return the bot and its workspace; also requests a socket, to check the other token."""
+        """Return the bot and its workspace; request a socket as well, to check the other token."""
         me = await self._call("auth.test", repeatable=True)
         await self._call("apps.connections.open", key="app", repeatable=True)
         return f"{me.get('user', '')} in {me.get('team', '')}"
@@ -101,18 +101,18 @@ class Slack(Channel):
         if body.get("ok"):
             return body
         error = str(body.get("error", "no reason"))
-        if error in _BAD_TOKENS:
+        if error in _TOKEN_ERRORS:
             hint = "Check the tokens and their scopes (see docs/channels.md)."
             raise UsageError(f"Slack, {method}: {error}", hint=hint)
         raise NotSent(f"Slack, {method}: {error}")
 
 
 def _message(event: dict[str, Any]) -> Inbound | None:
-    """Read a direct message or one that mentions the bot; None for anything else."""
+    """Read a direct message or a message that mentions the bot; None for anything else."""
     direct = event.get("type") == "message" and event.get("channel_type") == "im"
     if not direct and event.get("type") != "app_mention":
         return None
-    if event.get("bot_id") or event.get("subtype") not in _PLAIN or not event.get("user"):
+    if event.get("bot_id") or event.get("subtype") not in _USER_SUBTYPES or not event.get("user"):
         return None
     root = event.get("thread_ts") or ("" if direct else event["ts"])
     lines = [_readable(line) for line in str(event.get("text", "")).split("\n")]
@@ -133,13 +133,13 @@ def _message(event: dict[str, Any]) -> Inbound | None:
 
 
 def _readable(line: str) -> str:
-    """Return text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
+    """Return the text as the user wrote it: addresses for `<url|label>`, nothing for `<@bot>`."""
 
     def written(mark: re.Match[str]) -> str:
         inner = mark[1]
         return (mark[2] or "") if inner[:1] in {"@", "#", "!"} else inner
 
-    return html.unescape(_MARK.sub(written, line))
+    return html.unescape(_MARKUP.sub(written, line))
 
 
 def _blocks(text: str, buttons: tuple[tuple[str, str], ...]) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ def _blocks(text: str, buttons: tuple[tuple[str, str], ...]) -> list[dict[str, A
     return [section, {"type": "actions", "elements": shown}]
 
 
-def _choice(payload: dict[str, Any]) -> Inbound:
+def _pressed_button(payload: dict[str, Any]) -> Inbound:
     channel = str(payload.get("channel", {}).get("id", ""))
     root = payload.get("message", {}).get("thread_ts")
     action = payload["actions"][0]

@@ -12,7 +12,7 @@ from urchin_extras.connections import download
 if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
 
-_KINDS = ["message", "callback_query"]
+_UPDATE_TYPES = ["message", "callback_query"]
 
 
 class TelegramSettings(ChannelSettings):
@@ -22,7 +22,7 @@ class TelegramSettings(ChannelSettings):
 
 
 class Telegram(Channel):
-    """A bot created with BotFather. A sender is a user id, a thread a chat or a topic in it."""
+    """A bot created with BotFather. A sender is a user id, a thread a chat or one of its topics."""
 
     Settings: ClassVar[type[ChannelSettings]] = TelegramSettings
     url = "https://api.telegram.org"
@@ -33,11 +33,15 @@ class Telegram(Channel):
         """Poll for messages with one long request after another."""
         after = 0
         while True:
-            asked = {"offset": after, "timeout": self.settings.poll, "allowed_updates": _KINDS}
+            asked = {
+                "offset": after,
+                "timeout": self.settings.poll,
+                "allowed_updates": _UPDATE_TYPES,
+            }
             for update in await self._call("getUpdates", repeatable=True, json=asked):
                 after = max(after, int(update["update_id"]) + 1)
                 pressed = update.get("callback_query")
-                parse = _message if pressed is None else _choice
+                parse = _message if pressed is None else _pressed_button
                 inbound = self.read(parse, update.get("message") if pressed is None else pressed)
                 if inbound is not None:
                     await take(inbound)
@@ -123,7 +127,7 @@ def _message(message: dict[str, Any]) -> Inbound | None:
 
 
 def _quoted(message: dict[str, Any]) -> str:
-    """Return others' words that a message replies to; the bot's own are in the conversation."""
+    """Return the message replied to, unless it is the bot's, which is in the conversation."""
     if "quote" in message:
         return str(message["quote"].get("text", ""))
     answered_to = message.get("external_reply") or message.get("reply_to_message") or {}
@@ -137,11 +141,11 @@ def _files(message: dict[str, Any]) -> list[str]:
     if document := message.get("document"):
         found.append(f"{document['file_id']} {document.get('file_name', '')}".strip())
     if photo := message.get("photo"):
-        found.append(f"{photo[-1]['file_id']} photo.jpg")  # the largest comes last
+        found.append(f"{photo[-1]['file_id']} photo.jpg")  # the largest size is last
     return found
 
 
-def _choice(pressed: dict[str, Any]) -> Inbound:
+def _pressed_button(pressed: dict[str, Any]) -> Inbound:
     return Inbound(
         id=f"pressed {pressed['id']}",
         sender=str(pressed["from"]["id"]),

@@ -1,4 +1,4 @@
-"""2Captcha and services with the same API: people (and models) that solve captchas for money.
+"""2Captcha and services with the same API: people (and models) who solve captchas for money.
 
 `createTask` takes the challenge, and `getTaskResult` is polled until the token is ready
 (https://2captcha.com/api-docs). The service's own package bypasses proxies, so the two calls are
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 API = "https://api.2captcha.com"
 KEYS = ("TWOCAPTCHA_API_KEY", "APIKEY_2CAPTCHA")
-"""Environment variables for the key; the second is used in the service's own examples."""
+"""Environment variables for the key; the second one is from the service's examples."""
 POLL_SECONDS = 5.0
 """Interval between two polls, as the service requests."""
 SOLVE_SECONDS = 120.0
-"""After this time the service itself has usually given up."""
+"""After this time, the service itself has usually given up."""
 CALL_SECONDS = 20.0  # per call to the service
 _TASKS = {
     "recaptcha": "RecaptchaV2TaskProxyless",

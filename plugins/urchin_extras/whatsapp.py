@@ -1,4 +1,4 @@
-"""WhatsApp, through Meta's Cloud API: messages arrive by webhook, answers go out by REST.
+"""WhatsApp, through Meta's Cloud API: messages arrive by webhook, answers are sent by REST.
 
 https://developers.facebook.com/documentation/business-messaging/whatsapp
 """
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import MessageHandler
 
-_MAX_BODY = 3 * 1024 * 1024  # Meta sends at most 3 MB
-_LABEL = 20  # characters on a button, Meta's limit
-_BUTTON_TEXT = 1024  # characters above buttons, Meta's limit
-_FILES = ("image", "document", "video")
+_MAX_BODY_BYTES = 3 * 1024 * 1024  # Meta sends at most 3 MB
+_MAX_LABEL_CHARS = 20  # characters on a button, Meta's limit
+_MAX_BUTTON_TEXT_CHARS = 1024  # characters above buttons, Meta's limit
+_FILE_TYPES = ("image", "document", "video")
 
 
 class WhatsAppSettings(ChannelSettings):
@@ -104,9 +104,9 @@ class WhatsApp(Channel):
         body = bytearray()
         async for piece in request.stream():
             body += piece
-            if len(body) > _MAX_BODY:
+            if len(body) > _MAX_BODY_BYTES:
                 return PlainTextResponse("", status_code=413)
-        if not self._signed(bytes(body), request.headers.get("x-hub-signature-256", "")):
+        if not self._is_signed(bytes(body), request.headers.get("x-hub-signature-256", "")):
             return PlainTextResponse("", status_code=403)
         try:
             inbound = _messages(json.loads(body), self.settings.phone)
@@ -116,7 +116,7 @@ class WhatsApp(Channel):
             await take(message)
         return PlainTextResponse("")
 
-    def _signed(self, body: bytes, signature: str) -> bool:
+    def _is_signed(self, body: bytes, signature: str) -> bool:
         mac = hmac.new(self.key("secret").encode(), body, hashlib.sha256).hexdigest()
         return hmac.compare_digest(signature.encode(), f"sha256={mac}".encode())
 
@@ -133,7 +133,7 @@ class WhatsApp(Channel):
             text = {"body": message.text, "preview_url": False}
             await self._messages({**base, "type": "text", "text": text})
         for file in message.files:
-            # Of the accepted document types, plain text is the one for Markdown and similar files.
+            # Of the document types that Meta accepts, plain text fits Markdown and similar files.
             known = file.media_type if file.media_type == "application/pdf" else "text/plain"
             kept = await self._call(
                 "POST",
@@ -173,15 +173,15 @@ class WhatsApp(Channel):
 
 def _interactive(message: Outbound) -> dict[str, Any]:
     buttons = [
-        {"type": "reply", "reply": {"id": name, "title": label[:_LABEL]}}
+        {"type": "reply", "reply": {"id": name, "title": label[:_MAX_LABEL_CHARS]}}
         for name, label in message.buttons[:3]
     ]
-    body = {"text": message.text[:_BUTTON_TEXT]}
+    body = {"text": message.text[:_MAX_BUTTON_TEXT_CHARS]}
     return {"type": "button", "body": body, "action": {"buttons": buttons}}
 
 
 def _messages(hook: dict[str, Any], phone: str) -> list[Inbound]:
-    """Read messages to our number; a webhook also reports the status of sent messages."""
+    """Read the messages to our number; webhooks also report the status of sent messages."""
     values = [
         change["value"]
         for entry in hook.get("entry", ())
@@ -200,7 +200,9 @@ def _message(message: dict[str, Any]) -> Inbound:
     forwarded = bool(context.get("forwarded") or context.get("frequently_forwarded"))
     pressed = content.get("button_reply", {}).get("id", "") if kind == "interactive" else ""
     file = (
-        f"{content['id']} {content.get('filename') or kind}" if content and kind in _FILES else ""
+        f"{content['id']} {content.get('filename') or kind}"
+        if content and kind in _FILE_TYPES
+        else ""
     )
     return Inbound(
         id=str(message["id"]),

@@ -54,7 +54,7 @@ def test_the_forms_of_a_group_come_with_the_first_call_of_one_of_its_tools():
     }
     guides = Guides("", groups)
     assert "RECALL(key)" not in guides.after([result("READ", web="S1¶1 The lamp was lit.")])
-    failed = guides.after([result("REMEMBER", {"error": "value: Field required"})])
+    failed = guides.after([result("REMEMBER", {"error": '"value" is missing.'})])
     assert "RECALL(key)" in failed
     assert guides.after([result("RECALL")]).count("`") == 0
     assert "CLICK(ref)" not in guides.after([result("OPEN", {"error": "no such page"})])

@@ -84,7 +84,8 @@ class Engine:
     def __init__(self, case: dict[str, Any], memory: Memory) -> None:
         self._memory = memory
         self._speaker = Speaker()
-        self._history = [Turn(row["role"], row["text"]) for row in case.get("history", [])]
+        stored = case.get("storage", {}).get("urchinChatHistory", [])
+        self._history = [Turn(row["role"], row["text"]) for row in case.get("history", stored)]
         self._vectors = case.get("embeddings", {})
         self._heard = case.get("heard", [])
         self.fetches: list[dict[str, Any]] = []

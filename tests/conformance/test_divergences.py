@@ -202,6 +202,27 @@ async def test_framed_untrusted():
     assert said.startswith("[Page: ")
 
 
+async def test_stop_after_a_failed_act():
+    tools = {"A": {"__throw": "down"}, "B": {"__echo": True}}
+    result = await run("<<TOOL:A:1>><<TOOL:B:2>>", "ok", tools=tools)
+    assert [call["name"] for call in result["tool_calls"]] == ["A"]
+    assert "not run: A failed earlier in this reply" in observed(result)
+
+
+async def test_remember_needs_a_value():
+    fenced = '<<TOOL:REMEMBER:```json\n{"key":"a","value":"b"}\n```>>'
+    result = await run(f'{fenced}<<TOOL:REMEMBER:{{"key":"d"}}>>', "ok")
+    assert 'REMEMBER needs {\\"key\\"' in observed(result)
+    assert result["storage_after"]["urchinMemory"] == {"a": "b", "_convCount": "1"}
+
+
+async def test_profile_is_an_object():
+    storage = {"urchinMemory": {"_convCount": "4"}, "urchinProfile": {"a": "b"}}
+    history = [{"role": "user", "text": "x"}, {"role": "assistant", "text": "y"}]
+    result = await run("ok", '["x"]', storage=storage, history=history)
+    assert result["storage_after"]["urchinProfile"] == {"a": "b"}
+
+
 async def test_memories_that_bear_on_the_question():
     kept = {f"k{n}": f"value {n}" for n in range(10)}
     said = observed(await run("ok", storage={"urchinMemory": kept}, input="zzz"), 0)

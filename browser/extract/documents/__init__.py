@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Reader = Callable[[bytes, str], Document]
 
 _MIMETYPE = "application/vnd.oasis.opendocument."
-# Kinds of compound files, by the name of a stream inside.
-_STREAMS = {
+# The kind of a compound file, by the name of a stream inside it.
+_KIND_BY_STREAM = {
     "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
     "Workbook": "xls", "Book": "xls", "__substg1.0_": "msg",
 }  # fmt: skip
@@ -34,10 +34,10 @@ _CONVERT_HINT = (
     "Save it as .docx, .xlsx, .pptx, .eml or PDF, then read that"
     " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
 )
-# Files read from an archive; a larger one should be unpacked and searched as a folder.
+# Maximum files read from an archive; larger archives should be unpacked and searched as folders.
 _MAX_FILES = 100
-# Characters read from an archive: three long books.
-_MAX_TEXT = 3_000_000
+# Maximum characters read from an archive: as many as in three long books.
+_MAX_TEXT_CHARS = 3_000_000
 _JUNK_PREFIXES = ("__MACOSX/", ".")
 
 
@@ -83,7 +83,7 @@ def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
 
 
 def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> Document:
-    """Read the documents in an archive one after another, except archives inside it."""
+    """Read the documents in an archive one after another, except for archives inside it."""
     if read is None:
         raise ExtractError("archives inside archives cannot be read")
     composer = Composer()
@@ -92,7 +92,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
     ]
     count = size = 0
     for number, file in enumerate(files):
-        if number >= _MAX_FILES or size > _MAX_TEXT:
+        if number >= _MAX_FILES or size > _MAX_TEXT_CHARS:
             composer.notes.append(f"only the first {number} of {len(files)} files were read")
             break
         try:
@@ -117,7 +117,7 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
 
     Raises ExtractError for locked, broken and unknown files.
     """
-    kind = next((k for s, k in _STREAMS.items() if s.encode("utf-16-le") in body), "")
+    kind = next((k for s, k in _KIND_BY_STREAM.items() if s.encode("utf-16-le") in body), "")
     if kind == "locked":
         raise ExtractError(
             "the Office file is encrypted", hint="Save it without a password, then read it."
@@ -134,13 +134,13 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
 def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
     """Read old Office files with the library from the `documents` extra.
 
-    It does not recognise hidden text, as the notes say.
+    The library does not recognise hidden text; the document's notes report this.
     """
     try:
         import sharepoint2text  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise without_extra(kind, "documents", "a newer format, or PDF") from error
-    # It logs a line for everything it does not support.
+    # The library logs a line for everything that it does not support.
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
     try:
         found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
@@ -161,7 +161,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
             composer.paragraph(block)
     for attachment in found.attachments:
         composer.notes.append(f"the attachment {attachment.filename} was not read")
-    # 1601-01-01 is the format's zero date: no date was set.
+    # 1601-01-01 is the format's zero date and means that no date was set.
     created, modified = (
         iso_date(moment) if moment and not moment.startswith("1601-01-01") else None
         for moment in (found.metadata.created, found.metadata.modified)
@@ -173,7 +173,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
     return composer.document(url, kind, name, facts)
 
 
-_PAGES = frozenset(("application/xhtml+xml", "text/html", "application/x-dtbook+xml"))
+_EPUB_PAGE_TYPES = frozenset(("application/xhtml+xml", "text/html", "application/x-dtbook+xml"))
 
 
 def read_epub(archive: Archive, url: str, name: str) -> Document:
@@ -181,7 +181,7 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
 
     Raises ExtractError for an e-book that is broken or has DRM.
     """
-    # The package file named by the container, otherwise any.
+    # The package file that the container names, or else any package file.
     declared = _attributes(archive, "META-INF/container.xml", "rootfile", "full-path")
     package = ""
     for part in (*declared, *sorted(archive.names)):
@@ -195,7 +195,8 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
     chapters = [
         normpath(join(dirname(package), unquote(node.get("href", ""))))
         for node in spine
-        if node.get("media-type") in _PAGES and "nav" not in (node.get("properties") or "").split()
+        if node.get("media-type") in _EPUB_PAGE_TYPES
+        and "nav" not in (node.get("properties") or "").split()
     ]
     encrypted = _attributes(archive, "META-INF/encryption.xml", "CipherReference", "URI")
     if not {unquote(part) for part in encrypted}.isdisjoint(chapters):

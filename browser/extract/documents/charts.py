@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-"""The namespaces of shapes and of charts."""
+"""The XML namespaces of shapes and charts."""
 _MAX_SERIES = 1_000
 """Maximum series in a chart; more would be unreadable as a table."""
 
@@ -22,7 +22,7 @@ def read_chart(chart: etree._Element, composer: Composer) -> None:
     categories: list[str] = []
     rows: list[list[str]] = []
     for series in list(chart.iter(f"{C}ser"))[:_MAX_SERIES]:
-        # Series share their categories, which come from the first series that has them.
+        # All series share the categories of the first series that has any.
         categories = categories or _values(series, "cat") or _values(series, "xVal")
         numbers = _values(series, "val") or _values(series, "yVal")
         rows.append(["".join(_values(series, "tx")), *numbers])

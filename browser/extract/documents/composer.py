@@ -19,7 +19,7 @@ from browser.types import Document, Link, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A page's blocks have the element they came from; other documents' blocks have none.
+# The blocks of a page refer to their element; the blocks of other documents have no element.
 _NO_ELEMENT = etree.Element("document")
 _NO_METADATA = Document("")
 
@@ -38,11 +38,11 @@ class Composer:
         self._add("heading", text, text, level=min(max(level, 1), 6))
 
     def paragraph(self, text: str, *, kind: str = "paragraph") -> None:
-        """Add a paragraph or another kind of block, such as an item, quote or code."""
+        """Add a paragraph or another kind of block, such as a list item, quote or code block."""
         self._add(kind, text, text)
 
     def table(self, rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
-        """Add a table; rows are padded to equal length, and empty ones are left out."""
+        """Add a table; empty rows are left out, and the others padded to equal length."""
         kept = [cells for row in rows if any(cells := [_line(cell) for cell in row])]
         if not kept:
             return
@@ -53,14 +53,14 @@ class Composer:
         self.blocks.append(block)
 
     def text(self, document: Document) -> None:
-        """Add the text, tables and links of a document contained in this one."""
+        """Add the text, tables and links of a document that this one contains."""
         self._add("paragraph", document.text, document.markdown)
         self.embedded.extend(document.tables)
         for link in document.links:
             self.link(link.url, link.text)
 
     def markup(self, root: etree._Element) -> None:
-        """Add the visible content of HTML inside a document, including links."""
+        """Add the visible content of HTML that the document contains, including links."""
         strip_hidden(root)
         self.blocks.extend(walk(root, ""))
         for link in root.iter("a"):
@@ -73,7 +73,7 @@ class Composer:
 
     @property
     def length(self) -> int:
-        """The offset in the text after all blocks so far and before the next one."""
+        """The offset in the text at which the next block will begin."""
         return len(render_text(self.blocks)) + 1 if self.blocks else 0
 
     def document(

@@ -1,4 +1,4 @@
-"""Reads papers in JATS (.nxml), the XML of PubMed Central and of publishers, as a page."""
+"""Reads papers in JATS (.nxml), the XML format of PubMed Central and publishers, as pages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _TAGS = {
     "table-wrap": "div", "italic": "i", "bold": "b", "ext-link": "a", "preformat": "pre",
     "def-list": "dl", "term": "dt", "def": "dd", "boxed-text": "div", "fn": "p",
 }  # fmt: skip
-# Elements that are not text, and those read as metadata.
-_ASIDE = frozenset(
+# Elements that are not text, or that are read as metadata.
+_SKIPPED_TAGS = frozenset(
     """journal-meta article-id article-categories title-group contrib-group aff author-notes
     pub-date history permissions counts custom-meta-group volume issue fpage lpage object-id
     tex-math alternatives self-uri kwd-group elocation-id""".split()
@@ -71,7 +71,7 @@ def _person(contributor: etree._Element) -> str:
 
 
 def _date(root: etree._Element) -> str:
-    """The earliest publication date, with as many parts as it has."""
+    """The earliest publication date: year, month and day, or only those that are given."""
     found = []
     for date in root.iterfind("{*}front//{*}pub-date"):
         parts = (date.findtext(f"{{*}}{name}", "") for name in ("year", "month", "day"))
@@ -81,13 +81,15 @@ def _date(root: etree._Element) -> str:
 
 
 def _converted(element: etree._Element, level: int) -> Iterator[etree._Element]:
-    """A JATS element's content as HTML elements; sections determine the heading levels."""
+    """Convert a JATS element's content to HTML; the nesting of sections sets the heading levels."""
     for child in element:
         tag = local_name(child)
-        if not tag or tag in _ASIDE:
+        if not tag or tag in _SKIPPED_TAGS:
             continue
         inner = level + (tag in {"sec", "ref-list", "abstract", "app"})
-        name = _TAGS.get(tag, tag if tag in _KEPT else "span" if tag in _INLINE else "div")
+        name = _TAGS.get(
+            tag, tag if tag in _KEPT_TAGS else "span" if tag in _INLINE_TAGS else "div"
+        )
         if tag in {"title", "label"} and local_name(element) in {
             "sec",
             "ref-list",
@@ -103,8 +105,8 @@ def _converted(element: etree._Element, level: int) -> Iterator[etree._Element]:
         yield made
 
 
-_KEPT = frozenset("p sup sub table thead tbody tfoot tr td th caption break".split())
-_INLINE = frozenset(
+_KEPT_TAGS = frozenset("p sup sub table thead tbody tfoot tr td th caption break".split())
+_INLINE_TAGS = frozenset(
     """xref named-content styled-content sc underline monospace surname given-names name year source
     article-title string-name person-group volume issue fpage lpage pub-id element-citation
     mixed-citation label inline-formula email uri""".split()

@@ -1,4 +1,4 @@
-"""Reads e-mail messages (.eml), mail folders (.mbox), and pages saved as mail (.mhtml)."""
+"""Reads e-mail messages (.eml), mailboxes (.mbox), and pages saved as e-mail (.mhtml)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from browser.text.words import clean, one_line
 from browser.types import Document
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
-# The line before each message in a folder (RFC 4155, with an asctime date):
-# `From someone@example.org Fri May  3 08:00:00 2024`. A sentence may also begin with "From".
+# The line before each message in a mailbox (RFC 4155, with an asctime date): `From
+# someone@example.org Fri May  3 08:00:00 2024`. Sentences may also begin with "From".
 _MBOX_LINE = re.compile(
     rb"(?:\A|\r?\n\r?\n)From \S+ {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d(?::\d\d)? "
     rb"[^\r\n]{0,12}\d{4}[^\r\n]{0,9}\r?\n(?=[!-9;-~]+:)"
 )
-_MAX_MESSAGES = 1_000  # of a mailbox file
-# Nesting of forwarded messages; deeper nesting is an attack on the reader.
+_MAX_MESSAGES = 1_000  # in a mailbox file
+# Maximum nesting of forwarded messages; deeper nesting is an attack on the parser.
 _MAX_DEPTH = 5
 
 
 def read_mail(body: bytes, url: str, name: str) -> Document:
-    """Read one message or a mail folder: visible headers, text, forwarded messages.
+    """Read a message or a mailbox: visible headers, text, forwarded messages.
 
-    Attachments are named in the notes. Raises ExtractError if it is not an e-mail.
+    The notes name the attachments. Raises ExtractError if it is not an e-mail.
     """
     composer = Composer()
     if _MBOX_LINE.match(body):
@@ -59,7 +59,7 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
 
 
 def saved_page(body: bytes) -> tuple[str, str] | None:
-    """The HTML and address of a page that was saved as mail; None for any other mail."""
+    """Return the HTML and address of a page that was saved as e-mail; None for any other mail."""
     message = _parse(body)
     if message.get_content_type() != "multipart/related":
         return None

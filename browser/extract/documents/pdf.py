@@ -34,39 +34,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # Pdfium is not thread-safe: using it from two threads crashes the process.
-_PDFIUM = threading.Lock()
+_PDFIUM_LOCK = threading.Lock()
 _MAX_PAGES = 2_000
 _UNTITLED = frozenset(("", "(anonymous)", "anonymous", "untitled", "(unspecified)"))
-_EDGES = ".,;:!?()[]\"'“”‘’"
-# Titles written by programs: the name of the printed file.
+_EDGE_PUNCTUATION = ".,;:!?()[]\"'“”‘’"
+# Matches titles that a program set to the name of the printed file.
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
 )
-# The outline of a thousand-page book has a few hundred entries; a circular one never ends.
+# The outline of a thousand-page book has a few hundred entries; circular outlines never end.
 _MAX_OUTLINE_ENTRIES = 5_000
 _MAX_OUTLINE_DEPTH = 6
-# A page of references has about a hundred.
+# Maximum links on a page; a page of references has about a hundred.
 _MAX_LINKS = 500
 _MAX_ADDRESS_CHARS = 2_000
 # A form has hundreds of fields, a reviewed paper about a hundred comments.
 _MAX_ANNOTATIONS = 2_000
-_MAX_COMMENT = 20_000  # bytes
-_DRAWN = frozenset((pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP))
-_WITHOUT_COMMENT = frozenset(
+_MAX_COMMENT_BYTES = 20_000  # bytes
+_DRAWN_ANNOTATIONS = frozenset(
+    (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
+)
+_NOT_COMMENTS = frozenset(
     (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP)
 )
-_HIDDEN = 0x01 | 0x02 | 0x20  # invisible, hidden, not to view: ISO 32000-1, table 165
+_HIDDEN_FLAGS = 0x01 | 0x02 | 0x20  # invisible, hidden, not to view: ISO 32000-1, table 165
 
 
 def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Document:
-    """Read a PDF's text; `pages` holds each page's offset. The notes say if it is a scan.
+    """Read a PDF's text; `pages` contains the pages' offsets, and the notes report a scan.
 
-    Without `layout`, which takes most of the time, only the first page is measured (for the title
-    and authors): tables are lines of text, and headings come only from the outline.
+    Layout analysis takes most of the time. Without `layout`, only the first page is analysed (for
+    the title and authors): tables are lines of text, and headings come only from the outline.
+
 
     Raises ExtractError if the file is broken or needs a password.
     """
-    with _PDFIUM:
+    with _PDFIUM_LOCK:
         try:
             pdf = pypdfium2.PdfDocument(body)
         except pypdfium2.PdfiumError as error:
@@ -82,7 +85,7 @@ def extract_pdf(body: bytes, url: str, name: str, *, layout: bool = True) -> Doc
 
 
 def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) -> Document:
-    pdf.init_forms()  # without this, field values are not drawn
+    pdf.init_forms()  # without this, the values of form fields are not drawn
     titles, scanner, links = _outline(pdf), _Scanner(), Composer()
     pages: list[Document] = []
     words: set[str] = set()
@@ -95,8 +98,8 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
             for target, label in _page_links(page, text) if layout else ():
                 links.link(target, label)
             comments, is_drawn_over = _annotations(page)
-            # The page's text lacks text typed into fields and boxes, unless they are
-            # made part of the page.
+            # Text that was typed into fields and boxes is not part of the page's text until they
+            # are merged into the page.
             if is_drawn_over and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == 1:
                 text.close()
                 page.close()
@@ -116,7 +119,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
             text.close()
             page.close()
         pages.append(composer.document("", "", ""))
-    words = {word.strip(_EDGES) for word in words}
+    words = {word.strip(_EDGE_PUNCTUATION) for word in words}
     texts = [resolve_joints(page.text, words) for page in pages]
     offsets, end = [], 0
     for text in texts:
@@ -142,7 +145,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
 
 
 def _title(declared: str, shown: str, text: str) -> str:
-    """The declared title if it appears in the document, or the largest line, or the first."""
+    """Return the declared title if the document contains it, or else the largest or first line."""
     if declared.lower() in _UNTITLED or _FILE_NAME.fullmatch(declared.lower()):
         declared = ""
     if declared and (not shown or key(declared) in key(text)):
@@ -152,12 +155,14 @@ def _title(declared: str, shown: str, text: str) -> str:
 
 
 def _author(declared: str, shown: str, text: str) -> str | None:
-    """The declared authors if the document shows them, otherwise those below its title.
+    """Return the declared authors if the document shows them, or else those below its title.
 
-    The declared author may be a user name or the author of a template.
+    The declared author may be a user name or a template's author.
     """
     names = [word for word in re.findall(r"\w+", declared) if len(word) > 1]
-    if names and key(names[-1]) in key(shown):  # one of several: it may be the typesetter
+    if names and key(names[-1]) in key(
+        shown
+    ):  # if only one of several is shown, it may be the typesetter
         return shown
     if names and (key(names[-1]) in key(text) or (not shown and len(names) > 1)):
         return declared if declared.lower() not in _UNTITLED else None
@@ -165,15 +170,15 @@ def _author(declared: str, shown: str, text: str) -> str | None:
 
 
 def _annotations(page: pypdfium2.PdfPage) -> tuple[list[str], bool]:
-    """The comments on a page, and whether fields, boxes or stamps are drawn on it."""
+    """Return a page's comments, and whether fields, boxes or stamps are drawn on it."""
     comments, is_drawn_over = [], False
     for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        is_drawn_over = is_drawn_over or kind in _DRAWN
-        if kind not in _WITHOUT_COMMENT and not pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+        is_drawn_over = is_drawn_over or kind in _DRAWN_ANNOTATIONS
+        if kind not in _NOT_COMMENTS and not pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN_FLAGS:
             size = pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
-            text = ctypes.create_string_buffer(min(size, _MAX_COMMENT))
+            text = ctypes.create_string_buffer(min(size, _MAX_COMMENT_BYTES))
             buffer = ctypes.cast(text, ctypes.POINTER(pdfium.FPDF_WCHAR))
             pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", buffer, len(text))
             comments.append(text.raw.decode("utf-16-le", "ignore").rstrip("\0"))
@@ -202,7 +207,7 @@ def _date(value: str) -> str | None:
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
-    """The outline's headings by page: the `key` of the text to the level, from 1."""
+    """Return the outline's headings by page: a map from the text's `key` to the level, from 1."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     try:
         for entry in islice(pdf.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MAX_OUTLINE_ENTRIES):
@@ -210,13 +215,13 @@ def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
             page = target.get_index() if target else None
             if page is not None:
                 found[page][key(entry.get_title())] = entry.level + 1
-    except pypdfium2.PdfiumError:  # broken: headings are recognised by size instead
+    except pypdfium2.PdfiumError:  # a broken outline: headings are recognised by size instead
         return {}
     return found
 
 
 def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[tuple[str, str]]:
-    """Yield (address, words) for the links to other documents."""
+    """Yield (address, link text) for the links to other documents."""
     document = page.pdf
     position, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
     for _ in range(_MAX_LINKS):
@@ -234,33 +239,33 @@ def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterato
         yield address.value.decode("utf-8", "replace"), words
 
 
-# 150 dpi: 10-point letters are 20 pixels high, as in the models' training data.
+# 150 dpi: 10-point letters are 20 pixels high, as in the OCR models' training data.
 _SCALE = 150 / 72
-# A page takes 1 to 5 s on one core; the tool call that reads a document has 30 s.
+# A page takes 1 to 5 s on one core; the tool call that reads a document has a limit of 30 s.
 _MAX_OCR_SECONDS = 20.0
-# An image covering this share of an empty page is a scan.
+# An image that covers this share of a page without text is a scan.
 _SCAN_SHARE = 0.5
 _MAX_PIXELS = 20_000_000
-# Recognised text with a lower confidence is dirt or part of a drawing.
+# Text recognised with a lower confidence is dirt or part of a drawing.
 _MIN_CONFIDENCE = 0.5
 
 
 class _Scanner:
-    """Reads pages without text by OCR until its time is up; `pages` counts the pages read."""
+    """Reads pages without text by OCR until its time is used up; `pages` counts the pages read."""
 
     def __init__(self) -> None:
         self.pages = 0
         self._until = math.inf
 
     def read(self, page: pypdfium2.PdfPage) -> str:
-        """A page's lines from top to bottom; "" without the extra `ocr` or if time is up."""
+        """Return a page's lines from top to bottom; "" without the extra `ocr` or if time is up."""
         width, height = page.get_size()
         if time.monotonic() > self._until or not _is_scan(page, width * height):
             return ""
         engine = _ocr_engine()
         if engine is None:
             return ""
-        # The time starts once the engine is loaded, which may take many seconds on a busy machine.
+        # The time starts when the engine has been loaded, which may take long on a busy machine.
         self._until = min(self._until, time.monotonic() + _MAX_OCR_SECONDS)
         scale = min(_SCALE, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
         found = engine(page.render(scale=scale).to_numpy())
@@ -280,7 +285,7 @@ def _is_scan(page: pypdfium2.PdfPage, area: float) -> bool:
 
 @cache
 def _ocr_engine() -> Any:
-    """The OCR engine, which is loaded once, in 2 s; None without the extra `ocr`."""
+    """Return the OCR engine, which is loaded once (2 s); None without the extra `ocr`."""
     try:
         from rapidocr import RapidOCR  # noqa: PLC0415 - an extra
     except ImportError:

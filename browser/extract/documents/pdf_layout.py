@@ -1,4 +1,4 @@
-"""A PDF page's layout: headings, paragraphs and tables from the position and size of lines.
+"""Recognises headings, paragraphs and tables of a PDF page by the position and size of lines.
 
 Wide gaps divide a line into cells; lines with aligned cells form a table.
 """
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     _Span = tuple[float, float]
     _Rows = tuple[tuple[str, ...], ...]
 
-# A gap wider than this share of the letters' height divides cells. A space between words is a
-# quarter of the height, up to a half in justified lines.
+# A gap wider than this share of the letter height separates cells. A space between words is a
+# quarter of the height wide, or up to half of it in justified lines.
 _CELL_GAP = 0.7
 JOINT = "\ufffe"
-"""Pdfium's character for a hyphen at a line break, after which it continues on the same line. It
-stays in the text until `resolve_joints` knows all words in the document."""
+"""The character that pdfium returns for a hyphen at the end of a line, followed by the next line
+without a break. It stays in the text until `resolve_joints` knows all words in the document."""
 _LINE = re.compile(rf"[^\r\n{JOINT}]+{JOINT}?")
 _JOINT = re.compile(rf"([^\s{JOINT}]*){JOINT}[ \n]?([^\s{JOINT}]*)")
 _FIRST_WORD, _LAST_WORD = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_]+$")
@@ -36,38 +36,38 @@ _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _MIN_HEIGHT = 0.1
 # Hebrew, Arabic and related scripts, including their presentation forms.
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-# A table has at least two rows; two rows of two cells may be anything.
+# A table has at least two rows; two rows with two cells each need not be a table.
 _MIN_ROWS = 2
 _MIN_CELLS = 6
 _MAX_COLUMNS = 20
-# Columns of prose have long pieces on each line, or pieces that continue on the next; table cells
+# In columns of prose, the pieces of each line are long or continue on the next line; table cells
 # are short.
 _MAX_MEAN_CHARS = 28
 _MIN_MEAN_CHARS = 14
 _PROSE_ROWS = 4
 _MAX_PROSE_COLUMNS = 3
 _SENTENCE_END = re.compile(r"[.!?:…][\"'”’)\]]*$")
-# A line with this share of the longest line's length continues on the next.
+# A line that has this share of the longest line's length continues on the next line.
 _FULL_LINE_SHARE = 0.75
 _MIN_FULL_LINE_CHARS = 40
-# Minimum ratios to the page's usual letter height for a heading of level 3, 2 and 1.
-_LARGE, _LARGER, _LARGEST = 1.15, 1.35, 1.7
+# Minimum letter height of headings of level 3, 2 and 1, relative to the page's usual height.
+_LEVEL_3_RATIO, _LEVEL_2_RATIO, _LEVEL_1_RATIO = 1.15, 1.35, 1.7
 _MAX_HEADING_CHARS = 150
 # A heading continues on the next line if it extends this far towards the text's right edge.
-_FULL_HEADING = 0.6
-_SAME_SIZE = 0.1
+_FULL_HEADING_SHARE = 0.6
+_MAX_SIZE_DIFFERENCE = 0.1
 _ITEM = re.compile(r"(?:\(?\d{1,2}[.)]|[•●▪◦–*-])\s")
 # A gap larger than this many line heights separates paragraphs.
-_WIDE_GAP = 1.9
+_PARAGRAPH_GAP = 1.9
 
 
 def add_page(composer: Composer, lines: Sequence[Line], titles: Mapping[str, int]) -> None:
-    """Add a page; `titles` are its headings in the outline: the `key` of the text to the level."""
+    """Add a page; `titles` maps the `key` of each of its headings in the outline to the level."""
     _Page(composer, lines, titles).add()
 
 
 def usual_height(lines: Sequence[Line]) -> float:
-    """The height of most letters, counting one for every ten letters in a line."""
+    """The most common letter height; a line counts once for every ten letters."""
     heights = [line.height for line in lines for _ in range(max(1, len(line.text) // 10))]
     return median(heights) if heights else 0.0
 
@@ -86,7 +86,7 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line: its cells from left to right, its letter height, its bottom, in points."""
+    """A line: its cells from left to right, its letter height and its bottom, both in points."""
 
     cells: tuple[Cell, ...]
     height: float = 0.0
@@ -94,7 +94,7 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The whole line."""
+        """The text of all cells."""
         if len(self.cells) == 1:
             return self.cells[0].text
         return " ".join(cell.text for cell in self.cells)
@@ -103,8 +103,9 @@ class Line(NamedTuple):
 def page_lines(page: pypdfium2.PdfTextPage, *, layout: bool = True) -> list[Line]:
     """Read a page's lines in document order; without `layout`, only their text."""
     text = page.get_text_range()
-    # With two-code-unit characters, our indexes differ from pdfium's: there is no geometry then.
-    # Right-to-left letters need it to be put into order.
+    # If characters have two code units, our indexes differ from pdfium's, and no positions are
+    # read. Right-to-left letters are put in order by their positions, so those are read even
+    # without `layout`.
     wanted = layout or _RIGHT_TO_LEFT.search(text) is not None
     if not wanted or len(text) != page.count_chars():
         texts = (" ".join(raw.split()) for raw in _LINE.findall(clean(text)))
@@ -136,16 +137,16 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str]) -> Line:
             piece = one_line(" ".join(texts[begun:n]))
             cells.append(Cell(piece, firsts[begun][0], lasts[n - 1][2]))
             begun = n
-    # The symbols in a formula have boxes of any height.
+    # The median, because symbols in a formula have boxes of any height.
     return Line(tuple(cells), median(heights), firsts[0][1])
 
 
 def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str:
-    """A word in a right-to-left line; pdfium returns some words in visual letter order.
+    """Put a word of a right-to-left line in order; pdfium returns some words in visual order.
 
     The letters of a ligature share one box; if the word is reversed, they are reversed too.
     """
-    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number is on its left
+    if not _RIGHT_TO_LEFT.search(word):  # punctuation after a number is to the left of it
         number = word.lstrip(".,:;!?،؛؟")
         return number + word[: len(word) - len(number)] if number[:1].isdigit() else word
     letters: list[tuple[float, str]] = []
@@ -163,8 +164,8 @@ def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str
 def resolve_joints(text: str, words: Container[str]) -> str:
     """Join words that were divided at the end of a line; `words` are the document's words.
 
-    The hyphen stays if the document has the word only with a hyphen, in an address, and before or
-    after anything but lower-case letters.
+    The hyphen is kept if the document only contains the word with a hyphen, if it is part of an
+    address, or if it is not between lower-case letters.
     """
 
     def join(match: re.Match[str]) -> str:
@@ -177,7 +178,7 @@ def resolve_joints(text: str, words: Container[str]) -> str:
         stays = is_address or (hyphenated.lower() in words and whole.lower() not in words)
         return f"{before}{'-' if stays else ''}{after}"
 
-    while JOINT in text:  # a word across three lines has two
+    while JOINT in text:  # a word that spans three lines has two of them
         text = _JOINT.sub(join, text)
     return text
 
@@ -197,7 +198,7 @@ class _Page:
 
     def add(self) -> None:
         """Add the page: tables, headings, and the paragraphs between them."""
-        at = start = 0  # `start` of the lines not yet added
+        at = start = 0  # `start`: the first line that has not been added
         while at < len(self._lines):
             grid = _find_grid(self._lines, at) if len(self._lines[at].cells) > 1 else None
             heading = None if grid else self._heading(at)
@@ -217,7 +218,7 @@ class _Page:
         self._add_paragraphs(self._lines[start:], self._full_line)
 
     def _add_paragraphs(self, lines: Sequence[Line], full: float) -> None:
-        """Add lines as paragraphs; a line with `full` characters continues on the next."""
+        """Add lines as paragraphs; a line with at least `full` characters continues on the next."""
         text = ""
         for n, line in enumerate(lines):
             separator = "\n\n"
@@ -231,11 +232,11 @@ class _Page:
                 text += separator
 
     def _separator(self, line: Line, following: Line, full: float) -> str:
-        """Return the separator between two lines: none, a space, a line or paragraph break."""
+        """Return the separator between two lines: "", a space, or a line or paragraph break."""
         gap = line.bottom - following.bottom
         if line.text.endswith(JOINT):
             return ""
-        if self._usual and gap > _WIDE_GAP * max(line.height, self._usual):
+        if self._usual and gap > _PARAGRAPH_GAP * max(line.height, self._usual):
             return "\n\n"
         if _ITEM.match(following.text):
             return "\n"
@@ -246,9 +247,9 @@ class _Page:
         return "\n\n" if ends else "\n"
 
     def _heading(self, at: int) -> tuple[int, int] | None:
-        """The level and line count of the heading that starts at a line; None if there is none.
+        """Return the level and line count of the heading that starts at a line, or None.
 
-        If the outline has headings on the page, it decides; otherwise the letter size does.
+        If the outline has headings for the page, they are used; otherwise, the letter size decides.
         """
         text = ""
         for count, part in enumerate(self._keys[at : at + 3], 1):
@@ -256,7 +257,7 @@ class _Page:
             if level := self._titles.get(text):
                 return level, count
         ratio = self._lines[at].height / self._usual if self._usual else 1.0
-        if self._titles or ratio < _LARGE:
+        if self._titles or ratio < _LEVEL_3_RATIO:
             return None
         count = 1
         while at + count < len(self._lines) and self._heading_continues(at + count - 1):
@@ -264,14 +265,14 @@ class _Page:
         text = " ".join(line.text for line in self._lines[at : at + count])
         if len(text) > _MAX_HEADING_CHARS or not any(map(str.isalpha, text)):
             return None
-        return (1 if ratio >= _LARGEST else 2 if ratio >= _LARGER else 3), count
+        return (1 if ratio >= _LEVEL_1_RATIO else 2 if ratio >= _LEVEL_2_RATIO else 3), count
 
     def _heading_continues(self, at: int) -> bool:
         """Whether a heading continues on the next line, in letters of the same size."""
         line, following = self._lines[at], self._lines[at + 1]
-        below = 0 < line.bottom - following.bottom < _WIDE_GAP * line.height
-        wide = line.cells[-1].right >= _FULL_HEADING * self._edge
-        return below and wide and abs(following.height - line.height) < _SAME_SIZE
+        below = 0 < line.bottom - following.bottom < _PARAGRAPH_GAP * line.height
+        wide = line.cells[-1].right >= _FULL_HEADING_SHARE * self._edge
+        return below and wide and abs(following.height - line.height) < _MAX_SIZE_DIFFERENCE
 
     def _add_grid(self, rows: _Rows) -> None:
         by_column = ([text for text in column if text] for column in zip(*rows, strict=True))
@@ -279,7 +280,7 @@ class _Page:
         if len(rows) < _PROSE_ROWS or len(columns) > _MAX_PROSE_COLUMNS or not _is_prose(columns):
             self._composer.table(rows)
             return
-        # Columns of prose stored line by line: read each column downwards.
+        # These are columns of prose that were stored line by line: add one column after another.
         for column in columns:
             parts = [*itertools.pairwise(column), (column[-1], "")]
             texts = [
@@ -290,7 +291,7 @@ class _Page:
 
 
 def _is_prose(columns: Sequence[Sequence[str]]) -> bool:
-    """Whether the columns' cells are lines of text."""
+    """Whether the columns' cells are lines of prose."""
     cells = [text for column in columns for text in column]
     mean = sum(map(len, cells)) / len(cells)
     pairs = [[*itertools.pairwise(column)] for column in columns]
@@ -334,7 +335,7 @@ def _continues_cell(lines: Sequence[Line], at: int, start: int) -> bool:
 
 
 def _columns(block: Sequence[Line]) -> list[_Span]:
-    """The columns' left and right ends, from the rows with the most common number of cells."""
+    """The columns' left and right edges, from the rows with the most common number of cells."""
     counts = Counter(len(line.cells) for line in block if len(line.cells) > 1)
     usual = max(counts, key=lambda count: (counts[count], count))
     cells = sorted(

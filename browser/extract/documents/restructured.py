@@ -1,4 +1,4 @@
-"""Reads reStructuredText with docutils, as the rendered page; Sphinx's additions become text."""
+"""Reads reStructuredText as rendered by docutils; Sphinx's additions become plain text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from browser.types import Document
 if TYPE_CHECKING:
     from docutils import nodes
 
-# Characters; docutils takes about 2 s for this many.
+# Maximum characters; docutils takes about 2 s for this many.
 MAX_LENGTH = 400_000
 _ROLE = re.compile(r":[\w:.+-]+:`~?!?([^`<]+?)\s*(?:<[^`>]*>)?`")
 _DIRECTIVE = re.compile(r"^\s*\.\. ([\w:.+-]+)::", re.MULTILINE)
-# For these, only file names would be shown.
+# Directives of which only file names or settings would be shown.
 _EMPTY_DIRECTIVES = ("toctree", "include", "literalinclude", "automodule", "autoclass", "highlight",
                      "currentmodule", "index", "contents", "raw", "meta", "image")  # fmt: skip
 _SETTINGS = {
@@ -30,7 +30,7 @@ _SETTINGS = {
 
 
 def read_rst(text: str, url: str, name: str) -> Document:
-    """Read reStructuredText; Sphinx's roles and directives become their text.
+    """Read reStructuredText; Sphinx's roles and directives are replaced by their text.
 
     Raises ExtractError without the `documents` extra.
     """
@@ -53,7 +53,7 @@ def _add_directives(text: str) -> None:
     from docutils.parsers.rst import Directive, directives, languages  # noqa: PLC0415
 
     class Plain(Directive):  # type: ignore[misc] # docutils has no types
-        """Shows its arguments and its content."""
+        """A directive that shows its arguments and its content."""
 
         has_content = True
         optional_arguments = 1

@@ -1,6 +1,6 @@
 """Reads workbooks: .xlsx with openpyxl, .xls with xlrd. Each sheet becomes a heading.
 
-Comments, text boxes and the titles of charts follow the cells of their sheet.
+Comments, text boxes and chart titles follow the cells of their sheet.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from browser.extract.documents.archive import Archive
     from browser.types import Document
 
-# Further rows and columns are for computing, not for reading.
+# Rows and columns beyond these are for calculation, not for reading.
 _MAX_ROWS = 20_000
 _MAX_COLUMNS = 200
-# Including empty cells: a cell at the far end of a row adds 16,384.
+# Empty cells count too: a single cell at the far end of a row adds 16,384 of them.
 _MAX_CELLS = 1_000_000
-# More consecutive one-cell rows than this are a table column, not titles.
+# If there are more consecutive one-cell rows than this, they are a table column, not titles.
 _MAX_TITLE_LINES = 3
-# A cell with a formula but without a stored value.
-_NO_VALUE = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
+# Matches a cell with a formula but without a stored value.
+_FORMULA_WITHOUT_VALUE = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 _PERCENT = re.compile(r"0(?:\.(0+))?%")
 # Errors that openpyxl and xlrd raise for damaged files.
-_BROKEN = (
+_BROKEN_FILE_ERRORS = (
     *BROKEN_ZIP, KeyError, TypeError, AttributeError, IndexError, ParseError, etree.LxmlError,
     struct.error,
 )  # fmt: skip
@@ -53,12 +53,12 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
         from openpyxl import load_workbook  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise without_extra("xlsx", "office", ".csv") from error
-    archive.check_all()  # openpyxl has no limit of its own
+    archive.check_all()  # openpyxl has no size limit
     reader = _SheetReader()
     try:
         parts = archive.related(archive.part("", "officeDocument"))
         uncomputed = any(
-            _NO_VALUE.search(archive.read(part))
+            _FORMULA_WITHOUT_VALUE.search(archive.read(part))
             for kind, part in parts.values()
             if kind == "worksheet"
         )
@@ -77,21 +77,21 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
                 visible = sheets[0].sheet_state == "visible"
                 reader.read(sheets[0].title, shown, visible=visible)
                 if visible:
-                    _read_beside(archive, sheets[0]._worksheet_path, reader.composer)  # noqa: SLF001
+                    _read_annotations(archive, sheets[0]._worksheet_path, reader.composer)  # noqa: SLF001
             macros = sum(name.startswith("xl/macrosheets/sheet") for name in archive.names)
             if macros:
                 reader.composer.notes.append(f"{macros} sheets with Excel 4 macros were not read")
         finally:
             for book in books:
                 book.close()
-    except _BROKEN as error:
+    except _BROKEN_FILE_ERRORS as error:
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(
         url, "xlsx", name, dublin_core(archive.tree("docProps/core.xml"))
     )
 
 
-def _read_beside(archive: Archive, part: str, composer: Composer) -> None:
+def _read_annotations(archive: Archive, part: str, composer: Composer) -> None:
     """Add a sheet's comments, text boxes and chart titles."""
     for kind, target in archive.related(part).values():
         root = archive.tree(target) if kind in {"comments", "threadedComment", "drawing"} else None
@@ -121,7 +121,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     reader, log = _SheetReader(), StringIO()
     try:
         _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))
-        # With ragged rows, a single cell in the last row and column does not fill the whole sheet.
+        # `ragged_rows`: a single cell in the last row and column must not fill up the sheet.
         book = xlrd.open_workbook(
             file_contents=body, formatting_info=True, ragged_rows=True, logfile=log, verbosity=1
         )
@@ -130,7 +130,8 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
             rows = (map(partial(_format_xls_cell, book), sheet.row(n)) for n in range(sheet.nrows))
             reader.read(sheet.name, rows, visible=sheet.visibility == 0)
     except (
-        xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, RecursionError, *_BROKEN
+        xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, RecursionError,
+        *_BROKEN_FILE_ERRORS,
     ) as error:  # fmt: skip
         if "encrypted" in str(error):
             raise ExtractError(
@@ -143,7 +144,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
 def _check_chains(file: Any) -> None:
     """Raise ExtractError if a stream's short sectors form a loop.
 
-    xlrd checks only the long ones: it would follow such a loop until all memory is used.
+    xlrd checks only the regular sectors: it would follow such a loop until memory is exhausted.
     """
     short = [e for e in file.dirlist if e.tot_size < file.min_size_std_stream]
     for entry in short:
@@ -155,7 +156,7 @@ def _check_chains(file: Any) -> None:
 
 
 def _skipped_sheets(log: str) -> Iterator[str]:
-    """Notes on the sheets that xlrd skipped, from its log: Excel 4 macros, charts, modules."""
+    """Yield notes on the sheets that xlrd's log reports as skipped (macros, charts, modules)."""
     for line in log.splitlines():
         _, found, rest = line.partition("Ignoring non-worksheet data named ")
         name, _, kind = rest.rpartition(" (type ")
@@ -204,7 +205,7 @@ class _SheetReader:
             yield cells[:_MAX_COLUMNS]
 
     def _add_block(self, rows: list[list[str]]) -> None:
-        """Add adjacent rows as a table; one-cell rows, such as titles above it, as paragraphs."""
+        """Add adjacent rows as a table, and one-cell rows, such as titles, as paragraphs."""
         left = min(next(n for n, cell in enumerate(row) if cell) for row in rows)
         for alone, group in groupby(rows, key=lambda row: sum(map(bool, row)) == 1):
             table = [row[left:] for row in group]
@@ -217,7 +218,7 @@ class _SheetReader:
 
 
 def _format_cell(cell: Any, written: Any = None) -> str:
-    """Format a cell's value; `written` is the cell with its formula, used if it has no value."""
+    """Format a cell's value, or if it has none, the formula in `written`."""
     value = cell.value if cell.value is not None or written is None else written.value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _format_number(value, str(cell.number_format or ""))
@@ -225,7 +226,7 @@ def _format_cell(cell: Any, written: Any = None) -> str:
 
 
 def _format_number(value: float, pattern: str) -> str:
-    """Format a number with 15 digits, Excel's precision; as a percentage if the sheet does."""
+    """Format a number with 15 digits (Excel's precision), as a percentage if the sheet does so."""
     if match := _PERCENT.search(pattern):
         return f"{value * 100:.{len(match[1] or '')}f}%"
     text = f"{value:.15g}"

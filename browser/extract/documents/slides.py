@@ -1,4 +1,4 @@
-"""Reads presentations (.pptx and related): each slide is a page, then its notes and comments."""
+"""Reads presentations (.pptx and related): each slide with its notes and comments is a page."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_TITLES = frozenset(("title", "ctrTitle"))
-# Date and number, which differ on every slide, and the slide's picture in its notes.
+_TITLE_ROLES = frozenset(("title", "ctrTitle"))
+# The date and number, which differ on every slide, and the picture of the slide in its notes.
 _FRAME_ROLES = frozenset(("dt", "sldNum", "sldImg"))
-# Text repeated on every slide is shown once.
+# Footers and headers, which are repeated on every slide, are shown once.
 _REPEATED_ROLES = frozenset(("ftr", "hdr"))
 _MAX_SLIDES = 1_000
 
 
 def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
-    """Read the slides in order; `pages` has their offsets. Raises ExtractError if broken."""
+    """Read the slides in order; `pages` contains their offsets. Raises ExtractError if broken."""
     root = archive.tree(main)
     if root is None:
         raise ExtractError("the presentation has no slide list")
@@ -78,7 +78,7 @@ def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]
     if role in _REPEATED_ROLES:
         known = {block.text for block in composer.blocks}
         texts = [text for text in texts if text not in known]
-    if role in _TITLES:
+    if role in _TITLE_ROLES:
         composer.heading(2, " ".join(texts))
     else:
         for text in texts:

@@ -1,9 +1,9 @@
 """Reads Word documents (.docx and related) with mammoth.
 
-mammoth converts a document into HTML, which is then read like a page. Before that, the parts are
-parsed safely and rewritten: without entities, hidden or deleted text and irrelevant formatting,
-with equations as TeX, and with the numbers that Word displays before paragraphs. Headers and
-footers, which mammoth does not read, and chart data are added.
+mammoth converts a document to HTML, which is then read like a page. Before that, the parts are
+parsed safely and rewritten: entities, hidden or deleted text and irrelevant formatting are removed,
+equations become TeX, and the numbers that Word displays before paragraphs are added. Headers and
+footers, which mammoth does not read, and chart data are added afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-# The parts that mammoth reads, and whether they contain text. It treats missing ones as empty.
+# The parts that mammoth reads, and whether they contain text. It treats missing parts as empty.
 _MAMMOTH_PARTS = {
     "styles": False, "numbering": False, "footnotes": True, "endnotes": True, "comments": True
 }  # fmt: skip
@@ -41,12 +41,13 @@ _REMOVED = tuple(
     for name in """del moveFrom instrText delText sectPr proofErr bookmarkStart bookmarkEnd drawing
     object commentRangeStart commentRangeEnd fldChar sdtPr sdtEndPr""".split()
 )
-# Replaced by their content: content controls, which mammoth supports only in some places.
+# Content controls and the like, which are replaced by their content: mammoth supports them only in
+# some places.
 _WRAPPERS = tuple(f"{W}{name}" for name in ("sdt", "sdtContent", "smartTag", "customXml"))
 _KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
-# In half-points: letters smaller than two points are hidden.
-_MIN_SIZE = 4
-_OFF = frozenset(("0", "false", "off", "none"))
+# Letters smaller than two points are treated as hidden; sizes are in half-points.
+_MIN_HALF_POINTS = 4
+_OFF_VALUES = frozenset(("0", "false", "off", "none"))
 _MAX_STYLE_DEPTH = 10
 _BODY_LEVEL = 9
 _STYLE_MAP = """
@@ -64,10 +65,11 @@ _TOO_LONG = "only the beginning was read: the document is too long"
 
 
 def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
-    """Read headings, paragraphs, lists, tables, links, equations, notes, comments, charts, headers.
+    """Read a document's visible content.
 
-    Hidden text and text deleted in tracked changes are left out. Raises ExtractError for a broken
-    file, or without the extra `office`.
+    This includes headings, paragraphs, lists, tables, links, equations, notes, comments, charts,
+    headers and footers. Hidden text and text deleted in tracked changes are left out. Raises
+    ExtractError for a broken file, or without the extra `office`.
     """
     try:
         import mammoth  # noqa: PLC0415 - an extra
@@ -90,15 +92,15 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     root = parse_html(f"<body>{page}</body>")
     for link in root.iter("a"):
         if (link.get("href") or "").startswith("#") and link.text == "↑":
-            link.text = ""  # the link back from a footnote
+            link.text = ""  # the link from a footnote back to the text
     _mark_tables(root)
     parts = [*dict.fromkeys(archive.related(main).values())]
-    _add_edges(archive, composer, [part for kind, part in parts if kind == "header"])
+    _add_headers_or_footers(archive, composer, [part for kind, part in parts if kind == "header"])
     composer.markup(root)
     for kind, part in parts:
         if kind == "chart" and (chart := archive.tree(part)) is not None:
             read_chart(chart, composer)
-    _add_edges(archive, composer, [part for kind, part in parts if kind == "footer"])
+    _add_headers_or_footers(archive, composer, [part for kind, part in parts if kind == "footer"])
     return composer.document(url, "docx", name, dublin_core(archive.tree("docProps/core.xml")))
 
 
@@ -115,8 +117,8 @@ def _mark_tables(root: etree._Element) -> None:
                 cell.tag = "th"
 
 
-def _add_edges(archive: Archive, composer: Composer, parts: list[str]) -> None:
-    """Add the paragraphs of headers or footers, each once."""
+def _add_headers_or_footers(archive: Archive, composer: Composer, parts: list[str]) -> None:
+    """Add the paragraphs of headers or footers, without duplicates."""
     texts = {}
     for root in map(archive.tree, parts):
         if root is None:
@@ -126,12 +128,12 @@ def _add_edges(archive: Archive, composer: Composer, parts: list[str]) -> None:
             pieces = (n.text or " " for n in paragraph.iter(f"{W}t", f"{W}tab", f"{W}br"))
             texts["".join(pieces).strip()] = True
     for text in texts:
-        if any(map(str.isalpha, text)):  # page numbers change
+        if any(map(str.isalpha, text)):  # skips page numbers
             composer.paragraph(text)
 
 
 def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
-    """Pack the parts that mammoth needs into a new file, cleaned."""
+    """Clean the parts that mammoth needs, and pack them into a new file."""
     related = archive.related(main).values()
     parts = {main: True} | {
         to: _MAMMOTH_PARTS[kind] for kind, to in related if kind in _MAMMOTH_PARTS
@@ -163,7 +165,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
 
 
 def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers | None) -> int:
-    """Remove content that is invisible or that mammoth cannot read; returns the picture count."""
+    """Remove content that is invisible or unreadable for mammoth; returns the picture count."""
     etree.strip_tags(root, etree.Entity, *_WRAPPERS)
     for equation in list(root.iter(f"{_M}oMath")):
         _replace(equation, _run(f"${_tex(equation).strip()}$"))
@@ -214,10 +216,10 @@ def _replace(old: etree._Element, new: etree._Element) -> None:
 def _is_hidden(style: etree._Element) -> bool:
     for name in ("vanish", "webHidden"):
         mark = style.find(f"{W}{name}")
-        if mark is not None and mark.get(f"{W}val", "1").lower() not in _OFF:
+        if mark is not None and mark.get(f"{W}val", "1").lower() not in _OFF_VALUES:
             return True
     size = _value(style, "sz")
-    if size.isdecimal() and int(size) < _MIN_SIZE:
+    if size.isdecimal() and int(size) < _MIN_HALF_POINTS:
         return True
     # White letters on a white page are hidden; inside a table, or with their own background,
     # they may be readable.
@@ -228,9 +230,9 @@ def _is_hidden(style: etree._Element) -> bool:
 
 
 def _heading_levels(styles: etree._Element | None) -> dict[str, int]:
-    """The heading level of each paragraph style, inherited from base styles; 0 if not a heading.
+    """Return each paragraph style's heading level, which may be inherited; 0 if not a heading.
 
-    In the file, Word's built-in style names are in English, whatever its language.
+    In the file, the names of Word's built-in styles are in English, regardless of its language.
     """
     found = styles.iter(f"{W}style") if styles is not None else ()
     nodes = {node.get(f"{W}styleId", ""): node for node in found}
@@ -269,13 +271,13 @@ def _value(element: etree._Element, path: str) -> str:
 
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-# Operators and accents that TeX writes as commands; other characters are unchanged.
+# Operators and accents that are commands in TeX; other characters are left unchanged.
 _COMMANDS = {
     "∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∬": r"\iint", "∮": r"\oint", "⋃": r"\bigcup",
     "\u0302": r"\hat", "\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\overline",
     "\u0307": r"\dot", "\u0308": r"\ddot", "\u20d7": r"\vec",
 }  # fmt: skip
-# The default symbols of structures.
+# The symbols that structures have by default.
 _DEFAULT_SIGNS = {"nary": "∫", "acc": "\u0302", "bar": "\u0305"}
 _TEX_FORMS = {
     "f": r"\frac{{{num}}}{{{den}}}", "func": "{fName} {e}", "rad": r"\sqrt{degree}{{{e}}}",
@@ -286,7 +288,7 @@ _TEX_FORMS = {
 
 
 def _tex(node: etree._Element) -> str:
-    """Convert an `m:oMath` element or a part of it to TeX; unknown structures keep their text."""
+    """Convert an `m:oMath` element or part of it to TeX; unknown structures become their text."""
     name = local_name(node)
     if name == "t":
         return node.text or ""

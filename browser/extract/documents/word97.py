@@ -13,22 +13,22 @@ from browser.extract.documents.composer import Composer
 from browser.extract.sniff import decode
 from browser.types import Document
 
-# Characters; a book has a million.
-_MAX_TEXT = 5_000_000
+# A book has about a million characters.
+_MAX_TEXT_CHARS = 5_000_000
 _WORD_97 = 0xC1
 _COMPRESSED = 1 << 30
-# The main document, then footnotes, headers, macros, comments, endnotes and text boxes.
+# The parts of a file, in order.
 _PARTS = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes")
 _SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
-# Only a field's result is shown, which follows the mark \x14.
-_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
-_SIGNS = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
-_MARKS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")
+# Only a field's result is shown; it follows the character \x14.
+_FIELD_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
+_CHARACTER_MAP = str.maketrans({"\x0b": "\n", "\x0c": "\r", "\x1e": "-", "\x1f": None, "\xa0": " "})
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x06\x08\x0e-\x1d]")
 _HIDDEN_NOTE = "it may include hidden text, which could not be recognised"
 
 
 def read_doc(body: bytes, url: str, name: str) -> Document:
-    """Read paragraphs, tables, notes, comments, headers; a note says that hidden text is included.
+    """Read paragraphs, tables, notes, comments and headers; hidden text cannot be recognised.
 
     Raises ExtractError for a broken or encrypted file, or without the extra `documents`.
     """
@@ -60,7 +60,7 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
 
 
 def _text(main: bytes, table: bytes, *, is_complex: bool) -> tuple[str, tuple[int, ...]]:
-    """All of a file's characters, and the number in each of its parts."""
+    """Return all of a file's characters, and the number of characters in each of its parts."""
     is_97 = struct.unpack_from("<H", main, 2)[0] >= _WORD_97
     lengths = struct.unpack_from("<7i", main, 0x4C if is_97 else 0x34)
     if not is_97 and not is_complex:
@@ -68,11 +68,11 @@ def _text(main: bytes, table: bytes, *, is_complex: bool) -> tuple[str, tuple[in
         return decode(main[start : start + sum(lengths)]), lengths
     start, size = struct.unpack_from("<II", main, 0x1A2 if is_97 else 0x160)
     pieces = table[start : start + size]
-    while pieces[:1] == b"\x01":  # formatting that pieces may refer to
+    while pieces[:1] == b"\x01":  # skips formatting that pieces may refer to
         pieces = pieces[3 + struct.unpack_from("<H", pieces, 1)[0] :]
     count = (struct.unpack_from("<I", pieces, 1)[0] - 4) // 12
     ends = struct.unpack_from(f"<{count + 1}I", pieces, 5)
-    found, left = [], _MAX_TEXT
+    found, left = [], _MAX_TEXT_CHARS
     for number in range(count):
         place = struct.unpack_from("<I", pieces, 5 + 4 * (count + 1) + 8 * number + 2)[0]
         length = min(ends[number + 1] - ends[number], left)
@@ -86,12 +86,12 @@ def _text(main: bytes, table: bytes, *, is_complex: bool) -> tuple[str, tuple[in
 
 
 def _add_blocks(text: str, composer: Composer) -> None:
-    """Add paragraphs and tables: each cell ends with a bell, and each row with another one."""
-    while _INSTRUCTION.search(text):  # fields within fields
-        text = _INSTRUCTION.sub("", text)
+    """Add paragraphs and tables; each cell ends with a BEL character, each row with another one."""
+    while _FIELD_INSTRUCTION.search(text):  # fields may contain fields
+        text = _FIELD_INSTRUCTION.sub("", text)
     rows: list[list[str]] = []
     cells: list[str] = []
-    *ended, rest = _MARKS.sub("", text.translate(_SIGNS)).split("\x07")
+    *ended, rest = _CONTROL_CHARACTERS.sub("", text.translate(_CHARACTER_MAP)).split("\x07")
     for cell in ended:
         *before, last = cell.split("\r") if not (cells or rows) else [cell.replace("\r", "\n")]
         for paragraph in before:
@@ -99,7 +99,7 @@ def _add_blocks(text: str, composer: Composer) -> None:
         if not last and cells:
             rows.append(cells)
             cells = []
-        elif rows and not cells and "\n" in last:  # a paragraph after the table, before the next
+        elif rows and not cells and "\n" in last:  # a paragraph between this table and the next
             composer.table(rows)
             rows = []
             *after, last = last.split("\n")
@@ -120,7 +120,9 @@ def _metadata(file: Any, url: str) -> Document:
         return decode(value).strip() if value else ""
 
     def day(value: Any) -> str | None:
-        return value.isoformat() if value and value.year > 1601 else None  # the format's zero
+        return (
+            value.isoformat() if value and value.year > 1601 else None
+        )  # 1601 is the format's zero date
 
     return Document(
         url, title=text(found.title), author=text(found.author) or None,

@@ -1,4 +1,4 @@
-"""The numbers that Word puts before headings and items, which are not in the file's text."""
+"""The numbers that Word shows before headings and items; the file does not contain them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from lxml import etree
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_PLACE = re.compile(r"%(\d)")
+_LEVEL_PLACEHOLDER = re.compile(r"%(\d)")
 _LEVELS = 9  # in a Word list
-_MAX_STYLE_DEPTH = 10  # styles based on other styles; damaged files have loops
+_MAX_STYLE_DEPTH = 10  # of styles based on other styles; damaged files have loops
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
@@ -33,12 +33,12 @@ class Numbers:
         self._lists = {node.get(f"{W}numId"): node for node in found if node.tag == f"{W}num"}
         styled = styles.iter(f"{W}style") if styles is not None else ()
         self._styles = {node.get(f"{W}styleId"): node for node in styled}
-        # The numbers so far for each list and level; lists that share a definition continue.
+        # The latest number for each list and level; lists that share a definition are counted on.
         self._counts: dict[str, list[int | None]] = defaultdict(lambda: [None] * _LEVELS)
 
     def next_label(self, paragraph: etree._Element) -> str:
-        """The next paragraph's number, such as `2.1` or `(b)`; "" if it has no number."""
-        number, level = self._place(paragraph.find(f"{W}pPr"), _MAX_STYLE_DEPTH)
+        """Return the next paragraph's number, such as `2.1` or `(b)`; "" if it has no number."""
+        number, level = self._list_and_level(paragraph.find(f"{W}pPr"), _MAX_STYLE_DEPTH)
         if number not in self._lists or not level.isdecimal() or int(level) >= _LEVELS:
             return ""
         name = _value(self._lists[number], "abstractNumId")
@@ -55,16 +55,16 @@ class Numbers:
             place = int(match[1]) - 1
             shown = counts[place] if counts[place] is not None else starts[place]
             one = levels.get(str(place))
-            return _written(shown or 0, _value(one, "numFmt") if one is not None else "")
+            return _format_number(shown or 0, _value(one, "numFmt") if one is not None else "")
 
-        return _PLACE.sub(written, _value(levels[level], "lvlText")).strip()
+        return _LEVEL_PLACEHOLDER.sub(written, _value(levels[level], "lvlText")).strip()
 
     def _key(self, number: str, name: str) -> str:
         restarts = next(self._lists[number].iter(f"{W}startOverride"), None) is not None
         return f"{name}/{number}" if restarts else name
 
-    def _place(self, properties: etree._Element | None, depth: int) -> tuple[str, str]:
-        """A paragraph's list and level, from its own properties or its style's."""
+    def _list_and_level(self, properties: etree._Element | None, depth: int) -> tuple[str, str]:
+        """Return a paragraph's list and level, from its own properties or from its style."""
         if properties is None or not depth:
             return "", ""
         own = properties.find(f"{W}numPr")
@@ -73,9 +73,9 @@ class Numbers:
         style = self._styles.get(_value(properties, "pStyle"))
         if style is None:
             return "", ""
-        number, level = self._place(style.find(f"{W}pPr"), depth - 1)
+        number, level = self._list_and_level(style.find(f"{W}pPr"), depth - 1)
         if not number and (base := self._styles.get(_value(style, "basedOn"))) is not None:
-            number, level = self._place(base.find(f"{W}pPr"), depth - 1)
+            number, level = self._list_and_level(base.find(f"{W}pPr"), depth - 1)
         return number, (_value(own, "ilvl") if own is not None else "") or level
 
 
@@ -92,7 +92,7 @@ def _value(element: etree._Element, name: str) -> str:
     return child.get(f"{W}val", "") if child is not None else ""
 
 
-def _written(number: int, form: str) -> str:
+def _format_number(number: int, form: str) -> str:
     letters = string.ascii_lowercase
     match form:
         case "lowerLetter" | "upperLetter" if number > 0:

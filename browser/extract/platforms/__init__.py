@@ -1,7 +1,7 @@
 """Typed records from pages of known platforms; each parser is a class here, found automatically.
 
-Everything a parser needs is here: `RecordPaths` say where things are, a `DeclaredPlatform` needs
-nothing else; a `Platform` has its own code and receives a `SitePage`.
+This package has everything that a parser needs: `RecordPaths` locate the fields on a page. A
+`DeclaredPlatform` consists only of these; a `Platform` has code that receives a `SitePage`.
 """
 
 from browser.extract.platforms.lookup import all_platforms, parse_platform

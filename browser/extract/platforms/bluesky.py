@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 _LABELS = {"Likes": "likes", "Replies": "replies", "Reposts": "reposts", "Quotes": "quotes"}
-# Threads are returned as a tree; replies nested too deeply for a reader are left out.
-_DEEPEST = 60
-_KEY = " -> [^/]+$"
+# Threads are returned as a tree; replies nested more deeply than this are left out.
+_MAX_DEPTH = 60
+_LAST_SEGMENT = " -> [^/]+$"
 _API_POST = RecordPaths(
-    "post", id=f"uri{_KEY}", url=f"https://bsky.app/profile/{{author.handle}}/post/{{uri{_KEY}}}",
+    "post", id=f"uri{_LAST_SEGMENT}", url=f"https://bsky.app/profile/{{author.handle}}/post/{{uri{_LAST_SEGMENT}}}",
     author="author.displayName || author.handle", handle="author.handle",
     published="record.createdAt || value.createdAt",
-    parent=f"record.reply.parent.uri{_KEY} || value.reply.parent.uri{_KEY}",
+    parent=f"record.reply.parent.uri{_LAST_SEGMENT} || value.reply.parent.uri{_LAST_SEGMENT}",
     counts={"likes": "likeCount", "replies": "replyCount", "reposts": "repostCount",
             "quotes": "quoteCount"},
     fields={"labels": "labels.val", "language": "record.langs || value.langs"},
@@ -39,10 +39,10 @@ _API_PROFILE = RecordPaths(
 )  # fmt: skip
 _PROFILE = "a[href^='/profile/']:not([href*='/post/'])"
 _PICTURES = "img[src*='/feed_thumbnail/'], img[src*='/feed_fullsize/']"
-# The main post has its counts written out; its buttons' labels contain the exact numbers.
+# The main post shows its counts as text; the labels of its buttons contain the exact numbers.
 _POST = RecordPaths(
     "post", text="[data-word-wrap], [data-testid=postText]", media=_PICTURES,
-    # The displayed name: the first text in a link to the profile that is not a handle.
+    # The displayed name is the first text in a profile link that is not a handle.
     author=f"{_PROFILE} [dir=auto], {_PROFILE}:not(:has([dir=auto])) -> ^[^@].*",
     handle="@data-testid -> -by-(.+)",
     published="a[href*='/post/'][data-tooltip]@data-tooltip"
@@ -94,7 +94,7 @@ def _from_api(page: SitePage, data: dict[str, Any]) -> Record | None:
     return _thread(page, data.get("thread", data))
 
 
-def _thread(page: SitePage, node: dict[str, Any], depth: int = _DEEPEST) -> Record | None:
+def _thread(page: SitePage, node: dict[str, Any], depth: int = _MAX_DEPTH) -> Record | None:
     post: dict[str, Any] = node.get("post", node)
     kind = str(post.get("$type", "")).rpartition("#")[2]
     if kind in ("notFoundPost", "blockedPost"):
@@ -114,7 +114,7 @@ def _api_post(page: SitePage, post: dict[str, Any]) -> Record | None:
     if "text" not in value:
         return None
     embedded: dict[str, Any] = post.get("embed") or next(iter(post.get("embeds") or []), {})
-    # The embedded content: pictures, video or card, and the quoted post.
+    # The embedded content: pictures, a video or a card, and the quoted post.
     inner = embedded.get("record") or {}
     inner = inner.get("record", inner) if "author" not in inner else inner
     quoted = _api_post(page, inner) if "author" in inner else None
@@ -130,7 +130,7 @@ def _api_post(page: SitePage, post: dict[str, Any]) -> Record | None:
 
 
 def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
-    """The card and the links within the text, whose positions are counted in bytes."""
+    """The card's link and the links in the text, whose positions are counted in bytes."""
     text = value["text"].encode()
     found = [Link(card["uri"], card.get("title", ""))] if card.get("uri") else []
     for facet in value.get("facets") or []:
@@ -141,7 +141,7 @@ def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
 
 
 def _declared_post(page: SitePage) -> Record | None:
-    """The post that the server put into the page; it stays there when the client moves on."""
+    """The post that the server put into the page; it stays there when the client opens another."""
     types = ("DiscussionForumPosting", "SocialMediaPosting")
     if not page.linked_data(*types) and page.meta["og:type"] != "article":
         return None
@@ -153,7 +153,7 @@ def _declared_post(page: SitePage) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """A post rendered on the page by the client."""
+    """A post that the client rendered on the page."""
     record = _POST.read(page, "bluesky", node)
     profile = f"/profile/{record.handle}"
     key = page.attr(f"a[href*='{profile}/post/']", "href", node).rpartition("/post/")[2]

@@ -1,4 +1,4 @@
-"""Discourse: topics, posts, users and lists on any forum that runs it."""
+"""Discourse: topics, posts, users and lists on any forum that uses it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from browser.extract.platforms import (
 )
 from browser.net.url import join
 
-_SHAPES = {"post_stream", "topic_list", "latest_posts", "cooked", "grouped_search_result"}
-_MARKS = ("closed", "archived", "pinned", "pinned_globally")
+_JSON_MARKERS = {"post_stream", "topic_list", "latest_posts", "cooked", "grouped_search_result"}
+_TOPIC_FLAGS = ("closed", "archived", "pinned", "pinned_globally")
 _LOCK = ".topic-status-info .d-icon-lock, .topic-statuses .d-icon-lock"
 _API_TOPIC = RecordPaths(
     "topic", id="id", url="/t/{slug}/{id}", title="title", text="excerpt", published="created_at",
@@ -54,7 +54,7 @@ _CRAWLER_POST = RecordPaths(
         "likes": "[itemprop=interactionStatistic] [itemprop=userInteractionCount]@content",
     },
 )  # fmt: skip
-_DRAWN_POST = RecordPaths(
+_RENDERED_POST = RecordPaths(
     "post", "article[data-post-id]", id="@data-post-id", text=".cooked",
     author=".names .full-name, .names .username, .names a",
     handle=".names [data-user-card]@data-user-card",
@@ -66,19 +66,19 @@ _DRAWN_POST = RecordPaths(
 
 
 class Discourse(Platform):
-    """The `.json` version of each page; if only HTML is available, the version for crawlers."""
+    """Reads the `.json` version of a page; if only HTML is available, the version for crawlers."""
 
     name = "discourse"
     marks = (b"Discourse ", b'"post_stream"')
 
     def claims(self, page: SitePage) -> bool:
-        """By the generator named on its pages, or the shape of its JSON."""
+        """Recognise its pages by the generator that they name, or its JSON by the keys."""
         if page.json is None:
             return page.meta["generator"].startswith("Discourse")
         data = page.json if isinstance(page.json, dict) else {}
         user = data.get("user")
         known = isinstance(user, dict) and "trust_level" in user
-        return known or not _SHAPES.isdisjoint(data)
+        return known or not _JSON_MARKERS.isdisjoint(data)
 
     def parse(self, page: SitePage) -> Record | None:
         """Read a topic, a post, a user, or a list."""
@@ -98,7 +98,9 @@ class Discourse(Platform):
         elif "grouped_search_result" in data:
             topics = {topic["id"]: topic for topic in data.get("topics") or []}
             posts = data.get("posts") or []
-            items = tuple(_hit(page, post, topics.get(post.get("topic_id"), {})) for post in posts)
+            items = tuple(
+                _search_hit(page, post, topics.get(post.get("topic_id"), {})) for post in posts
+            )
         elif "latest_posts" in data:
             items = tuple(_post(page, post) for post in data["latest_posts"])
         else:
@@ -108,7 +110,7 @@ class Discourse(Platform):
 
 def _read_page(page: SitePage) -> Record | None:
     """Read a topic with the posts on the page; None for any other page."""
-    posts = _CRAWLER_POST.records(page, "discourse") or _DRAWN_POST.records(page, "discourse")
+    posts = _CRAWLER_POST.records(page, "discourse") or _RENDERED_POST.records(page, "discourse")
     if not posts or page.path[:1] != ("t",):
         return None
     topic = _TOPIC.read(page, "discourse", page.soup)
@@ -123,11 +125,11 @@ def _read_page(page: SitePage) -> Record | None:
 
 
 def _topic(page: SitePage, topic: dict[str, Any]) -> Record:
-    """A topic without its author."""
+    """Read a topic's fields except its author."""
     record = _API_TOPIC.read(page, "discourse", topic)
     return record.updated(
         text=unescape(record.text),
-        fields={"marks": ", ".join(mark for mark in _MARKS if topic.get(mark))},
+        fields={"marks": ", ".join(mark for mark in _TOPIC_FLAGS if topic.get(mark))},
     )
 
 
@@ -155,7 +157,7 @@ def _post(page: SitePage, post: dict[str, Any]) -> Record:
     )
 
 
-def _hit(page: SitePage, post: dict[str, Any], topic: dict[str, Any]) -> Record:
-    """A search result: a post under its topic's title."""
+def _search_hit(page: SitePage, post: dict[str, Any], topic: dict[str, Any]) -> Record:
+    """A search result: a post, with its topic's title."""
     record = _post(page, {**post, "topic_slug": topic.get("slug"), "cooked": ""})
     return replace(record, title=topic.get("title"), text=unescape(post.get("blurb") or ""))

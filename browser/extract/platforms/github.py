@@ -73,17 +73,17 @@ _THREAD = RecordPaths(
 
 
 class GitHub(Platform):
-    """React's `data-testid` blocks if present, otherwise the older CSS classes."""
+    """Uses React's `data-testid` blocks if present, otherwise the older CSS classes."""
 
     name = "github"
     hosts = ("github.com",)
 
     def owns(self, host: str) -> bool:
-        """Only github.com itself: its documentation, gists and API have other formats."""
+        """Match only github.com itself: its documentation, gists and API have other formats."""
         return host in {"github.com", "www.github.com"}
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read by the path: `/owner/name`, `…/issues/N`, `…/pull/N`, `…/blob/…`."""
+        """Read a page by its path: `/owner/name`, `…/issues/N`, `…/pull/N`, `…/blob/…`."""
         path = page.path
         if len(path) >= 4 and path[2] in _THREADS and path[3].isdecimal():
             return _thread(page, _THREADS[path[2]])
@@ -113,7 +113,7 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
     posts = [post for block in outer if (post := _comment(page, block))]
     if first is not None:
-        # If the first post has no text, a reply's text must not stand in for it.
+        # If the first post has no text, a reply must not be taken for it.
         head = _comment(page, first)
         posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]
@@ -144,13 +144,13 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
 
 
 def _file(page: SitePage) -> Record | None:
-    """Read a file from the page's state or from its lines; its path is in the address."""
+    """Read a file from the page's state or its rendered lines; the path is in the address."""
     scripts = page.soup.select("script[data-target='react-app.embeddedData']")
     states = find_objects([parse_json(script.get_text()) for script in scripts], "blob")
     blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n["blob"], dict)), {})
     record, name = _BLOB.read(page, "github", blob), "/".join(page.path[4:])
     lines, rich = blob.get("rawLines"), blob.get("richText")
-    text = "\n".join(lines) if isinstance(lines, list) else _drawn_lines(page)
+    text = "\n".join(lines) if isinstance(lines, list) else _rendered_lines(page)
     if not text and isinstance(rich, str):
         text = page.body(rich)
     lfs = "lfs" in record.fields or "Stored with Git LFS" in page.text(_FILE_BOX)
@@ -168,7 +168,7 @@ def _file(page: SitePage) -> Record | None:
     )
 
 
-def _drawn_lines(page: SitePage) -> str:
+def _rendered_lines(page: SitePage) -> str:
     area = page.soup.select_one("#read-only-cursor-text-area")
     if area is not None and area.get_text().strip():
         return area.get_text().strip("\n")

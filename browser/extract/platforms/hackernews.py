@@ -1,4 +1,4 @@
-"""Hacker News: stories, comments and lists, from its pages and both its APIs."""
+"""Hacker News: stories, comments and lists, from its pages and both of its APIs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COMMENT = RecordPaths(
 
 
 class HackerNews(Platform):
-    """`tr.athing` rows with the line below them; comments are nested by indentation."""
+    """`tr.athing` rows, each with the row below it; the indentation of comments is their depth."""
 
     name = "hackernews"
     hosts = ("news.ycombinator.com", "hacker-news.firebaseio.com", "hn.algolia.com")
@@ -67,7 +67,7 @@ class HackerNews(Platform):
 
 
 def _from_api(page: SitePage, data: dict[str, Any]) -> Record | None:
-    """Read an item with the replies returned with it, or a page of hits."""
+    """Read an item with the replies that the API returned, or a page of search results."""
     if isinstance(data.get("hits"), list):
         hits = (_api_item(page, hit) for hit in data["hits"] if "objectID" in hit)
         return listing("hackernews", page.url, hits)
@@ -113,7 +113,7 @@ def _story(page: SitePage, row: Tag) -> Record:
 
 
 def _one_comment(page: SitePage, replies: tuple[Record, ...]) -> Record | None:
-    """A comment on its own page, with the story that it belongs to."""
+    """The comment of a comment's page, with the story that it belongs to."""
     row = page.soup.select_one(".fatitem tr.athing")
     if row is None:
         return None

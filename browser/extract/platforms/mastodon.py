@@ -52,7 +52,7 @@ class Mastodon(Platform):
     marks = (b'"mastodon"', b"'mastodon'", b"=mastodon", b"initial-state", b'"reblogs_count"')
 
     def claims(self, page: SitePage) -> bool:
-        """By the page's application element or state, or the API's path and entities."""
+        """Recognise pages by the application element or state, API replies by path and entities."""
         if page.json is not None:
             first = (_rows(page.json) or [page.json])[0]
             known = isinstance(first, dict) and not {"acct", "account"}.isdisjoint(first)
@@ -71,7 +71,7 @@ class Mastodon(Platform):
             return Record(self.name, "listing", page.url, items=items)
         main, meta = page.soup.select_one(".detailed-status"), page.meta
         if main is None:
-            # Data that the server puts into a page's head before its application runs.
+            # The data that the server puts into a page's head, before the application runs.
             kind = {"profile": "profile", "article": "post"}.get(meta["og:type"])
             needed = meta["og:title" if kind == "profile" else "og:description"]
             return page.declared(self.name, kind) if kind and needed else None
@@ -95,7 +95,7 @@ def _rows(data: Any) -> list[Any]:
 
 
 def _entity(page: SitePage, data: Any) -> Record | None:
-    """An account or a status: a boost is read as the boosted status, a quoted status as an item."""
+    """An account or a status; a boost is read as the boosted status, a quoted status as an item."""
     if not isinstance(data, dict):
         return None
     if "acct" in data:

@@ -1,4 +1,4 @@
-"""Papers: arXiv's abstract pages, Google Scholar's result pages."""
+"""Papers: arXiv's abstract pages and Google Scholar's result pages."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Scholar(Platform):
     hosts = ("scholar.google.com",)
 
     def owns(self, host: str) -> bool:
-        """Also its country hosts: `scholar.google.` and a top-level domain."""
+        """Also match national hosts: `scholar.google.` and a top-level domain."""
         return re.fullmatch(r"scholar\.google(?:\.[a-z]{2,3}){1,2}", host) is not None
 
     def parse(self, page: SitePage) -> Record | None:

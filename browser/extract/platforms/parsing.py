@@ -1,4 +1,4 @@
-"""Counts, dates and durations, in any form that pages and APIs use."""
+"""Parses counts, dates and durations in the forms that pages and APIs use."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _SCALES = {
     "тыс": 1e3, "млн": 1e6, "млрд": 1e9, "千": 1e3, "천": 1e3, "万": 1e4, "萬": 1e4, "만": 1e4,
     "億": 1e8, "亿": 1e8, "억": 1e8,
 }  # fmt: skip
-_LONGEST_FIRST = "|".join(sorted(_SCALES, key=len, reverse=True))
+_ANY_SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
 _NUMBER = re.compile(
-    rf"([-−]?\d[\d.,'’\u00a0\u202f\u2009 ]*)\s*(?:({_LONGEST_FIRST})\.?(?![^\W\d_]))?",
+    rf"([-−]?\d[\d.,'’\u00a0\u202f\u2009 ]*)\s*(?:({_ANY_SCALE})\.?(?![^\W\d_]))?",
     re.IGNORECASE,
 )
-# A CJK scale is directly followed by its counter word (`3.4万回`), so no word end is needed.
+# A CJK scale is directly followed by a counter word (`3.4万回`), so no word boundary is required.
 _CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
 _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
 # Seconds between 1973 and 2286 have nine or ten digits, milliseconds thirteen; a shorter number is
 # a year or a count.
-_SECONDS = 100_000_000
-_MILLISECONDS = 10_000_000_000
+_MIN_SECONDS = 100_000_000
+_MIN_MILLISECONDS = 10_000_000_000
 _MAX_DATE_DIGITS = len("20240612")
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?")
 _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
@@ -37,7 +37,7 @@ _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
 def number(value: object) -> int | None:
     """Read a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; None without one.
 
-    A separator before exactly three digits groups them; any other is the decimal point.
+    A separator before exactly three digits is a thousands separator; any other is a decimal point.
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -52,11 +52,11 @@ def number(value: object) -> int | None:
 
 
 def parse_decimal(text: str) -> float | None:
-    """A number written with any grouping and decimal sign; None if it is not a number."""
+    """Parse a number with any thousands and decimal separators; None if it is not a number."""
     plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
     sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
     digits = re.split(r" (?!\d{3}(?!\d))", digits)[0].rstrip(".,'’ ")
-    # The decimal sign is a separator that occurs once and does not group digits.
+    # The decimal separator occurs only once and does not group digits.
     found = None if _GROUPED.fullmatch(digits) else re.fullmatch(r"(.*?)([.,])(\d*)", digits)
     whole, part = (found[1], found[3]) if found and digits.count(found[2]) == 1 else (digits, "")
     try:
@@ -76,9 +76,9 @@ def parse_date(value: object) -> str | None:
         return None
     try:
         moment = float(value)
-        if moment < _SECONDS:
+        if moment < _MIN_SECONDS:
             return None
-        seconds = moment / 1000 if moment > _MILLISECONDS else moment
+        seconds = moment / 1000 if moment > _MIN_MILLISECONDS else moment
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError):  # outside the calendar's years, or not a number
         return None

@@ -1,4 +1,4 @@
-"""Parsers without code: where a record's fields are, in CSS or in JSON."""
+"""Parsers without code: they declare where a record's fields are, in HTML or in JSON."""
 
 from __future__ import annotations
 
@@ -23,31 +23,32 @@ if TYPE_CHECKING:
 
 _ATTRIBUTE = re.compile(r"(.*)@([\w-]+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_PART = " -> "
-_ALL = "* "
+_PATTERN_ARROW = " -> "
+_ALL_PREFIX = "* "
 _ANYWHERE = "**"
-_URL = ":url"
-_WEB = ("http://", "https://")
-_ADDRESS = ("http", "/")
+_PAGE_URL = ":url"
+_WEB_PREFIXES = ("http://", "https://")
+_ADDRESS_PREFIXES = ("http", "/")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordPaths:
     """The fields of one kind of record on a page or in a reply; `at` finds each record.
 
-    On a page, each other field is a CSS selector within the element (`h2 a`), an attribute of the
-    element that it finds (`time@datetime`), or of the record's element itself (`@data-id`). In
-    JSON, it is a path of names (`user.login`), applied to each entry of a list. If only part of the
-    value is wanted, a pattern follows ` -> ` (`a.user@href -> /users/(.+)`): its first group is
-    used, or the whole match. Several paths, separated by ` || `, are tried in turn; fields that
-    are not found are left out. `:url` is the page's address; a path beginning with `http` or `/`
-    is an address with paths in braces, all of which must exist.
+    For a page, each of the other fields is a CSS selector within that element (`h2 a`), optionally
+    with an attribute of the element it finds (`time@datetime`), or an attribute of the record's
+    element (`@data-id`). In JSON, it is a path of names (`user.login`), applied to each entry of a
+    list. If only part of the value is wanted, ` -> ` is followed by a pattern (`a.user@href ->
+    /users/(.+)`); its first group is used, or the entire match if it has no group. Several paths,
+    separated by ` || `, are tried in turn; fields that are not found are left out. `:url` is the
+    page's address. A path that begins with `http` or `/` is an address with paths in braces, all of
+    which must exist.
 
-    `url`, `links` and `media` are made absolute, `text` keeps paragraphs and lists (in JSON, if
-    `markup` says that it is HTML), and dates and counts are read in any notation. A field that
-    begins with `* ` joins all values found with semicolons; `flags` are fields that are `true` if
-    something is found; `items` are the records within. In JSON, `having` lists names that an
-    object must have, and `at="**"` finds such objects anywhere, including in a page's embedded
+    `url`, `links` and `media` are made absolute, `text` keeps paragraphs and lists (in JSON, only
+    if `markup` is set because it is HTML), and dates and counts are read in any notation. A field
+    that begins with `* ` joins all values with semicolons; `flags` are fields that are `true` if
+    something is found; `items` are the records within this one. In JSON, `having` lists names that
+    an object must have, and `at="**"` finds such objects anywhere, including in a page's embedded
     state.
     """
 
@@ -73,15 +74,15 @@ class RecordPaths:
     items: tuple[RecordPaths, ...] = ()
 
     def records(self, page: SitePage, platform: str) -> tuple[Record, ...]:
-        """Read all records that `at` finds on a page; a record has a title or a text.
+        """Read all records that `at` finds on a page; one without a title and text is left out.
 
-        In a reply, an object with the names in `having` is a record, whatever else it contains.
+        In a reply, every object with the names in `having` is a record.
         """
         if self.having:
             if self.at == _ANYWHERE:
                 objects = list(page.objects(*self.having.split()))
             else:
-                # The reply may itself be a list: it is treated as an object's only value.
+                # The reply may itself be a list, which is treated as the only value of an object.
                 where = replace(self, at=f".{self.at}" if self.at else "")
                 objects = _Values(page, {"": page.json}).parts(where)
             return tuple(self.read(page, platform, node) for node in objects)
@@ -112,9 +113,9 @@ class RecordPaths:
 
 
 class DeclaredPlatform(Platform):
-    """A site where `page` is a page's single record, and `rows` are a list's records.
+    """A site where `page` is the single record of a page, and `rows` are the records of a list.
 
-    `entries` are the objects in its API or its pages' state; the first kind that is found is used.
+    `entries` are the objects in its API or in its pages' state; the first kind found is used.
     """
 
     page: ClassVar[RecordPaths | None] = None
@@ -122,7 +123,7 @@ class DeclaredPlatform(Platform):
     entries: ClassVar[tuple[RecordPaths, ...]] = ()
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the page's record, otherwise its list; None if it has the markup of neither."""
+        """Read the page's record or else its list; None if the page has the markup of neither."""
         for shape in self.entries:
             found = {record.id: record for record in shape.records(page, self.name)}
             mine = next((found[part] for part in page.path if part in found), None)
@@ -140,22 +141,22 @@ class DeclaredPlatform(Platform):
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The values of paths in one element or object; `markup` says that its texts are HTML."""
+    """The values of paths in one element or object; `markup` means that its strings are HTML."""
 
     page: SitePage
     node: Tag | dict[str, Any]
     markup: bool = False
 
     def all(self, path: str, attribute: str = "") -> list[Any]:
-        """All values that a path finds, in page order, each once.
+        """Return all values that a path finds, in page order and without duplicates.
 
-        If the path names no attribute, `attribute` is used instead of an element's text.
+        If the path names no attribute, `attribute` is used instead of the element's text.
         """
         for way in alternatives(path):
-            if way.startswith(_ADDRESS):
+            if way.startswith(_ADDRESS_PREFIXES):
                 values = self._filled(way)
             else:
-                where, _, pattern = way.partition(_PART)
+                where, _, pattern = way.partition(_PATTERN_ARROW)
                 values = self._at(where.strip(), attribute)
                 if pattern:
                     matches = (re.search(pattern, str(value)) for value in values)
@@ -165,13 +166,13 @@ class _Values:
         return []
 
     def _filled(self, template: str) -> list[str]:
-        """An address filled in with the values of its paths; none if one of them is missing."""
+        """Fill in an address with the values of its paths; empty if one of them is missing."""
         parts = [self.text(path) for path in _BRACES.findall(template)]
         texts = iter(parts)
         return [_BRACES.sub(lambda _: str(next(texts)), template)] if all(parts) else []
 
     def _at(self, where: str, name: str) -> list[Any]:
-        if where == _URL:
+        if where == _PAGE_URL:
             return [self.page.url]
         if not isinstance(self.node, Tag):
             values = values_at(self.node, where)
@@ -187,19 +188,19 @@ class _Values:
         return next(iter(self.all(path)), None)
 
     def text(self, path: str) -> str | None:
-        """The first value as text."""
+        """The first value as a string."""
         value = self.first(path)
         return None if value is None else str(value)
 
     def name(self, path: str) -> str | None:
-        """The first value as text, with entities decoded if it is markup."""
+        """The first value as a string; entities are decoded if it is markup."""
         value = self.text(path)
         return unescape(value) if value and self.markup else value
 
     def joined(self, path: str) -> Any:
-        """The first value, or all values if the path requests them or leads to a list."""
-        values = self.all(path.removeprefix(_ALL))
-        if path.startswith(_ALL):
+        """The first value, or all values if the path asks for them or leads to a list."""
+        values = self.all(path.removeprefix(_ALL_PREFIX))
+        if path.startswith(_ALL_PREFIX):
             return "; ".join(map(str, values))
         several = isinstance(self.node, dict) and len(values) > 1
         return ", ".join(map(str, values)) if several else next(iter(values), None)
@@ -211,7 +212,7 @@ class _Values:
         return bool(self.first(path))
 
     def body(self, path: str) -> str:
-        """Running text with its paragraphs."""
+        """The running text, with its paragraphs."""
         if isinstance(self.node, Tag):
             found = (self.node.select_one(css) for css in alternatives(path))
             return next(filter(None, map(self.page.body, found)), "")
@@ -221,12 +222,12 @@ class _Values:
     def addresses(self, path: str, attribute: str) -> list[str]:
         """All addresses that a path finds, made absolute if the page's address is known."""
         found = map(str, self.all(path, attribute))
-        # An API's full addresses are used as they are; a page's are resolved as browsers do.
-        whole = () if isinstance(self.node, Tag) else _WEB
+        # Full addresses from an API are used unchanged; those from a page are resolved.
+        whole = () if isinstance(self.node, Tag) else _WEB_PREFIXES
         return [v if v.startswith(whole) else join(self.page.url, v) or v for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
-        """The elements or objects for a kind of record within this one."""
+        """The elements or objects of a kind of record that this one contains."""
         if isinstance(self.node, Tag):
             return list(self.node.select(inner.at))
         keys = inner.having.split()

@@ -22,21 +22,23 @@ if TYPE_CHECKING:
 
 
 _SITE = "https://www.reddit.com"
-_MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "archived": "archived",
-          "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
-          "distinguished": "distinguished"}  # fmt: skip
-# The author of a deleted post or account has no name.
-_NAMED = r" -> ^(?!\[(?:deleted|removed)\]$).+"
+_FLAG_LABELS = {
+    "stickied": "pinned", "pinned": "pinned", "locked": "locked", "archived": "archived",
+    "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
+    "distinguished": "distinguished",
+}  # fmt: skip
+# For a deleted post or account, this is shown instead of the author's name.
+_IF_NOT_DELETED = r" -> ^(?!\[(?:deleted|removed)\]$).+"
 _POST = RecordPaths(
-    "post", id="id", url=_SITE + "{permalink}", title="title", author=f"author{_NAMED}",
-    handle=f"author{_NAMED}", published="created_utc", modified="edited",
+    "post", id="id", url=_SITE + "{permalink}", title="title", author=f"author{_IF_NOT_DELETED}",
+    handle=f"author{_IF_NOT_DELETED}", published="created_utc", modified="edited",
     counts={"points": "score", "comments": "num_comments"},
     fields={"community": "subreddit", "domain": "domain", "flair": "link_flair_text",
             "ratio": "upvote_ratio", "removed": "removed_by_category",
             "crosspost_of": _SITE + "{crosspost_parent_list.permalink}"},
 )  # fmt: skip
 _COMMENT = RecordPaths(
-    "comment", id="id", author=f"author{_NAMED}", handle=f"author{_NAMED}",
+    "comment", id="id", author=f"author{_IF_NOT_DELETED}", handle=f"author{_IF_NOT_DELETED}",
     url=_SITE + "{permalink} || "
     + _SITE + "/r/{subreddit}/comments/{link_id -> ^(?:t3_)?(.+)}/_/{id}/",
     published="created_utc", modified="edited",
@@ -46,7 +48,8 @@ _COMMENT = RecordPaths(
 _OLD_POST = RecordPaths(
     "post", ".thing.link:not(.promoted):not(.promotedlink)",
     id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}", title="a.title",
-    text=".usertext-body", author=f"@data-author{_NAMED}", handle=f"@data-author{_NAMED}",
+    text=".usertext-body",
+    author=f"@data-author{_IF_NOT_DELETED}", handle=f"@data-author{_IF_NOT_DELETED}",
     published="time:not(.edited-timestamp)@datetime", modified="time.edited-timestamp@datetime",
     counts={"points": "@data-score", "comments": "@data-comments-count"},
     fields={"community": "@data-subreddit", "target": "@data-url", "flair": ".linkflairlabel"},
@@ -54,14 +57,14 @@ _OLD_POST = RecordPaths(
 _OLD_COMMENT = RecordPaths(
     "comment", id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}",
     text=":scope > .entry .usertext-body",
-    author=f"@data-author{_NAMED}", handle=f"@data-author{_NAMED}",
+    author=f"@data-author{_IF_NOT_DELETED}", handle=f"@data-author{_IF_NOT_DELETED}",
     published=":scope > .entry time@datetime",
     modified=":scope > .entry time.edited-timestamp@datetime",
     counts={"points": ":scope > .entry .score.unvoted"},
 )  # fmt: skip
 _NEW_POST = RecordPaths(
     "post", "shreddit-post", id="@id -> _(.+)", url=_SITE + "{@permalink}", title="@post-title",
-    text="[slot=text-body]", author=f"@author{_NAMED}", handle=f"@author{_NAMED}",
+    text="[slot=text-body]", author=f"@author{_IF_NOT_DELETED}", handle=f"@author{_IF_NOT_DELETED}",
     published="@created-timestamp", counts={"points": "@score", "comments": "@comment-count"},
     fields={"community": "@subreddit-prefixed-name -> r/(.+)", "target": "@content-href",
             "type": "@post-type", "flair": "shreddit-post-flair", "domain": "@domain"},
@@ -69,13 +72,13 @@ _NEW_POST = RecordPaths(
 )  # fmt: skip
 _NEW_COMMENT = RecordPaths(
     "comment", id="@thingid -> _(.+)", url=_SITE + "{@permalink}", text="[slot=comment]",
-    author=f"@author{_NAMED}", handle=f"@author{_NAMED}", published="time@datetime",
-    parent="@parentid -> ^t1_(.+)", counts={"points": "@score"},
+    author=f"@author{_IF_NOT_DELETED}", handle=f"@author{_IF_NOT_DELETED}",
+    published="time@datetime", parent="@parentid -> ^t1_(.+)", counts={"points": "@score"},
 )  # fmt: skip
 
 
 class Reddit(Platform):
-    """JSON listings of `t3` (posts), `t1` (comments) and `t5` (communities); HTML by layout."""
+    """JSON listings of `t3` (posts), `t1` (comments) and `t5` (communities); two HTML layouts."""
 
     name = "reddit"
     hosts = ("reddit.com",)
@@ -88,7 +91,7 @@ class Reddit(Platform):
         if isinstance(data, dict) and data.get("reason") and "error" in data:
             reason = {"reason": data["reason"], "status": data["error"]}
             return Record(self.name, "unavailable", page.url, fields=reason)
-        # Replies are nested in the comments that they answer.
+        # Replies are nested inside the comments that they answer.
         things = [n for n in find_objects(data, "kind", "data") if isinstance(n["data"], dict)]
         posts = [_post(page, thing["data"]) for thing in things if thing["kind"] == "t3"]
         comments = [_comment(page, thing["data"]) for thing in things if thing["kind"] == "t1"]
@@ -108,7 +111,7 @@ def _post(page: SitePage, data: dict[str, Any]) -> Record:
         counts={"crossposts": data.get("num_crossposts") or None},
         fields={
             "target": data.get("url") if not data.get("is_self") else None,
-            "marks": _marks(name for name in _MARKS if data.get(name)),
+            "marks": _flag_labels(name for name in _FLAG_LABELS if data.get(name)),
             "poll": "; ".join(poll),
         },
         media=_media(data),
@@ -116,15 +119,15 @@ def _post(page: SitePage, data: dict[str, Any]) -> Record:
 
 
 def _comment(page: SitePage, data: dict[str, Any]) -> Record:
-    marks = _marks(name for name in _MARKS if data.get(name))
+    marks = _flag_labels(name for name in _FLAG_LABELS if data.get(name))
     record = _COMMENT.read(page, "reddit", data)
     record = record.updated(text=_text(page, data, "body"), fields={"marks": marks})
     return replace(record, counts={}) if data.get("score_hidden") else record
 
 
-def _marks(names: Iterator[str]) -> str:
-    found = {_MARKS[name] for name in names}
-    return ", ".join(mark for mark in dict.fromkeys(_MARKS.values()) if mark in found)
+def _flag_labels(names: Iterator[str]) -> str:
+    found = {_FLAG_LABELS[name] for name in names}
+    return ", ".join(mark for mark in dict.fromkeys(_FLAG_LABELS.values()) if mark in found)
 
 
 def _text(page: SitePage, data: dict[str, Any], key: str) -> str:
@@ -133,7 +136,7 @@ def _text(page: SitePage, data: dict[str, Any], key: str) -> str:
 
 
 def _media(data: dict[str, Any]) -> tuple[str, ...]:
-    """A gallery's pictures in order, a video, or the picture that is the post."""
+    """A gallery's pictures in order, a video, or the picture that the post consists of."""
     parts = data.get("media_metadata") or {}
     order = [item.get("media_id") for item in (data.get("gallery_data") or {}).get("items") or []]
     shown = [(parts.get(name) or {}).get("s") or {} for name in order or parts]
@@ -145,9 +148,9 @@ def _media(data: dict[str, Any]) -> tuple[str, ...]:
 
 def _read_page(page: SitePage) -> Record | None:
     """Read a post's page in either layout, or a list of posts."""
-    old = [_marked(page, _OLD_POST, node, attribute(node, "class").split())
+    old = [_post_with_flags(page, _OLD_POST, node, attribute(node, "class").split())
            for node in page.soup.select(_OLD_POST.at)]  # fmt: skip
-    new = [_marked(page, _NEW_POST, node, list(node.attrs))
+    new = [_post_with_flags(page, _NEW_POST, node, list(node.attrs))
            for node in page.soup.select(_NEW_POST.at)]  # fmt: skip
     if page.path[2:3] != ("comments",):
         return listing("reddit", page.url, old or new, page.text("title"))
@@ -161,9 +164,9 @@ def _read_page(page: SitePage) -> Record | None:
     return None
 
 
-def _marked(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:
-    """A post on a page, with those of these marks that it has."""
-    marks = _marks(name for name in names if name in _MARKS)
+def _post_with_flags(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:
+    """Read a post on a page, and which of these flags it has."""
+    marks = _flag_labels(name for name in names if name in _FLAG_LABELS)
     return paths.read(page, "reddit", node).updated(fields={"marks": marks})
 
 

@@ -1,4 +1,4 @@
-"""The platform parser base class, and its view of a page: soup, JSON, JSON-LD, scripts' state."""
+"""The base class of platform parsers, and their view of a page: HTML, JSON, JSON-LD, state."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# Marks the part of a page to render within its surroundings.
-_PART = "data-part"
-# Next.js streams its components' data as strings: `self.__next_f.push([1,"…"])`.
-_STREAMED = re.compile(r"__next_f\.push\(\s*(?=\[)")
-# Further objects are a page's translations or routes.
+# Marks the part of a page that is rendered, within its surroundings.
+_PART_ATTRIBUTE = "data-part"
+# Matches the calls by which Next.js streams its data: `self.__next_f.push([1,"…"])`.
+_STREAMED_STATE = re.compile(r"__next_f\.push\(\s*(?=\[)")
+# Maximum objects to search. If there are more, the rest are translations or routes.
 _MAX_NODES = 200_000
-_ACTIONS = {
+_COUNT_BY_ACTION = {
     "LikeAction": "likes", "CommentAction": "replies", "ReplyAction": "replies",
     "ShareAction": "reposts", "RepostAction": "reposts", "WatchAction": "views",
     "ViewAction": "views", "AgreeAction": "likes", "FollowAction": "followers",
@@ -45,10 +45,10 @@ _ACTIONS = {
 class Platform:
     """One site, or one kind of software that many sites run.
 
-    `hosts` are matched whole or as a parent domain (`x.com` also means `mobile.x.com`). A parser
-    for software that runs on any host overrides `claims` and examines the page itself. Every page
-    of such software contains one of the byte strings in `marks`; pages without one are not parsed.
-    A parser that has not been tested on a saved page sets `verified` to false.
+    `hosts` also match their subdomains (`x.com` also means `mobile.x.com`). A parser for software
+    that runs on any host overrides `claims`, which then examines the page. Every page of such
+    software contains one of the byte strings in `marks`; pages without one are not parsed. A parser
+    that has not been tested on a saved page sets `verified` to false.
     """
 
     name: ClassVar[str]
@@ -57,7 +57,7 @@ class Platform:
     verified: ClassVar[bool] = True
 
     def claims(self, page: SitePage) -> bool:
-        """Whether this parser is responsible for a page, by its parsed host unless overridden."""
+        """Whether this parser is for a page; decided by the URL's host, unless overridden."""
         return self.owns(page.host)
 
     def owns(self, host: str) -> bool:
@@ -70,7 +70,7 @@ class Platform:
 
 
 class SitePage:
-    """One page or API reply. Its soup and JSON are parsed on first use."""
+    """One page or API reply; its HTML and JSON are parsed on first use."""
 
     def __init__(self, url: str, content: str | bytes | Mapping[str, Any] | list[Any]) -> None:
         self.url = url
@@ -81,7 +81,7 @@ class SitePage:
         self._content = content
 
     def parameter(self, name: str) -> str:
-        """The first value of an address parameter; empty if there is none with that name."""
+        """The first value of the URL parameter with this name; empty if there is none."""
         return next(iter(parse_qs(self.query).get(name, [])), "")
 
     @functools.cached_property
@@ -99,7 +99,7 @@ class SitePage:
 
     @property
     def markup(self) -> str | bytes:
-        """The content as received; empty if it was received as data."""
+        """The content as received; empty if it was given as parsed data."""
         return self._content if isinstance(self._content, str | bytes) else ""
 
     @functools.cached_property
@@ -110,7 +110,7 @@ class SitePage:
 
     @functools.cached_property
     def tree(self) -> etree._Element:
-        """The content as an lxml tree, which is faster, for queries made on every page."""
+        """The content as an lxml tree, which is faster; for queries that are made on every page."""
         return parse_html(self.markup if self.markup.strip() else "<html></html>")
 
     @functools.cached_property
@@ -125,7 +125,7 @@ class SitePage:
 
     @functools.cached_property
     def canonical(self) -> str:
-        """The page's canonical address; otherwise the one it was read from."""
+        """The page's canonical address, or else the address from which it was read."""
         links = (e.get("href") for e in self.tree.iter("link") if e.get("rel") == "canonical")
         href = next(links, None) or self.meta["og:url"]
         return (join(self.url, href) if self.url else href) if href else self.url
@@ -144,16 +144,16 @@ class SitePage:
         return join(self.url, href) if href else ""
 
     def body(self, node: Tag | str | None) -> str:
-        """Rich text, from an element or piece of HTML, as blocks, without hidden text."""
+        """The text of an element or a piece of HTML, as blocks and without hidden text."""
         markup = str(node) if node is not None else ""
         if not markup.strip():
             return ""
-        # White text is hidden only on a white background, so the surrounding backgrounds are kept.
+        # White text is hidden only on a white background, so the backgrounds around it are kept.
         around = list(node.parents) if isinstance(node, Tag) else []
         styles = [escape(style) for above in around if (style := attribute(above, "style"))]
         grounds = "".join(f'<div style="{style}">' for style in reversed(styles))
-        root = parse_html(f"{grounds}<div {_PART}>{markup}")
-        part = next(e for e in root.iter("div") if e.get(_PART) is not None)
+        root = parse_html(f"{grounds}<div {_PART_ATTRIBUTE}>{markup}")
+        part = next(e for e in root.iter("div") if e.get(_PART_ATTRIBUTE) is not None)
         strip_hidden(part)
         return render_text(walk(part, self.url))
 
@@ -163,7 +163,7 @@ class SitePage:
         return LinkedData(next((n for n in self.jsonld if wanted & set(node_types(n))), {}))
 
     def declared(self, platform: str, kind: str, *types: str) -> Record:
-        """The post or profile that the page declares, in JSON-LD of these types or in its head."""
+        """The post or profile that the page declares in its head or in JSON-LD of these types."""
         node, meta = self.linked_data(*types), self.meta
         name, _, account = meta["og:title"].partition(" (@")
         picture = meta["og:image"]
@@ -191,12 +191,12 @@ class SitePage:
         return None
 
     def objects(self, *keys: str) -> Iterator[dict[str, Any]]:
-        """All objects that have all of these keys, in the JSON or the page's Next.js state."""
+        """All objects with all of these keys, in the JSON or in the page's Next.js state."""
         state = [self.json] if self.json is not None else list(self._next_state())
         return find_objects(state, *keys)
 
     def _next_state(self) -> Iterator[Any]:
-        """The state that Next.js passes to a page, in both its forms."""
+        """The state that Next.js passes to a page, in either of its two forms."""
         yield self.script_variable("__SERVER_DATA")
         pieces: list[str] = []
         for script in self.tree.iter("script"):
@@ -204,12 +204,11 @@ class SitePage:
             if script.get("id") == "__NEXT_DATA__":
                 data = parse_json(text)
                 yield ((data or {}).get("props") or {}).get("pageProps") if data else None
-            for match in _STREAMED.finditer(text):
+            for match in _STREAMED_STATE.finditer(text):
                 row = parse_json(text, match.end())
                 if isinstance(row, list) and len(row) > 1 and isinstance(row[1], str):
                     pieces.append(row[1])
-        # A row is `id:value` on a separate line; values that are not JSON (modules, texts) are
-        # skipped.
+        # Each line is `id:value`; values that are not JSON (modules, text) are skipped.
         for chunk in "".join(pieces).split("\n"):
             value = chunk.partition(":")[2]
             if value[:1] in ("{", "["):
@@ -226,7 +225,7 @@ class LinkedData(dict[str, Any]):
 
     @property
     def handle(self) -> str | None:
-        """The account of the first author, without its `@`."""
+        """The first author's account name, without the `@`."""
         person = self._person if isinstance(self._person, dict) else {}
         name = text_of(person.get("alternateName")) or text_of(person.get("identifier"))
         return name.lstrip("@") or None
@@ -238,7 +237,7 @@ class LinkedData(dict[str, Any]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Interaction counters by plain names."""
+        """Interaction counts by their plain names."""
         values = self.get("interactionStatistic") or []
         found: dict[str, int] = {}
         for counter in values if isinstance(values, list) else [values]:
@@ -246,18 +245,18 @@ class LinkedData(dict[str, Any]):
                 continue
             kind = counter.get("interactionType")
             label = kind.get("@type", "") if isinstance(kind, dict) else str(kind)
-            name = _ACTIONS.get(label.rpartition("/")[2])
+            name = _COUNT_BY_ACTION.get(label.rpartition("/")[2])
             amount = number(counter.get("userInteractionCount"))
             if name and amount is not None:
                 found[name] = amount
         return found
 
     def date(self, *keys: str) -> str | None:
-        """The first of these dates that the node contains."""
+        """The first of these dates that the node has."""
         return next((date for key in keys if (date := iso_date(text_of(self.get(key))))), None)
 
     def text(self, *keys: str) -> str:
-        """The first of these texts, with its line breaks and with entities decoded."""
+        """The first of these strings, with line breaks kept and entities decoded."""
         value = next((self[key] for key in keys if isinstance(self.get(key), str)), "")
         return unescape(value).strip()
 
@@ -278,7 +277,7 @@ def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
 
 
 def parse_json(text: str, start: int = 0) -> Any:
-    """The JSON value that begins at a position in a text; None if there is none."""
+    """The JSON value that begins at a position in `text`; None if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text.lstrip() if not start else text, start)[0]
     except (ValueError, RecursionError):
@@ -291,6 +290,6 @@ def line(node: Tag | None) -> str:
 
 
 def attribute(node: Tag | None, name: str) -> str:
-    """An attribute's text; empty if there is none. Several classes are separated by spaces."""
+    """An attribute's value; empty if it is missing. Several classes are separated by spaces."""
     value = (node.get(name) if node is not None else None) or ""
     return (value if isinstance(value, str) else " ".join(value)).strip()

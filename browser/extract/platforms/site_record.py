@@ -1,4 +1,4 @@
-"""The typed record that a parser returns, and its text lines for citing."""
+"""The typed record that a parser returns, and the lines of text in which it is cited."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
     from browser.types import Link, Table
 
-# For these kinds, an item's title and text say what it is.
+# Items of these kinds are shown without their kind: their title and text are enough.
 _PLAIN_KINDS = frozenset(("comment", "reply", "answer", "post", "section", "transcript"))
-# Replies are read as one thread down to this depth; deeper nesting is hostile or data.
-_DEEPEST = 8
+# Replies are read down to this depth; deeper nesting is an attack, or is not a thread.
+_MAX_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One thing on a platform: a post, a repository, a video, a question, a paper, a listing.
+    """One item on a platform, such as a post, repository, video, question, paper or listing.
 
-    `kind` says what it is; `author` is the displayed name, `handle` the account; dates are ISO
-    8601. `counts` holds numbers under plain names (`likes`, `replies`, `stars`, `points`,
-    `views`); `fields` holds values specific to this kind, as text. Both may be given as written on
-    the page: `1.2k` becomes 1200, and values that are None, empty or not a number are left out.
-    `items` are the comments, answers or entries in page order; a reply names the item it answers
-    in `parent`. A field that the page does not have is None or empty, never guessed.
+    `kind` is its type; `author` is the displayed name, `handle` the account; dates are ISO 8601.
+    `counts` maps plain names to numbers (`likes`, `replies`, `stars`, `points`, `views`); `fields`
+    contains values specific to this kind, as strings. Both may be given as the page shows them:
+    `1.2k` becomes 1200, and values that are None, empty or not a number are left out. `items` are
+    the comments, answers or entries in page order; for a reply, `parent` is the item that it
+    answers. A field that the page does not have is None or empty, never guessed.
     """
 
     platform: str
@@ -50,7 +50,7 @@ class Record:
     items: tuple[Record, ...] = ()
 
     def __post_init__(self) -> None:
-        """Turn counts into whole numbers and fields into text."""
+        """Convert counts to integers and fields to strings."""
         amounts = {name: number(value) for name, value in self.counts.items()}
         counts = {name: amount for name, amount in amounts.items() if amount is not None}
         fields = {
@@ -58,7 +58,7 @@ class Record:
             for name, value in self.fields.items()
             if value not in (None, "", [])
         }
-        object.__setattr__(self, "counts", counts)  # frozen for all other code
+        object.__setattr__(self, "counts", counts)  # the class is frozen for all other code
         object.__setattr__(self, "fields", fields)
 
     def updated(self, **changes: Any) -> Record:
@@ -72,20 +72,20 @@ class Record:
 def listing(
     platform: str, url: str, items: Iterable[Record | None], title: str | None = None
 ) -> Record | None:
-    """A page that lists things, as a record with those items; None if it lists nothing."""
+    """Return a record for a page that lists `items`; None if there are none."""
     found = tuple(item for item in items if item is not None)
     return Record(platform, "listing", url, title=title, items=found) if found else None
 
 
 def thread(posts: Iterable[Record], wanted: str | None = None) -> Record:
-    """The post with this id, otherwise the first, with the others as items after its own."""
+    """Return the wanted post, or else the first one; the other posts are added to its items."""
     rest = list(posts)
     head = next((post for post in rest if post.id == wanted), rest[0])
     return replace(head, items=(*head.items, *(post for post in rest if post is not head)))
 
 
 def opened_by(topic: Record, posts: Iterable[Record]) -> Record:
-    """A topic with its first post's text and author, and the other posts as items."""
+    """Return a topic with the first post's text and author, and the other posts as items."""
     first, *rest = posts
     published = topic.published or first.published
     return replace(topic, text=first.text, author=first.author, handle=first.handle,
@@ -93,7 +93,7 @@ def opened_by(topic: Record, posts: Iterable[Record]) -> Record:
 
 
 def nested(comments: Iterable[tuple[int, Record]]) -> tuple[Record, ...]:
-    """Comments, each with its `parent`: the last one above it that is less indented."""
+    """Set each comment's `parent`: the closest comment above it that is less indented."""
     found: list[Record] = []
     above: list[str | None] = []
     for depth, comment in comments:
@@ -104,14 +104,14 @@ def nested(comments: Iterable[tuple[int, Record]]) -> tuple[Record, ...]:
 
 
 def byline(record: Record) -> str:
-    """Name and account, as `Ann (@ann)`; only one of them if they are the same."""
+    """Format the name and account as `Ann (@ann)`; only one of them if they are the same."""
     if record.handle and record.author and record.handle != record.author:
         return f"{record.author} (@{record.handle})"
     return record.author or record.handle or ""
 
 
 def facts(record: Record) -> dict[str, str]:
-    """A record's facts besides its text, by plain names; missing ones are left out."""
+    """Return a record's facts other than its text, by plain names; missing ones are left out."""
     named = {
         "kind": f"{record.platform} {record.kind}",
         "id": record.id,
@@ -127,12 +127,12 @@ def facts(record: Record) -> dict[str, str]:
 
 
 def fact_lines(record: Record) -> str:
-    """The facts as a list, one per line."""
+    """Format the facts as a list, one per line."""
     return "\n".join(f"- {name}: {' '.join(v.split())}" for name, v in facts(record).items())
 
 
-def item_blocks(record: Record, depth: int = _DEEPEST) -> Iterator[str]:
-    """A block for each item, with its author and date; nested items follow their parent."""
+def item_blocks(record: Record, depth: int = _MAX_DEPTH) -> Iterator[str]:
+    """Yield a block for each item, with its author and date; nested items follow their parent."""
     for item in record.items if depth else ():
         kind = "" if item.kind in _PLAIN_KINDS else item.kind.replace("_", " ")
         counted = (f"{name} {amount}" for name, amount in item.counts.items())

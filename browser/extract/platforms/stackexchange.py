@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from browser.extract.platforms import DeclaredPlatform, RecordPaths
 
-_LAST = ".post-signature:nth-last-child(1 of .post-signature)"
+_LAST_SIGNATURE = ".post-signature:nth-last-child(1 of .post-signature)"
 _STAT, _NUMBER = ".s-post-summary--stats-item", ".s-post-summary--stats-item-number"
-_REMARK = RecordPaths(
+_COMMENT = RecordPaths(
     "comment", "li.comment", id="@data-comment-id", text=".comment-copy", author=".comment-user",
     handle=r".comment-user@href -> /users/(\d+)",
     published=".comment-date .relativetime-clean@title || .comment-date [title]@title",
@@ -17,12 +17,13 @@ _REMARK = RecordPaths(
 _ANSWER = RecordPaths(
     "answer", ".answer", id="@data-answerid", text=".s-prose",
     url="/a/{@data-answerid}",
-    author=f"{_LAST} .user-details a || {_LAST} .user-details:not(.community-wiki)",
-    handle=rf"{_LAST} .user-details a@href -> /users/(\d+)",
-    published=f"{_LAST} .relativetime@title -> ^[^,]+",
-    modified=f"{_LAST.replace('(1', '(2')} .relativetime@title -> ^[^,]+",
+    author=f"{_LAST_SIGNATURE} .user-details a"
+    f" || {_LAST_SIGNATURE} .user-details:not(.community-wiki)",
+    handle=rf"{_LAST_SIGNATURE} .user-details a@href -> /users/(\d+)",
+    published=f"{_LAST_SIGNATURE} .relativetime@title -> ^[^,]+",
+    modified=f"{_LAST_SIGNATURE.replace('(1', '(2')} .relativetime@title -> ^[^,]+",
     counts={"points": ".js-vote-count || @data-score", "bounty": ".bounty-award"},
-    flags={"accepted": "@class -> accepted-answer", "wiki": ".community-wiki"}, items=(_REMARK,),
+    flags={"accepted": "@class -> accepted-answer", "wiki": ".community-wiki"}, items=(_COMMENT,),
 )  # fmt: skip
 _ENTRY = RecordPaths(
     "answer", "items", having="answer_id", id="answer_id", url="link", title="title", text="body",
@@ -32,14 +33,14 @@ _ENTRY = RecordPaths(
 )  # fmt: skip
 
 
-def _of_question(paths: str) -> str:
+def _in_question(paths: str) -> str:
     return " || ".join(f"#question {path}" for path in paths.split(" || "))
 
 
 class StackExchange(DeclaredPlatform):
     """`#question` and `.answer` blocks; `.s-post-summary` rows; `items` in API responses.
 
-    If a post has several signatures, the last is the author's; those before it are editors'.
+    If a post has several signatures, the last one is the author's; the others are editors'.
     """
 
     name = "stackexchange"
@@ -56,9 +57,9 @@ class StackExchange(DeclaredPlatform):
     page = RecordPaths(
         "question", title="#question-header h1",
         id="#question@data-questionid", text="#question .s-prose",
-        author=_of_question(_ANSWER.author), handle=_of_question(_ANSWER.handle),
-        published=_of_question(_ANSWER.published),
-        modified=_of_question(_ANSWER.modified), tags="#question .post-tag",
+        author=_in_question(_ANSWER.author), handle=_in_question(_ANSWER.handle),
+        published=_in_question(_ANSWER.published),
+        modified=_in_question(_ANSWER.modified), tags="#question .post-tag",
         counts={
             "points": "#question .js-vote-count",
             "bounty": "#question .bounty-award",
@@ -66,7 +67,7 @@ class StackExchange(DeclaredPlatform):
         },
         fields={"notice": "#question aside.s-notice || #question .js-post-notice"},
         flags={"wiki": "#question .community-wiki"},
-        items=(replace(_REMARK, at="#question li.comment"), _ANSWER),
+        items=(replace(_COMMENT, at="#question li.comment"), _ANSWER),
     )  # fmt: skip
     rows = RecordPaths(
         "question", ".s-post-summary", id="@data-post-id", url="h3 a", title="h3 a",

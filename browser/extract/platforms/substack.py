@@ -1,4 +1,4 @@
-"""Substack: posts and notes, on its own hosts and on publications' hosts."""
+"""Substack: posts and notes, on its own hosts and on those of publications."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from browser.extract.platforms import (
     find_objects,
 )
 
-# The page passes its state to its scripts as JSON text inside a string.
+# The page passes its state to its scripts as JSON in a string.
 _PRELOADED = re.compile(r"_preloads\s*=\s*JSON\.parse\((\"(?:[^\"\\]|\\.)*\")\)")
 _NOTE = "[class*=feedPermalinkUnit]"
 _ENTRY = RecordPaths(
@@ -30,14 +30,14 @@ _ENTRY = RecordPaths(
 
 
 class Substack(Platform):
-    """JSON-LD for notes and posts; without it, the permalink unit and `.available-content`."""
+    """Uses JSON-LD for notes and posts, or else the permalink unit and `.available-content`."""
 
     name = "substack"
     marks = (b"substackcdn.com",)
     hosts = ("substack.com",)
 
     def claims(self, page: SitePage) -> bool:
-        """By its own hosts; publications with their own domains, by what they load."""
+        """Recognise Substack's hosts, and publications on other domains by the files they load."""
         if super().claims(page):
             return True
         return page.json is None and any(
@@ -56,7 +56,7 @@ class Substack(Platform):
 
 
 def _entry(page: SitePage) -> dict[str, Any] | None:
-    """The post as returned by the API or contained in its page's state."""
+    """The post, from the API's response or from the page's state."""
     data = page.json
     if data is None:
         scripts = (script.text or "" for script in page.tree.iter("script"))

@@ -1,4 +1,4 @@
-"""Token markets: pump.fun's coins and DexScreener's pairs, from their APIs and pages' state."""
+"""Token markets: pump.fun's coins and DexScreener's pairs, from their APIs and page state."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from browser.extract.platforms import DeclaredPlatform, Record, RecordPaths, SitePage
 
-# Tokens (times 10⁶) that a coin's bonding curve sells: `initial_real_token_reserves` of the
-# program's `Global` account. When none is left, the coin moves to an exchange.
-_SOLD_BY_CURVE = 793_100_000_000_000
-_SPANS = ("m5", "h1", "h6", "h24")
+# The number of tokens (times 10⁶) that a coin's bonding curve sells: `initial_real_token_reserves`
+# in the program's `Global` account. When none are left, the coin moves to an exchange.
+_CURVE_SUPPLY = 793_100_000_000_000
+_TIME_SPANS = ("m5", "h1", "h6", "h24")
 
 
 class PumpFun(DeclaredPlatform):
@@ -32,7 +32,7 @@ class PumpFun(DeclaredPlatform):
     ),)  # fmt: skip
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read a coin or a list of coins, each with the sold share of its bonding curve."""
+        """Read a coin or a list of coins, each with the share that its bonding curve has sold."""
         record = super().parse(page)
         return _with_progress(record) if record else None
 
@@ -42,8 +42,8 @@ def _with_progress(record: Record) -> Record:
     left = fields.pop("left_on_curve", "")
     if fields.get("complete") == "true":
         fields["progress"] = "100 %"
-    elif left.isdecimal() and int(left) <= _SOLD_BY_CURVE:
-        fields["progress"] = f"{100 * (1 - int(left) / _SOLD_BY_CURVE):.1f} %"
+    elif left.isdecimal() and int(left) <= _CURVE_SUPPLY:
+        fields["progress"] = f"{100 * (1 - int(left) / _CURVE_SUPPLY):.1f} %"
     return replace(record, fields=fields, items=tuple(map(_with_progress, record.items)))
 
 
@@ -61,21 +61,21 @@ class DexScreener(DeclaredPlatform):
             "quote_symbol": "quoteToken.symbol", "price_usd": "priceUsd",
             "price_native": "priceNative", "liquidity_usd": "liquidity.usd", "fdv": "fdv",
             "market_cap": "marketCap",
-            **{f"price_change_{span}": f"priceChange.{span}" for span in _SPANS},
-            **{f"volume_{span}": f"volume.{span}" for span in _SPANS},
+            **{f"price_change_{span}": f"priceChange.{span}" for span in _TIME_SPANS},
+            **{f"volume_{span}": f"volume.{span}" for span in _TIME_SPANS},
         },
         counts={f"{side}_{span}": f"txns.{span}.{side}"
-                for span in _SPANS for side in ("buys", "sells")},
+                for span in _TIME_SPANS for side in ("buys", "sells")},
         links={"website": "info.websites.url", "social": "info.socials.url"},
     ),)  # fmt: skip
 
     def parse(self, page: SitePage) -> Record | None:
         """Read a pair, or a list of pairs; a pair's title is its two symbols."""
         record = super().parse(page)
-        return _titled(record) if record else None
+        return _with_title(record) if record else None
 
 
-def _titled(record: Record) -> Record:
+def _with_title(record: Record) -> Record:
     symbols = (record.fields.get(f"{side}_symbol") for side in ("token", "quote"))
     title = "/".join(filter(None, symbols)) or record.title
-    return replace(record, title=title, items=tuple(map(_titled, record.items)))
+    return replace(record, title=title, items=tuple(map(_with_title, record.items)))

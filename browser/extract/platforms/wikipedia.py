@@ -1,4 +1,4 @@
-"""MediaWiki: articles on Wikipedia and any other wiki that runs it."""
+"""MediaWiki: articles on Wikipedia and on any other wiki that uses it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _INFOBOX = "table.infobox, table.vcard, table.infobox_v2, table.sinottico, .infobox_v3"
 _CONTENT = "#mw-content-text .mw-parser-output, #mw-content-text, .mw-parser-output"
 # Elements that the software adds to the article's text.
-_APPARATUS = (
+_ADDED_ELEMENTS = (
     ".toc, #toc, .mw-editsection, .navbox, .vertical-navbox, .sidebar, .metadata, .ambox, .reflist,"
     " .references, .hatnote, .noprint, .shortdescription, .mw-jump-link, .mw-empty-elt"
 )
@@ -36,7 +36,7 @@ class Wikipedia(Platform):
     hosts = ("wikipedia.org", "wiktionary.org", "wikiquote.org", "wikivoyage.org", "wikibooks.org")
 
     def claims(self, page: SitePage) -> bool:
-        """Wikimedia's own sites by host, others by generator."""
+        """Recognise Wikimedia's sites by host, and others by the generator that they declare."""
         wiki = page.json is None and page.meta["generator"].startswith("MediaWiki")
         return super().claims(page) or wiki
 
@@ -60,7 +60,7 @@ class Wikipedia(Platform):
         )  # fmt: skip
         infobox = content.select_one(_INFOBOX)
         box = _infobox(infobox) if infobox is not None else None
-        for element in [*content.select(_APPARATUS), *content.select(_INFOBOX)[:1]]:
+        for element in [*content.select(_ADDED_ELEMENTS), *content.select(_INFOBOX)[:1]]:
             element.clear()
         blocks = walk(parse_html(str(content)), page.url)
         pairs = (row for row in (box.rows if box else ()) if len(row) == 2 and all(row))
@@ -77,7 +77,7 @@ class Wikipedia(Platform):
 
 
 def _infobox(infobox: Tag) -> Table | None:
-    """An infobox's rows, without note marks."""
+    """An infobox's rows, without footnote markers."""
     for mark in infobox.select(".reference, style, script"):
         mark.decompose()
     for block in infobox.select("br, li, div, p"):

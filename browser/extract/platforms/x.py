@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 _STATUS = re.compile(r"/([A-Za-z0-9_]{1,15})/status/(\d+)")
-# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages the name is elsewhere.
+# `Ann (@ann) on X`, `Ann on X: "…" / X`; in other languages, the name is in another position.
 _CARD = re.compile(r"(.{1,80}?)(?: \(@\w{1,15}\))? on (?:X|Twitter)(?::.*)?", re.DOTALL)
 _ERROR = "[data-testid=error-detail]"
 _TIME = "a[href*='/status/'] > time"
 _ARTICLE = "[data-testid=twitterArticleRichTextView]"
-# A quoted post is a block within the post that is clickable as a whole.
+# A quoted post is a single clickable block within the post.
 _QUOTED = "div[role=link]:has([data-testid=User-Name])"
-# The label of the button row has the exact counts, in English; the buttons' ids are the same in
+# The label of the button row has the exact counts, but in English. The buttons' ids are the same in
 # every language, and their labels begin with the count.
-_LABEL = r"[role=group][aria-label]@aria-label -> ([\d.,]+)\s+"
+_COUNT_LABEL = r"[role=group][aria-label]@aria-label -> ([\d.,]+)\s+"
 _COUNTS = {
-    name: rf"{_LABEL}{word} || {css}@aria-label -> \d.* || {css}"
+    name: rf"{_COUNT_LABEL}{word} || {css}@aria-label -> \d.* || {css}"
     for name, word, css in (
         ("replies", "repl", "[data-testid=reply]"),
         ("reposts", "re(?:post|tweet)", ":is([data-testid=retweet], [data-testid=unretweet])"),
@@ -43,7 +43,7 @@ _COUNTS = {
     )
 }
 _LINK = "a[href*='/status/']:has(> time)@href -> "
-_ABOVE = ":not([data-testid=tweetText] *, [data-testid=User-Name] *)"
+_OUTSIDE_TEXT = ":not([data-testid=tweetText] *, [data-testid=User-Name] *)"
 _POST = RecordPaths(
     "post", id=rf"{_LINK}/status/(\d+) || :url -> /status/(\d+)",
     url=rf"https://x.com{{{_LINK}/\w+/status/\d+ || :url -> /\w+/status/\d+}} || :url",
@@ -51,7 +51,8 @@ _POST = RecordPaths(
     rf" || {_LINK}(\w+)/status/ || :url -> (\w+)/status/",
     title="[data-testid=twitter-article-title]", published=f"{_TIME}@datetime || time@datetime",
     # The account that a reply answers, if the client shows it above the text.
-    parent=f"a[href^='/'][dir=ltr]{_ABOVE}, div[dir=ltr] > a[href^='/']{_ABOVE} -> ^@.+",
+    parent=f"a[href^='/'][dir=ltr]{_OUTSIDE_TEXT},"
+    f" div[dir=ltr] > a[href^='/']{_OUTSIDE_TEXT} -> ^@.+",
     counts=_COUNTS,
     fields={"context": "[data-testid=socialContext]", "note": "[data-testid=birdwatch-pivot]",
             "poll": "* [data-testid=cardPoll] :is([role=listitem], li, [role=radio])",
@@ -77,7 +78,7 @@ class X(Platform):
     hosts = ("x.com", "twitter.com")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read the post named in the address, with the rest of the page as items; or a timeline."""
+        """Read the post in the address, with the page's other posts as items, or a timeline."""
         posts = [_post(page, node) for node in page.soup.select("article[data-testid=tweet]")]
         posts = posts or [
             _OLD_POST.read(page, "x", node).updated(links=_links(node.select_one(".tweet-text")))
@@ -94,7 +95,7 @@ class X(Platform):
 
 
 def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
-    """The post on a page without rendered posts: an article, or the data in its card."""
+    """Read the post of a page without rendered posts: an article, or the data of its card."""
     body, text = page.soup.select_one(_ARTICLE), page.meta["og:description"]
     card = _CARD.fullmatch(page.meta["og:title"])
     if status is None or (body is None and not (card and text)):
@@ -110,7 +111,7 @@ def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
 
 
 def _post(page: SitePage, node: Tag) -> Record:
-    """A post with its text, pictures, counts and buttons; a quoted post is its item."""
+    """Read a post's text, pictures, counts and buttons; a quoted post becomes its item."""
     quoted = [block.extract() for block in node.select(_QUOTED) if block is not node][:1]
     article = node.select_one(_ARTICLE)
     body = article or node.select_one("[data-testid=tweetText]")
@@ -128,7 +129,7 @@ def _post(page: SitePage, node: Tag) -> Record:
 
 
 def _with_emoji(page: SitePage, body: Tag | None) -> str:
-    """Text including the emoji that the client shows as pictures."""
+    """Return the text, including the emoji that the client shows as pictures."""
     for picture in body.select("img[alt][src*='/emoji/']") if body else ():
         picture.replace_with(attribute(picture, "alt"))
     return page.body(body)

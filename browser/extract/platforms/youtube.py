@@ -1,4 +1,4 @@
-"""YouTube: a video with its transcript if available, a channel, a list of videos."""
+"""YouTube: a video with its transcript (if available), a channel, or a list of videos."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from browser.extract.platforms import (
 from browser.types import Link
 
 _WATCH = "https://www.youtube.com/watch?v="
-_PLACES = ("shorts", "live", "embed", "v")
+_VIDEO_PATHS = ("shorts", "live", "embed", "v")
 _SEGMENTS = "ytd-transcript-segment-renderer, transcript-segment-view-model"
-_MICRO = "microformat.playerMicroformatRenderer"
-_LIVE = f"{_MICRO}.liveBroadcastDetails"
+_MICROFORMAT = "microformat.playerMicroformatRenderer"
+_LIVE = f"{_MICROFORMAT}.liveBroadcastDetails"
 _STATE = RecordPaths(
     "video", id="videoDetails.videoId", url=_WATCH + "{videoDetails.videoId}",
     title="videoDetails.title", text="videoDetails.shortDescription", author="videoDetails.author",
-    published=f"{_MICRO}.publishDate || {_MICRO}.uploadDate", tags="videoDetails.keywords",
-    handle=f"{_MICRO}.ownerProfileUrl -> ([^/@]+)/?$",
-    counts={"views": "videoDetails.viewCount", "likes": f"{_MICRO}.likeCount",
+    published=f"{_MICROFORMAT}.publishDate || {_MICROFORMAT}.uploadDate",
+    tags="videoDetails.keywords",
+    handle=f"{_MICROFORMAT}.ownerProfileUrl -> ([^/@]+)/?$",
+    counts={"views": "videoDetails.viewCount", "likes": f"{_MICROFORMAT}.likeCount",
             "seconds": "videoDetails.lengthSeconds"},
-    fields={"channel": "videoDetails.channelId", "category": f"{_MICRO}.category",
+    fields={"channel": "videoDetails.channelId", "category": f"{_MICROFORMAT}.category",
             "starts": f"{_LIVE}.startTimestamp", "ends": f"{_LIVE}.endTimestamp",
             "status": "playabilityStatus.status -> ^(?!OK$).+",
             "reason": "playabilityStatus.reason"},
     flags={"live": f"{_LIVE}.isLiveNow || videoDetails.isLive",
-           "upcoming": "videoDetails.isUpcoming", "unlisted": f"{_MICRO}.isUnlisted"},
+           "upcoming": "videoDetails.isUpcoming", "unlisted": f"{_MICROFORMAT}.isUnlisted"},
 )  # fmt: skip
 _UNAVAILABLE = RecordPaths(
     "unavailable",
@@ -62,7 +63,7 @@ _MICRODATA = RecordPaths(
     media="link[itemprop=thumbnailUrl]@href",
 )  # fmt: skip
 _OWNER = "ytd-watch-metadata #owner #channel-name a, #upload-info #channel-name a"
-_DRAWN = RecordPaths(
+_RENDERED = RecordPaths(
     "video", author=_OWNER, handle=f"{_OWNER}@href -> ([^/@]+)/?$",
     title="ytd-watch-metadata h1, h1.ytd-watch-metadata, h1.title.ytd-video-primary-info-renderer",
     text="#description-inline-expander, #description ytd-text-inline-expander, #description",
@@ -90,7 +91,7 @@ class YouTube(Platform):
         state = data if data is not None else page.script_variable("ytInitialPlayerResponse")
         wanted = _video_of(page)
         if isinstance(state, dict) and "videoDetails" in state:
-            # A page that moved on to another video by itself still contains the first one's state.
+            # If the page has switched to another video, it still contains the state of the first.
             if not wanted or state["videoDetails"].get("videoId") == wanted:
                 return _from_state(page, state)
         elif isinstance(state, dict) and "playabilityStatus" in state:
@@ -99,14 +100,16 @@ class YouTube(Platform):
         if data is not None:
             spoken = _transcript(page)
             return Record(self.name, "transcript", page.url, items=spoken) if spoken else None
-        return _from_microdata(page, wanted) or _drawn(page, wanted) or _listed(page)
+        return (
+            _from_microdata(page, wanted) or _from_rendered_page(page, wanted) or _from_list(page)
+        )
 
 
 def _video_of(page: SitePage) -> str:
     """The video named in the address; '' if there is none."""
     if page.host == "youtu.be" and page.path:
         return page.path[0]
-    if page.path[:1] and page.path[0] in _PLACES and len(page.path) > 1:
+    if page.path[:1] and page.path[0] in _VIDEO_PATHS and len(page.path) > 1:
         return page.path[1]
     return page.parameter("v")
 
@@ -146,17 +149,17 @@ def _from_microdata(page: SitePage, wanted: str) -> Record | None:
     )
 
 
-def _drawn(page: SitePage, wanted: str) -> Record | None:
+def _from_rendered_page(page: SitePage, wanted: str) -> Record | None:
     """Read a video's rendered page; None if it is not rendered."""
-    record = _DRAWN.read(page, "youtube", page.soup)
+    record = _RENDERED.read(page, "youtube", page.soup)
     if not record.title or not wanted:
         return None
     items = (*_transcript(page), *_comments(page))
     return replace(record, id=wanted, url=f"{_WATCH}{wanted}", items=items)
 
 
-def _listed(page: SitePage) -> Record | None:
-    """Read a channel, playlist or result page from the page's data."""
+def _from_list(page: SitePage) -> Record | None:
+    """Read a channel, playlist or search result page from its embedded data."""
     data = page.script_variable("ytInitialData")
     found = {node["videoId"]: node for node in find_objects(data, "videoId", "title")}
     items = tuple(record for node in found.values() if (record := _entry(node)).title)
@@ -180,7 +183,7 @@ def _entry(node: dict[str, Any]) -> Record:
 
 
 def _transcript(page: SitePage) -> tuple[Record, ...]:
-    """The transcript: from the page's panel, its API reply, or a JSON caption track."""
+    """Read the transcript from the page's panel, the API's reply, or a JSON caption track."""
     if page.json is None:
         rows = [
             (page.text(".segment-text, [class*=segmentText], span[role=text]", node),
@@ -205,7 +208,7 @@ def _comments(page: SitePage) -> tuple[Record, ...]:
 
 
 def _text(value: Any) -> str:
-    """Text in YouTube's forms: `simpleText`, `runs` or `content`."""
+    """Return the text of a value in one of YouTube's forms: `simpleText`, `runs` or `content`."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) else ""
     runs = "".join(str(run.get("text", "")) for run in value.get("runs") or [])

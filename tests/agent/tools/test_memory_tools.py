@@ -41,6 +41,12 @@ async def test_a_skill_is_learned_listed_and_forgotten(call):
 
 
 async def test_a_plan_keeps_goals_milestones_and_notes_in_the_reference_form(call):
+    assert (await call("GET_GOALS")) == {
+        "success": True,
+        "projects": [],
+        "message": "No projects yet. SET_GOAL creates one.",
+    }
+    assert (await call("SET_GOAL", '{"goals":["x"]}'))["error"] == '"project" is missing.'
     book = '"project":"book","goals":["finish it"],"milestones":[{"name":"draft"},"print"]'
     told = await call("SET_GOAL", f"{{{book}}}")
     assert told == {"success": True, "message": 'Project "book" saved with 2 milestones.'}

@@ -11,7 +11,7 @@ import pytest
 
 from browser.net.pace import HostPace
 from browser.search import SearchCache, build_providers
-from browser.search.chain import LIFETIME_OF_NEWS, cache_lifetime
+from browser.search.chain import NEWS_LIFETIME_S, cache_lifetime
 from browser.search.results import merge
 from browser.search.state import Rests
 from browser.types import Outcome, SearchPage, SearchResult
@@ -179,5 +179,5 @@ def test_answers_about_the_last_days_are_kept_for_minutes_only() -> None:
     today = datetime.now(UTC).date()
     recent = replace(QUERY, since=(today - timedelta(days=2)).isoformat())
     assert cache_lifetime(engine, QUERY) == engine.lifetime
-    assert cache_lifetime(engine, recent) == LIFETIME_OF_NEWS
+    assert cache_lifetime(engine, recent) == NEWS_LIFETIME_S
     assert cache_lifetime(engine, replace(QUERY, since="2001-01-01")) == engine.lifetime
