@@ -39,7 +39,7 @@ class Stamp:
     note: str = ""
 
     def __str__(self) -> str:
-        """Format the time and authority, to follow "there since"; returns the note if undated."""
+        """Format the time and authority, to follow "existed at"; returns the note if undated."""
         if self.when is None:
             return self.note
         return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, according to {self.authority}"

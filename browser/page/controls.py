@@ -65,9 +65,9 @@ async def check_typed(
         return ""
     now = "is empty"
     if after["secret"]:
-        now = "contains something else"
+        now = "says something else"
     elif after["text"]:
-        now = f"contains {clean(after['text'])[:VALUE_SHOWN]!r}"
+        now = f"says {clean(after['text'])[:VALUE_SHOWN]!r}"
     if not actual or actual == _normalize(before["text"]):
         raise ActionError(
             f"the field did not accept the text: it {now}",

@@ -150,7 +150,7 @@ def test_the_command_adds_lists_and_removes_a_channel(run) -> None:
     assert run("channels", "add", "telegram", "--allow", "71", "poll=5").returncode == 0
     assert run("channels", "add", "telegram", "--allow", "72").returncode == 0
     listed = run("channels", "list").stdout
-    assert "answers 71, 72" in listed
+    assert "allowed: 71, 72" in listed
     assert "TELEGRAM_TOKEN is not set" in listed
     for args in (["pigeon"], ["telegram", "token=123"], ["telegram", "poll"], ["whatsapp"]):
         wrong = run("channels", "add", *args)

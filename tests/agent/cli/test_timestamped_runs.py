@@ -29,7 +29,7 @@ def test_verify_says_since_when_a_run_and_its_archive_stand(run, sealed, stampin
         done = run("verify", name, "--roots", str(stamping.roots))
         assert done.returncode == 0, done.stderr
         assert (
-            f"there since {stamping.says:%Y-%m-%d %H:%M:%S} UTC, according to {NAME}" in done.stdout
+            f"existed at {stamping.says:%Y-%m-%d %H:%M:%S} UTC, according to {NAME}" in done.stdout
         )
 
 

@@ -233,7 +233,7 @@ def test_the_command_writes_a_report_beside_the_draft_and_exits_8(run, cited, tm
     flags = ("--service", f"archive={cited}", "--allow-private", private)
     done = run("audit", str(tmp_path / "notes.md"), *flags, "--export", str(tmp_path / "ci.xml"))
     assert done.returncode == 8, done.stderr
-    assert "1 fault:" in done.stdout
+    assert "1 problem:" in done.stdout
     cases = ET.parse(tmp_path / "ci.xml").getroot()
     assert [case.find("failure") is None for case in cases] == [True, True, False]
     (tmp_path / "notes.md").write_text(f"It has 24 cars [1].\n\n[1]: {cited}/heron")
