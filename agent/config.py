@@ -263,18 +263,19 @@ def read_template(name: str) -> dict[str, Any]:
         hint = f"Available templates: {', '.join(templates) or 'none yet'}."
         raise UsageError(f"no template {name!r} in {folder}", hint=hint)
     values = read_file(templates[name])
-    if unknown := sorted(values.keys() - SETTINGS.keys() - _BESIDE):
+    if unknown := sorted(values.keys() - SETTINGS.keys() - _EXTRA_TEMPLATE_KEYS):
         raise UsageError(
             f"the template {name} sets an unknown option: {unknown[0]}",
             hint="A template may set `question` and the options listed by `research ask --help`.",
         )
-    load_options({key: value for key, value in values.items() if key not in _BESIDE})
+    load_options({key: value for key, value in values.items() if key not in _EXTRA_TEMPLATE_KEYS})
     return {
-        key: value if key in _BESIDE else from_text(key, value) for key, value in values.items()
+        key: value if key in _EXTRA_TEMPLATE_KEYS else from_text(key, value)
+        for key, value in values.items()
     }
 
 
-_BESIDE = frozenset({"question", "export"})
+_EXTRA_TEMPLATE_KEYS = frozenset({"question", "export"})
 """Keys that a template may contain in addition to settings."""
 
 

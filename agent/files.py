@@ -11,7 +11,7 @@ from browser.files import write_atomic
 if TYPE_CHECKING:
     from pathlib import Path
 
-_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NON_XML_RE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
@@ -28,4 +28,4 @@ def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
 
 def xml_text(text: str, instead: str = "") -> str:
     """Replace characters that XML 1.0 does not allow even in escaped form."""
-    return _NO_XML.sub(instead, text)
+    return _NON_XML_RE.sub(instead, text)

@@ -58,7 +58,7 @@ class Effort:
 # deep: at least twice as much of everything, and two checks for points that a draft leaves open.
 # The first finds what was overlooked, the second the questions raised by those findings; a third
 # seldom finds anything.
-_NUMBERS: dict[str, tuple[Any, Any, Any]] = {
+_PRESET_LIMITS: dict[str, tuple[Any, Any, Any]] = {
     "steps": (6, 12, 40),
     "sources": (6, 24, 60),
     "parts_steps": (9, 24, 60),
@@ -79,7 +79,7 @@ _NUMBERS: dict[str, tuple[Any, Any, Any]] = {
 }
 _DEPTHS: tuple[Depth, ...] = ("quick", "standard", "deep")
 EFFORTS: dict[Depth, Effort] = {
-    depth: Effort(**{name: row[n] for name, row in _NUMBERS.items()})
+    depth: Effort(**{name: row[n] for name, row in _PRESET_LIMITS.items()})
     for n, depth in enumerate(_DEPTHS)
 }
 STANDARD = EFFORTS["standard"]
@@ -97,7 +97,7 @@ _Seconds = Annotated[float, Bounds(gt=0)]
 _Tokens = Annotated[int, Bounds(ge=200)]
 
 
-def _parted(value: Any) -> Any:
+def _split_names(value: Any) -> Any:
     return value.split() if isinstance(value, str) else value
 
 
@@ -146,7 +146,7 @@ class LimitSettings:
     read_tokens: _Tokens = 3_000
     snapshot_tokens: _Tokens = 3_000
     search_results: _Count = 10
-    sealed: Annotated[tuple[Category, ...], Before(_parted)] = (
+    sealed: Annotated[tuple[Category, ...], Before(_split_names)] = (
         "incident",
         "milestone",
         "decision",

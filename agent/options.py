@@ -48,7 +48,7 @@ SHAREABLE = ("file", "corpus", "memory", "page", "tool")
 """Private content that may be sent, to any destination, or only to one SITE, tool or server."""
 
 
-def _listed(value: Any, split: Callable[[str], tuple[str, ...]]) -> Any:
+def _to_list(value: Any, split: Callable[[str], tuple[str, ...]]) -> Any:
     """Accept a list, a single value, or a list written as a string."""
     if isinstance(value, str):
         return split(value)
@@ -56,11 +56,11 @@ def _listed(value: Any, split: Callable[[str], tuple[str, ...]]) -> Any:
 
 
 def _names(value: Any) -> Any:
-    return _listed(value, split_list)
+    return _to_list(value, split_list)
 
 
 def _paths(value: Any) -> Any:
-    return _listed(value, split_paths)
+    return _to_list(value, split_paths)
 
 
 def _approvals(value: Any) -> Any:
@@ -442,9 +442,9 @@ _COMMAND_OR_FLAG = re.compile(
     r"(?:[ =](?P<value>[A-Z][^\s`.,;]*|extractive))?(?P=quote)"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_ON_PAGE = {"doctor": "“Doctor” in Settings", "keys": "“Keys” in Settings"}
+_PAGE_CONTROLS = {"doctor": "“Doctor” in Settings", "keys": "“Keys” in Settings"}
 """Commands for which the web page has a control."""
-_ELSEWHERE = "\0"
+_TERMINAL_ONLY = "\0"
 """Marks a sentence that makes sense only on the command line."""
 
 
@@ -478,7 +478,7 @@ def hint_for(surface: Surface, hint: str, fields: Container[str] = ()) -> str:
     def on_page(match: re.Match[str]) -> str:
         name = (match["flag"] or "").replace("-", "_")
         if name not in SETTINGS:
-            return _ON_PAGE.get(match["command"] or "", _ELSEWHERE)
+            return _PAGE_CONTROLS.get(match["command"] or "", _TERMINAL_ONLY)
         label = SETTINGS[name].metadata["page"]
         if not label:
             return f"the server’s setting `{name}`"
@@ -488,7 +488,7 @@ def hint_for(surface: Surface, hint: str, fields: Container[str] = ()) -> str:
         return hint
     rewrite = {"python": in_python, "api": in_request, "page": on_page}[surface]
     found = [_COMMAND_OR_FLAG.sub(rewrite, one) for one in _SENTENCE_END.split(hint)]
-    return " ".join(f"{one[:1].upper()}{one[1:]}" for one in found if _ELSEWHERE not in one)
+    return " ".join(f"{one[:1].upper()}{one[1:]}" for one in found if _TERMINAL_ONLY not in one)
 
 
 def _is_value(match: re.Match[str]) -> bool:

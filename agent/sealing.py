@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SECONDS = 20.0  # a timestamp takes about one second
 _MAX_BYTES = 100_000  # a token with its certificates has about 5,000 bytes
-_PROOF = b"\x00OpenTimestamps\x00"
+_OPENTIMESTAMPS_HEADER = b"\x00OpenTimestamps\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def load_timestamper(name: str) -> Any:
 
 def is_proof(token: bytes) -> bool:
     """Return whether a token is an OpenTimestamps proof rather than an authority's token."""
-    return token.startswith(_PROOF)
+    return token.startswith(_OPENTIMESTAMPS_HEADER)
 
 
 def check(

@@ -31,7 +31,7 @@ passages alone: all 28 at or above it are right, and 2 of the 12 below it.
 """
 
 
-FINAL = frozenset({"answered", "not_found"})
+FINAL_STATUSES = frozenset({"answered", "not_found"})
 """The statuses of runs that cannot be resumed."""
 
 
@@ -655,13 +655,13 @@ def _data_rows(
         if len(lists) == 1:
             [(key, items)] = lists.items()
             base = f"/{key}"
-            common = _flat({name: value for name, value in data.items() if name != key})
+            common = _flatten({name: value for name, value in data.items() if name != key})
     rows = []
     for number, item in enumerate(items if data is not None else ()):
         at = f"{base}/{number}" if base or isinstance(data, list) else ""
         own = [value for value in values if f"{value.pointer}/".startswith(f"{at}/")]
         cited = dict.fromkeys(urls[n] for one in own for n in one.citations if n in urls)
-        row = _flat(item) if isinstance(item, dict) else {"value": item}
+        row = _flatten(item) if isinstance(item, dict) else {"value": item}
         rows.append({**common, **row, "sources": " ".join(cited)})
     return rows
 
@@ -670,12 +670,12 @@ def _are_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
 
 
-def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flatten(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Name nested values by path, such as `pier.length`; a list of values becomes one string."""
     found: dict[str, Any] = {}
     for key, value in data.items():
         if isinstance(value, dict):
-            found |= _flat(value, f"{prefix}{key}.")
+            found |= _flatten(value, f"{prefix}{key}.")
         elif isinstance(value, list):
             found[f"{prefix}{key}"] = "; ".join(map(str, value))
         else:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.shelf import Targets
-from browser.page.downloads import MAX_FILES
+from browser.page.downloads import MAX_FILES_PER_SESSION
 from tests.browser.page.greedy_downloads import MB, OVERSHOT, QUOTA, filled
 
 
@@ -28,8 +28,8 @@ async def main(gigabytes: float = 5, files: int = 1_000) -> int:
     for name in ("/big", "/endless"):
         what = f"{gigabytes:g} GB as {name}: MB sent until it was stopped"
         targets.at_most(what, found.sent[name] / MB, most)
-    targets.at_least(f"{files} files: begun", found.sent["begun"] - 2, MAX_FILES)
-    targets.at_most(f"{files} files: kept", found.kept, MAX_FILES)
+    targets.at_least(f"{files} files: begun", found.sent["begun"] - 2, MAX_FILES_PER_SESSION)
+    targets.at_most(f"{files} files: kept", found.kept, MAX_FILES_PER_SESSION)
     targets.at_most(f"{files} files: MB kept", found.of_bytes / MB, QUOTA / MB)
     targets.at_most(f"{files} files: MB left where they arrived", found.left_arriving / MB, 1)
     targets.at_most("of 2 files of 1 GB or more, cut without a word", found.told.count(""), 0)

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from browser.net.egress import Egress, EgressPolicy
-from browser.net.http import OVERALL, PER_HOST, HttpClient
+from browser.net.http import MAX_OVERALL, MAX_PER_HOST, HttpClient
 from browser.net.polite import Polite
 from browser.read.reader import Reader
 
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def _told(name: str, took: list[float]) -> bool:
-    best = LATENCY * max(ceil(PAGES / PER_HOST), ceil(HOSTS * PAGES / OVERALL))
+    best = LATENCY * max(ceil(PAGES / MAX_PER_HOST), ceil(HOSTS * PAGES / MAX_OVERALL))
     middle = sorted(took)[len(took) // 2]
     print(f"{name:15} {middle:.2f} s, {middle / best:.2f} x the best, {best:.2f} s")
     return middle <= MOST_TIMES * best

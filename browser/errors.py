@@ -15,10 +15,10 @@ BrowserError
       ├── BrowserMissing    no Chrome, Chromium or Edge found
       ├── LaunchFailed      found, but did not start
       ├── AttachFailed      no Chrome answers at the CDP address
-      ├── BrowserGone       killed, frozen, or its socket dropped
-      ├── PageCrashed       the renderer of this page died
+      ├── BrowserGone       killed or frozen, or its connection was closed
+      ├── PageCrashed       the page's renderer crashed
       ├── RefError          the ref's element no longer exists; `candidates` are likely matches
-      └── ActionError       the element is there, but the action did not succeed
+      └── ActionError       the element exists, but the action did not succeed
            ├── ElementLeft      the element was re-rendered before the action reached it
            └── OutcomeUnknown   the action was started, but its completion was not observed
 """
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 
 class BrowserError(Exception):
-    """Base class for all errors here. `hint` is one sentence for the user or the model."""
+    """Base class for all errors in this package. `hint` is a sentence for the user or the model."""
 
     hint = ""
 
@@ -108,11 +108,11 @@ class AttachFailed(SessionError):
 
 
 class BrowserGone(SessionError):
-    """The browser was killed, froze, or its socket dropped."""
+    """The browser was killed or froze, or its connection was closed."""
 
 
 class PageCrashed(SessionError):
-    """The renderer of this page died."""
+    """The page's renderer crashed."""
 
 
 class RefError(SessionError):
@@ -127,13 +127,13 @@ class RefError(SessionError):
 
 
 class ActionError(SessionError):
-    """The element is there, but the action did not succeed."""
+    """The element exists, but the action did not succeed."""
 
     hint = "Look at the SNAPSHOT again."
 
 
 class ElementLeft(ActionError):
-    """The element was re-rendered after it was found, before the action: nothing was done."""
+    """The element was re-rendered before the action could reach it, so nothing was done."""
 
     hint = "Take a new SNAPSHOT: the page keeps re-rendering."
 

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE_IN_USE_ERRORS: Final = (5, 32)
-"""Windows' error codes for replacing a file that another process has open: access denied, sharing
+"""Windows error codes for replacing a file that another process has open: access denied, sharing
 violation."""
-MAX_REPEATS: Final = 6
+MAX_RETRIES: Final = 6
 """Maximum number of retries, the first immediately, the others after 0.05 to 0.8 s: readers and
 virus scanners soon close the file."""
 
@@ -58,7 +58,7 @@ def _replace(draft: Path, target: Path) -> None:
 
         repeat = Retrying(
             retry=retry_if_exception(_is_in_use),
-            stop=stop_after_attempt(MAX_REPEATS),
+            stop=stop_after_attempt(MAX_RETRIES),
             wait=wait_exponential(multiplier=0.05),
             reraise=True,
         )

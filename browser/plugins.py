@@ -65,7 +65,7 @@ class Plugin:
         """Import the plug-in; any error in the package becomes PluginBroken."""
         try:
             return self.entry.load()
-        # Importing a third-party package may raise anything.
+        # Importing a third-party package may raise any exception.
         except Exception as error:
             what = f"the {self.kind} plug-in {self.name!r} ({self.entry.value})"
             raise PluginBroken(f"{what} does not load: {error}") from error

@@ -46,7 +46,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A query for a search provider. `since` is an ISO date; `limit` counts results."""
+    """A query for a search provider; `since` is an ISO date, `limit` the number of results."""
 
     text: str
     site: str | None = None
@@ -207,7 +207,7 @@ class PageContext:
 
 @dataclass(frozen=True, slots=True)
 class TabInfo:
-    """A tab as TABS lists it: `id` like `t2`; `ours` is false for the user's own tabs."""
+    """A tab as TABS lists it: `id` is a name such as `t2`; `ours` is false for the user's tabs."""
 
     id: str
     url: str

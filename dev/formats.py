@@ -18,8 +18,8 @@ from agent.export import FORMATS  # noqa: E402 - found by the line above
 PAGE = ROOT / "docs" / "archive.md"
 HEAD = "## Export formats\n\n| extension | content | read by |\n|---|---|---|\n"
 EXTRAS = (
-    "| `.obsidian.md` (`urchin-extras`) | the report as a note: properties, footnotes, collapsed"
-    " quotes | Obsidian |"
+    "| `.obsidian.md` (`urchin-extras`) | the report as a note with properties, footnotes and"
+    " collapsed quotes | Obsidian |"
 )
 
 

@@ -30,41 +30,42 @@ FILTERS = {
 }  # fmt: skip
 ABOUT = """# Engines and sites
 
-Generated from the code by `python dev/sites.py`; a test checks it.
+This page is generated from the code by `python dev/sites.py`; a test checks that it is up to date.
 
 ## Search engines
 
-Engines are listed in the default order. Those marked *named* are used only if `--search` names them. If an engine does not support a
-filter, the filter is applied to its results: for example, results from other sites are removed. *Unverified layout* means that the parser
-was written from documentation or knowledge of the pages, without a saved response from the real engine to test on. To add an engine, write
-a class in `browser/search/json_engines.py` (about twenty lines), or in `browser/search/html_engines.py` with its name in
-`browser/search/engines.py`.
+Engines are listed in the order in which they are tried by default. Those marked *named* are used only if `--search` names them. If an
+engine does not support a filter, Urchin filters the results itself: for example, it removes results from other sites. *Unverified layout*
+means that the parser was written from documentation or from knowledge of the pages, and was not tested on saved responses from the real
+engine. To add an engine, add a class of about twenty lines to `browser/search/json_engines.py`, or add one to
+`browser/search/html_engines.py` and its name to `browser/search/engines.py`.
 
 """
 SITES = """
-You can declare your own engine in one line, as a flag or in `config.toml`. For an engine named `mine`, the API key is `MINE_API_KEY`. The
-part after `#` says where each field is in the response. For JSON, set `rows`, `url`, `title`, `snippet` and `published` (and a `header` to
-send). For an HTML page, `item` is the CSS selector of a result, and `url`, `title` and `snippet` are selectors inside it. JSON paths use
-dots (`data.hits`, `authors.0.name`), and `doi || id` takes the first field that is present:
+You can declare a custom engine in one line, with a flag or in `config.toml`. For an engine named `mine`, the API key is read from
+`MINE_API_KEY`. The part of the URL after `#` specifies where each field is in the response. For JSON responses, set `rows`, `url`, `title`,
+`snippet` and `published`, and optionally a `header` to send. JSON paths use dots (`data.hits`, `authors.0.name`), and `doi || id` uses the
+first field that is present. For HTML pages, `item` is the CSS selector of a result, and `url`, `title` and `snippet` are selectors within
+it:
 
 ```
 research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'
 research "…" --search mine --search-url 'mine=https://search.example/find?q={query}#item=li.hit&url=h3 a&snippet=p.said'
 ```
 
-Yahoo, Ecosia and Qwant are not built in: no saved result pages were available, and Qwant's page is rendered by scripts. To
-use one, declare it and check the results:
+Yahoo, Ecosia and Qwant are not built in, because no saved result pages were available; in addition, Qwant's result page is rendered by
+scripts. To use one of them, declare it as a custom engine and check the results:
 `--search-url 'yahoo=https://search.yahoo.com/search?p={query}#item=div.algo&url=.compTitle a&title=h3&snippet=.compText'`.
 
 ## Sites with a parser
 
-Sites are matched by the host in the URL; software that runs on any host is matched by what its pages declare. A page that no longer has the
-expected markup is read as a plain page, with a note that says so. *Saved pages* means that at least one of the site's page types was tested
-on a saved page; *unverified layout* means that no saved page from the real site was available. [Adding a site](parsers.md) takes a file of
-about thirty lines, here or in a package. Sites marked `urchin-extras` need that package (`pip install urchin-extras`; `plugins/` in this
-repository).
+Sites are recognised by the host in the URL; software that can run on any host is recognised by its markup. A page that no longer has the
+expected markup is read as an ordinary page, with a note that says so. *Saved pages* means that the parser was tested on a saved page of at
+least one of the site's page types; *unverified layout* means that no saved page from the real site was available. To
+[add a site](parsers.md), write a file of about thirty lines, in this project or in a separate package. Sites marked `urchin-extras` require
+that package (`pip install urchin-extras`; source in `plugins/`).
 
-| site | hosts | what is read | tested on |
+| site | hosts | how pages are read | tested on |
 |---|---|---|---|
 """
 

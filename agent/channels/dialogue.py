@@ -26,7 +26,7 @@ from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
 from agent.run.research import StartedRun, research
 from agent.run.resume import resume_run
-from agent.types import FINAL, Report, format_usd
+from agent.types import FINAL_STATUSES, Report, format_usd
 from browser.errors import BrowserError, ConnectFailed
 from browser.files import write_atomic
 from browser.retries import CHANNEL, Temporary, repeat
@@ -269,7 +269,7 @@ class Dialogue:
         if (folder := self._begun_run(message)) is not None:
             if folder.report.is_file():
                 report = Report.model_validate_json(folder.report.read_bytes())
-                if report.status in FINAL:
+                if report.status in FINAL_STATUSES:
                     return report
             return await resume_run(folder, data_dir=self._data, ask=ask, on_event=on_event)
         flags = {**self._settings.run}

@@ -1,4 +1,4 @@
-"""Evidence: what was read, cut into citable passages, and claims checked against it."""
+"""Evidence: pages and files that were read, split into citable passages; claim checking."""
 
 from agent.evidence.answer import CheckedAnswer, check_answer
 from agent.evidence.confidence import Assessment, assess_answer

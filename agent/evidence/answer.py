@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_PER_SOURCE = 12
-"""Maximum number of passages, best first, compared with a sentence that cites a whole source."""
+"""Maximum number of passages, best first, compared with a sentence that cites an entire source."""
 PASSAGES_FOR_UNCITED = 4
 """Maximum number of the run's passages that a judge sees for a sentence without a citation."""
 
@@ -49,12 +49,13 @@ _SNIPPET_DIFFERS = "its only source is a search result, which does not contain t
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not contain this wording"
 
 _NO_STEP = "no step of the run did this"
-_NOT_SEEN = "it was started, but no page seen since shows that it took effect"
+_NO_EFFECT_SEEN = "it was started, but no page seen since shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
-"""A line of a computed source that quotes one of its inputs and names the passage."""
+"""A line of a computed source that quotes one of its inputs and gives the passage id."""
 
-# Words in sentences about the search itself. English only: other languages count as claims.
+# Words in sentences about the search itself. English only: in other languages, such sentences count
+# as claims.
 _SEARCH_SUBJECTS = frozenset("i we search searches nothing none".split())
 _FINDING_VERBS = frozenset(
     """find found locate located see seen determine determined verify verified confirm confirmed
@@ -71,10 +72,10 @@ _MAX_OPENING_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """An answer as the report shows it: Markdown whose `[1]` markers are source numbers.
+    """An answer as shown in the report: Markdown whose `[1]` markers are source numbers.
 
-    `supported` holds the supported sentences with passage ids, as a model would write them.
-    `unread_citations` pairs a sentence with the ids it cites that were never read.
+    `supported` contains the supported sentences with passage ids, as a model would write them.
+    `unread_citations` pairs each sentence with the ids that it cites but that were never read.
     """
 
     answer: str
@@ -88,8 +89,8 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
     """Read an answer's citation markers, check each sentence and number the cited sources.
 
     Sources are numbered by first citation. Markers for passages that were not read are dropped, and
-    the sentence's reason says so. A sentence without a marker is searched for in everything that
-    was read; if a passage contains it literally, that passage is cited.
+    the sentence's reason mentions them. A sentence without a marker is searched for in everything
+    that was read; if a passage contains it verbatim, that passage is cited.
     """
     return _AnswerCheck(evidence, judge).run(answer)
 
@@ -97,8 +98,8 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
 class SourceList:
     """The sources of a report, numbered in the order in which they are added.
 
-    The same text from the same page is one source, however often it was read and whichever of its
-    site's addresses was used.
+    The same text from the same page is one source, no matter how often it was read or which of its
+    addresses was used.
     """
 
     def __init__(self, sources: Iterable[ReportSource] = ()) -> None:
@@ -135,9 +136,9 @@ class SourceList:
 
 
 def is_about_search(sentence: str) -> bool:
-    """Return whether a sentence only says what the search did not find.
+    """Return whether a sentence only reports what the search did not find.
 
-    Only used for sentences without a citation: one that cites something is a claim.
+    Used only for sentences without a citation, since a sentence that cites something is a claim.
     English only: `I found no figure for 2023.`, `The sources do not say who built it.`
     """
     keys = token_keys(sentence)
@@ -153,7 +154,7 @@ def is_about_search(sentence: str) -> bool:
 
 
 class _AnswerCheck:
-    """Rewrites one answer and collects its sentences, and its sources with their quotes."""
+    """Rewrites one answer, and collects its sentences and its sources with their quotes."""
 
     def __init__(self, evidence: Evidence, judge: Judge | None) -> None:
         self._evidence = evidence
@@ -178,7 +179,7 @@ class _AnswerCheck:
         )
 
     def _check_part(self, part: AnswerPart) -> str:
-        """Check the sentences in a part; return its text with report markers after them."""
+        """Check the sentences in a part; return its text with report markers added."""
         if part.kind == "verbatim":
             return part.text
         plain, markers = self._reader.strip_markers(part.text)
@@ -256,7 +257,7 @@ def _row_claim(row: str, head: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A sentence's verdict, its sources' run numbers, and pairs of source number and quote.
+    """A sentence's verdict, its sources' numbers in the run, and (source number, quote) pairs.
 
     `weak` means that only search results support it; `about_search` means that it is not a claim.
     `step` is the id of the action that it describes.
@@ -277,14 +278,14 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class SupportFinder:
-    """Finds the passages that support one sentence: those it cites, or should have cited."""
+    """Finds the passages that support one sentence: those that it cites or should have cited."""
 
     evidence: Evidence
     judge: Judge | None = None
 
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
         """Check a sentence against what its markers cite; without markers, look for support."""
-        # If there are passage markers too, `[12]` is a footnote mark copied from the page.
+        # If there are passage markers too, `[12]` is a footnote marker copied from the page.
         exact = [marker for marker in markers if not marker.numeric and marker.references]
         references = dict.fromkeys(
             reference for marker in exact or markers for reference in marker.references
@@ -342,7 +343,7 @@ class SupportFinder:
 
         The words may be next to the cited passage, so the best passages from its source are tried
         before a contradiction is reported. The judge sees only pages that were read: a search
-        result supports only its literal words.
+        result supports only what it states literally.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -367,7 +368,7 @@ class SupportFinder:
     def _of_act(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
         """Check a judge's verdict on an action against the record; returns it and the step.
 
-        An action counts as done only if the deciding words are on a page as it was after a step
+        An action counts as done only if the deciding words are in the state of a page after a step
         that acted.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
@@ -377,7 +378,7 @@ class SupportFinder:
         if not step:
             return replace(verdict, state=VerdictState.UNDECIDED, reason=_NO_STEP), ""
         if verdict.state is VerdictState.DONE and not (quoted and quoted.step):
-            verdict = replace(verdict, state=VerdictState.ATTEMPTED, reason=_NOT_SEEN)
+            verdict = replace(verdict, state=VerdictState.ATTEMPTED, reason=_NO_EFFECT_SEEN)
         return verdict, quoted.step if quoted and quoted.step else step
 
     def _check_uncited(self, sentence: str, judge: Judge | None) -> Support:
@@ -401,7 +402,7 @@ class SupportFinder:
         return Support(replace(decided, missing=()))
 
     def _find_literally(self, sentence: str) -> Support | None:
-        """Look for a sentence's words in everything that was read; None if they are not found."""
+        """Look for a sentence verbatim in everything that was read; None if it is not found."""
         verdict = check_claim(sentence, self._index(self._best_passages(sentence)))
         if not is_literal(verdict):
             return None
@@ -427,21 +428,21 @@ class SupportFinder:
         return found or (source.passages[:PASSAGES_PER_SOURCE] if source else ())
 
     def _resolve(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
-        """Look up the cited passages; for a source cited as a whole, take its best ones."""
+        """Look up the cited passages; for a source cited without a passage, take its best ones."""
         found: dict[str, Passage] = {}
-        whole: list[list[Passage]] = []  # for each source that is cited as a whole
+        whole: list[list[Passage]] = []  # for each source that is cited without a passage
         for n, number in references:
             source = self.evidence.source(n)
             if source is not None and number is not None:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
                 continue
-            acts: list[Passage] = []  # the passage of an action says what was done
+            acts: list[Passage] = []  # an action's passage, which describes the action
             if source is not None and source.acted:
                 acts = [passage for passage in source.passages if passage.kind == "act"]
             whole.append([*acts, *self._best_passages(sentence, source)])
-        # Cited passages are in reading order; found ones are best first, alternating between
-        # sources: a judge sees the first ones.
+        # Cited passages are in reading order. Found ones are sorted best first, alternating between
+        # sources, since a judge sees only the first ones.
         best = {p.id: p for row in zip_longest(*whole) for p in row if p is not None}
         named = sorted(found.values(), key=lambda p: (p.source, p.start))
         return [*named, *(p for p in best.values() if p.id not in found)]
@@ -453,10 +454,10 @@ class SupportFinder:
         verdict: Verdict,
         references: Sequence[CitedId],
     ) -> Iterator[tuple[int, str]]:
-        """Yield literal quotes with their source numbers.
+        """Yield verbatim quotes with their source numbers.
 
-        They are the verdict's quotes, the inputs of computed sources, and the nearest sentence for
-        every other citation.
+        These are the verdict's quotes, the inputs of computed sources, and the nearest sentence for
+        each of the other citations.
         """
         quoted_source = self._source_number(verdict) if verdict.quote else 0
         if quoted_source:

@@ -1,4 +1,4 @@
-"""Compares quoted words with a later read of their page: whether they are still there."""
+"""Compares quoted words with a later version of their page."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from agent.evidence.tokens import Token
     from agent.types import CheckState
 
-MIN_SHARED = 0.35
-"""Minimum share of the words that are gone, weighted by rarity, in a sentence that replaced them.
+MIN_LIKENESS = 0.35
+"""Minimum share of the missing words, weighted by rarity, in a sentence that replaces them.
 
-On 60 sentences by an author who knew no rule, replaced ones share .39 and more, removed ones .20.
+In 60 sentences by an author who did not know the rules, replaced sentences share .39 or more,
+removed ones .20.
 """
 MIN_LIKENESS_IN_PLACE = 0.25
-"""The same for a sentence exactly where the old one was."""
+"""The same minimum for a sentence exactly where the old one was."""
 MAX_DENYING_WORDS = 4
 """Maximum number of words that a negation adds, removes or replaces: `no longer`, `does not have to
 be`.
@@ -37,11 +38,11 @@ be`.
 
 @dataclass(frozen=True, slots=True)
 class WordsNow:
-    """What a later read of a page says in place of quoted words.
+    """The words in a later version of a page that correspond to quoted words.
 
-    `old` holds the words that are no longer there, `new` those from the later read: the same words,
-    or what replaced them. `heading` is the heading they moved to, `passage` the id of their
-    passage.
+    `old` contains the words that are no longer there, `new` those from the later version: the same
+    words, or their replacement. `heading` is the heading that they moved to, `passage` the id of
+    their passage.
     """
 
     state: CheckState
@@ -55,10 +56,10 @@ class WordsNow:
 def compare_words(
     claim: str, quote: str, before: Sequence[Passage], after: Sequence[Passage]
 ) -> WordsNow:
-    """Look for the quoted words of a claim in a later read of their page.
+    """Look for the quoted words of a claim in a later version of their page.
 
-    `before` holds the passages from the earlier read, and is empty if it was not saved; then it is
-    unknown what else was there, and under which heading.
+    `before` contains the passages of the earlier version. If that was not saved, it is empty; the
+    other content of the page and the heading of the words are then unknown.
     """
     index = StatementIndex(after)
     old_passage = next((passage for passage in before if quote in passage.text), None)
@@ -91,7 +92,7 @@ def compare_words(
 
 
 def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
-    """Return a source's quotes that support a claim literally, or else the nearest one."""
+    """Return a source's quotes that support a claim literally, otherwise the nearest one."""
     literal = [quote for quote in quotes if _stands(find_literally(claim, StatementIndex([quote])))]
     if literal or len(quotes) < 2:
         return literal or list(quotes)
@@ -100,7 +101,7 @@ def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
 
 
 def find_literally(words: str, index: StatementIndex) -> Verdict | None:
-    """Look for words in passages, however few they are; see `check_literal`."""
+    """Look for words in passages, however few words there are; see `check_literal`."""
     verdict = check_literal(words, index)
     if verdict is not None:
         return verdict
@@ -151,13 +152,13 @@ def _section(passage: Passage) -> str:
 
 
 def _added(old: str, new: str) -> list[str]:
-    """Return the words in a text that another one does not have."""
+    """Return the words in `new` that `old` does not have."""
     known = set(token_keys(old))
     return [key for key in token_keys(new) if key not in known]
 
 
 def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Statement | None:
-    """Find the statement that took the place of old words, or is most like them.
+    """Find the statement that replaced the old words, or is most similar to them.
 
     Statements that were on the page before are not replacements.
     """
@@ -180,7 +181,7 @@ def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Sta
         return sum(weights[word] for word in weights.keys() & content_words(one.quote)) / total
 
     best = max(others, key=lambda one: (shared(one), likeness(one)), default=None)
-    if best is not None and shared(best) >= MIN_SHARED:
+    if best is not None and shared(best) >= MIN_LIKENESS:
         return best
     in_place = _at_the_place_of(keys, before.statements, after.statements)
     best = max((one for one in others if one in in_place), key=likeness, default=None)
@@ -203,8 +204,7 @@ def _at_the_place_of(
 def _denial(claim: str, old: str, new: Statement) -> Verdict | None:
     """Return whether the new words deny the old ones, so that the claim no longer holds.
 
-    They do if they differ in one place only, and the difference is a negation or a value in the
-    claim.
+    They do if there is exactly one difference, which is a negation or a value in the claim.
     """
     before, after = (word_tokens(tokenize(words)) for words in (old, new.quote))
     keys, others = [word.key for word in before], [word.key for word in after]

@@ -9,7 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import SourceList
-from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources
+from agent.evidence.disputes import NON_PAGE_VIA, PASSAGES_CHECKED, other_sources
 from agent.evidence.literal import find_words
 from agent.evidence.origins import Origins, site_name
 from agent.evidence.verify import check_claim, is_literal, statement_index
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence, Source
     from agent.types import Answers, Fit, ReportSource, Sentence
 
-_PLACES = re.compile(
+_ADDRESS_RE = re.compile(
     r"`[^`]*`|\S+://\S+|\S+@\S+|\b(?:\d+\.){3}\d+(?::\d+)?|\b(?:[\w-]+\.)+[a-z]{2,}(?:[:/]\S*)?"
     r"|(?<!\S)/\S+",
     re.IGNORECASE,
 )
 """Matches addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""Matches a login in a question; only searched for beside an address."""
+"""Matches a login in a question; searched for only next to an address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """An answer's confidence, what it was computed from, and the conflicts that were found.
+    """An answer's confidence, the parts it was computed from, and the conflicts that were found.
 
-    `sources` holds the answer's sources and those that contradict it. `confidence` is None if
-    no calibrated number can be given.
+    `sources` contains the answer's sources and those that contradict it. `confidence` is None if no
+    calibrated number can be given.
     """
 
     confidence: float | None
@@ -59,17 +59,17 @@ def assess_answer(
 ) -> Assessment:
     """Compare the supported sentences of an answer with the pages that they do not cite.
 
-    `answers` is a judge's opinion on whether the question is answered; `disputes` holds the pages
-    that it says disagree. `fit` says how well the answer's sentence fits the question, if the
-    extractive model chose it. Sources that contradict the answer are numbered after those that it
-    cites.
+    `answers` is a judge's opinion on whether the question is answered; `disputes` contains the
+    pages that, according to the judge, disagree. `fit` says how well the answer's sentence fits the
+    question, if the extractive model chose it. Sources that contradict the answer are numbered
+    after those that it cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
     sources = SourceList(checked.sources)
     known = (*evidence.sources, *evidence.snippets)
     cited = [source for source in known if source in sources]
-    read = [source for source in checked.sources if source.via not in NOT_A_SITE]
-    origins = Origins(source for source in evidence.sources if source.via not in NOT_A_SITE)
+    read = [source for source in checked.sources if source.via not in NON_PAGE_VIA]
+    origins = Origins(source for source in evidence.sources if source.via not in NON_PAGE_VIA)
     by_number = {sources.add(source).n: source for source in cited}
     pages = {source.url for source in read or checked.sources}
     confirming = {origins.name(by_number[source.n]) for source in read or checked.sources}
@@ -90,7 +90,7 @@ def assess_answer(
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
-        both = len(agreeing & against)  # a site may say both
+        both = len(agreeing & against)  # one site may say both
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
     weights = [SNIPPET_WEIGHT if claim.weak else VERDICT_WEIGHTS[claim.verdict] for claim in claims]
     parts = ConfidenceParts(
@@ -110,7 +110,7 @@ def assess_answer(
 
 
 def mark_copies(sources: SourceList, evidence: Evidence, origins: Origins) -> None:
-    """Mark each source in a report whose text is a copy of an earlier source in it."""
+    """Mark each source in a report that is a copy of an earlier source in the report."""
     first: dict[int, int] = {}
     read = [source for source in evidence.sources if source in sources]
     for source in sorted(read, key=lambda one: one is not origins.first(one)):
@@ -137,11 +137,11 @@ def _conflict(
 def cross_check(
     sentence: str, evidence: Evidence, supported_by: Collection[int]
 ) -> Iterator[tuple[Source, Verdict]]:
-    """Check a sentence against every page that was read except those of `supported_by`.
+    """Check a sentence against every page that was read, except those in `supported_by`.
 
     Yields the sources that support or contradict it. Search results are left out, since they lack
-    context. So are earlier states of a page, and pages on the same site as they were before an
-    action in the run, if the supporting text was seen after it.
+    context. Earlier states of a page are left out too. So are the states before an action of pages
+    on the same site, if the supporting text was seen after the action.
     """
     for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
@@ -201,7 +201,7 @@ def _question_coverage(
 
     Addresses, logins and commands in the question do not count.
     """
-    asked = _PLACES.sub(" ", question)
+    asked = _ADDRESS_RE.sub(" ", question)
     if "://" in question:
         asked = _LOGIN.sub(" ", asked)
     wanted = frozenset(content_words(asked))
@@ -216,7 +216,7 @@ def _question_coverage(
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:
-    """Age in days of the newest dated source when it was read; None if no source has a date."""
+    """Age in days (when read) of the newest dated source; None if no source has a date."""
     dated = ((source.fetched_at.date(), _date(source.published)) for source in cited)
     ages = [(read - published).days for read, published in dated if published is not None]
     return max(0, min(ages)) if ages else None
@@ -235,12 +235,13 @@ SNIPPET_WEIGHT = 0.7
 """Contribution of a sentence that only search results support: they lack context and may be stale.
 """
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
-"""Probability that an answer is right, by a judge's opinion. It is set slightly below the measured
+"""Probability that an answer is right, by the judge's opinion. It is set slightly below the
+measured
 rates: of 60 recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were
-right. The Brier score there is .054, against .119 for a constant; .058 with one question left out
-in turn."""
-EACH_FURTHER_ORIGIN = 0.5
-"""Each further independent origin halves the distance to 1."""
+    right. The Brier score there is .054, against .119 for a constant; .058 with one question left
+    out in turn."""
+FURTHER_ORIGIN_FACTOR = 0.5
+"""Each additional independent origin halves the distance to 1."""
 CONTRADICTED_CAP = 0.35
 """Maximum confidence in an answer with a contradicted sentence."""
 
@@ -249,16 +250,16 @@ FIT_COEFFICIENTS = (-5.13, 3.05, 0.66, 1.12, 0.56, -1.43)
 weights of the features in `fit_features`.
 
 Fitted on 296 answers over the bundled web, one and a half closed webs and a folder of 25 documents.
-The Brier score is .149 there in ten-fold cross-validation, and .122 on 146 others. Using only the
-share of the question in the sentence times the margin, it was .192. The rarity of the words stated
-rejects answers to short questions that depend on context ("What were casualties of battle?"). These
-added nothing: the number of words stated, names, relative clauses, the title, a bridge to another
-page.
+The Brier score is .149 in ten-fold cross-validation on these, and .122 on 146 other answers. With
+only the share of the question in the sentence times the margin, it was .192. The rarity of the
+stated words rejects answers to short questions that depend on context ("What were casualties of
+battle?"). These features added nothing: the number of stated words, names, relative clauses, the
+title, a bridge to another page.
 """
 
 MIN_EXTRACTIVE_CONFIDENCE = 0.85
-"""Below this confidence the extractive model gives no answer, only passages that are relevant to
-the question.
+"""Below this confidence the extractive model gives no answer, only passages relevant to the
+question.
 
 Among these 296 answers, 105 of 114 at or above this value are right (in ten folds), and 86 of 91 at
 or above .88; among 146 others, 51 of 53 and 41 of 42.
@@ -270,8 +271,8 @@ def rate(
 ) -> float | None:
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
-    None for an answer that claims nothing, and for a model's answer that no judge has rated:
-    finding its sentences literally on the pages does not show that they answer the question.
+    None for an answer without claims, and for a model's answer that no judge has rated: finding its
+    sentences literally on the pages does not show that they answer the question.
     """
     if not sentences:
         return None
@@ -284,7 +285,9 @@ def rate(
         return None
     value = ANSWERS_PROBABILITY[parts.answers] if parts.answers else CONTRADICTED_CAP
     if parts.answers != "no":
-        value = 1 - (1 - value) * EACH_FURTHER_ORIGIN ** max(0, (parts.origins or parts.sites) - 1)
+        value = 1 - (1 - value) * FURTHER_ORIGIN_FACTOR ** max(
+            0, (parts.origins or parts.sites) - 1
+        )
     value *= parts.supported * parts.agreement
     return round(min(value, CONTRADICTED_CAP) if contradicted else value, 2)
 
@@ -293,8 +296,8 @@ def fit_features(fit: Fit) -> tuple[float, ...]:
     """Return the logistic curve's inputs for a sentence that the extractive model chose.
 
     They are the share of the question that it covers, its margin over the next sentence, the rarity
-    of the question's words that it states, and whether it has a value of the kind asked for
-    (coverage counts more then) or lacks one.
+    of the question's words that it states, and whether it has a value of the requested kind (in
+    which case coverage counts more) or lacks one.
     """
     has, lacks = (float(fit.has_value is value) for value in (True, False))
     return fit.covered, fit.margin, math.log1p(fit.stated), fit.covered * has, lacks

@@ -25,7 +25,7 @@ MAX_RIVALS = 4
 """Maximum number of possibly disagreeing passages shown to a judge: about 300 tokens."""
 MIN_RIVAL_SHARE = 0.5
 """Minimum share of a sentence's words, excluding values, in a passage that may disagree with it."""
-NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
+NON_PAGE_VIA = frozenset({"snippet", "computed", "tool"})
 """Sources that are not pages on a site, by `via`."""
 
 
@@ -33,7 +33,7 @@ NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
 class Dispute:
     """A judge's finding that a page disagrees with an answer.
 
-    `words` are from the answer, `quote` is from the passage.
+    `words` come from the answer, `quote` comes from the passage.
     """
 
     words: str
@@ -44,14 +44,14 @@ class Dispute:
 def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
     """Find passages that may disagree with an answer, on pages that it does not cite.
 
-    They lack a figure, date or name of one of its sentences, and have `MIN_RIVAL_SHARE` of its
+    They lack a figure, date or name of one of its sentences, but contain `MIN_RIVAL_SHARE` of its
     other words, or of the question's.
     """
     found: dict[str, tuple[float, Passage]] = {}
     asked = frozenset(content_words(evidence.question))
     claims = list(cited_sentences(answer, evidence))
     cited = {reference.source for _, references in claims for reference in references}
-    others = {s.n: s for s in other_sources(evidence, cited) if s.via not in NOT_A_SITE}
+    others = {s.n: s for s in other_sources(evidence, cited) if s.via not in NON_PAGE_VIA}
     if not others:
         return []
     for text, _ in claims:
@@ -74,9 +74,9 @@ def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
 
 
 def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator[Source]:
-    """Yield the latest state of every page that was read, except those of `supported_by`.
+    """Yield the latest state of every page that was read, except those in `supported_by`.
 
-    Parallel loops may have read the same page text under several numbers; it counts as one page.
+    Parallel loops may have read the same page text under several numbers; they count as one page.
     """
     latest = {source.url: source.n for source in evidence.sources}
     supporting = [source for source in evidence.sources if source.n in supported_by]

@@ -34,9 +34,9 @@ _MONTHS = {
 
 
 class Figure(NamedTuple):
-    """A number in a text; `measure` is the word beside it, `text` the number as printed.
+    """A number in a text; `measure` is the adjacent word, `text` the number as printed.
 
-    `unit` is the unit of measurement beside it, if there is one; `quantity` is both as printed.
+    `unit` is the adjacent unit of measurement, if any; `quantity` is both as printed.
     """
 
     value: float
@@ -48,7 +48,7 @@ class Figure(NamedTuple):
 
     @property
     def readings(self) -> tuple[float, ...]:
-        """The values that it may have: `1.250` means 1250 in German."""
+        """The values that it may stand for: `1.250` means 1250 in German."""
         fraction = self.text.partition(".")[2]
         is_thousands = len(fraction) == 3 and fraction.isdigit()
         return (self.value, 1000 * self.value) if is_thousands else (self.value,)
@@ -89,7 +89,7 @@ def extract_facts(text: str) -> Facts:
             found.dates.append(date)
             continue
         printed = text[token.start : token.end]
-        if token.value is not None and printed.casefold() != "one":  # mostly a pronoun
+        if token.value is not None and printed.casefold() != "one":  # usually a pronoun
             beside = [t.key for t in (*tokens[i + 1 : i + 4], *tokens[max(0, i - 1) : i])]
             measure = next((key for key in beside if key not in "-‑"), "")
             is_approximate = any(t.key in APPROXIMATORS for t in tokens[max(0, i - 2) : i])
@@ -149,7 +149,7 @@ def _is_iso(text: str, parts: Sequence[Token]) -> bool:
 
 
 def _names(tokens: Sequence[Token], text: str) -> list[str]:
-    """List the runs of capitalised words; a single word that begins a sentence is not a name."""
+    """List sequences of capitalised words; a single word that begins a sentence is not a name."""
     found: list[str] = []
     capitalised = [token.capital and not is_month(token.key) for token in tokens]
     for is_name, run in itertools.groupby(range(len(tokens)), key=capitalised.__getitem__):

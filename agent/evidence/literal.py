@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 MAX_GAP_WORDS = 150
 """Maximum number of words that an ellipsis leaves out: a long sentence or a short paragraph."""
 MAX_SHORT_GAP_WORDS = 6
-"""In a gap of up to this many words, a negation counts as part of the quoted words."""
+"""A negation in a gap of up to this many words counts as part of the quotation."""
 MIN_PART_WORDS = 2
 """Minimum number of words between ellipses in a quotation: a single word matches by chance."""
 MIN_CLAIM_WORDS = 3
 """Minimum number of words in a sentence that is looked up: fewer can appear on a page by chance."""
 MIN_QUESTION_SCORE = 0.8
-"""Minimum score of a statement about the question, as a share of the best statement's score."""
+"""Minimum score of a statement that matches the question, as a share of the best score."""
 PREVIOUS_WEIGHT = 0.25
 """Share of a statement's score that is added to the next one's: the subject is often named just
 before. Both were set on the closed web's question-answer pairs (54 of 60 right answers and 2 of 60
@@ -43,10 +43,10 @@ MIN_SUBJECT_SHARE = 2 / 3
 subject. On two closed webs, it lowers the number of wrong names that are supported as answers from
 844 to 310 (of 3,052), and the number of right ones from 225 to 211 (of 260)."""
 MAX_FRAGMENT_WORDS = 8
-"""Maximum number of words in an answer without a verb, such as `Ada Holm.`; more make it a list."""
+"""Maximum number of words in an answer without a verb (`Ada Holm.`); longer ones are lists."""
 
 _ELLIPSIS = re.compile(r"\s*[\[(]?(?:…|\.\.\.+|\. \. \.)[\])]?\s*")
-# English and German only; a sentence in another language is looked up literally.
+# English and German only; sentences in other languages are looked up literally.
 _ARTICLES = frozenset("the a an der die das".split())
 _QUESTION_WORDS = frozenset(
     "who whom whose what when where which why how wer was wann wo wie".split()
@@ -56,13 +56,13 @@ _QUALIFYING = frozenset(
     """may might could would if whether unless until except reportedly allegedly supposedly claimed
     believed false myth""".split()
 )
-"""Words that make the clause beside them uncertain."""
+"""Words that make the adjacent clause uncertain."""
 _REPORTING = frozenset("that dass".split())
-"""These words, right before a clause, turn it into reported speech."""
-_ALIKE = ("'’‘`", '"“”„', "-–—‐‑−")
-"""Characters that count as the same in a quotation."""
+"""Directly before a clause, these words turn it into reported speech."""
+_EQUIVALENT_CHARS = ("'’‘`", '"“”„', "-–—‐‑−")
+"""Characters that count as identical in a quotation."""
 _QUOTE_EDGES = ' \t\n.,;:!?…*_"“”'
-"""Characters around a quotation that may be missing from the text."""
+"""Characters at the ends of a quotation that may be missing from the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Statement:
 
 
 class StatementIndex:
-    """The statements in some passages, searchable by runs of words.
+    """The statements in some passages, searchable by sequences of words.
 
     `titles` holds page titles by source number. Positions are word indexes across all passages.
     """
@@ -99,8 +99,8 @@ class StatementIndex:
         self.statements = [
             statement for passage in self.passages for statement in _statements(passage)
         ]
-        # All keys in one string, so that a plain text search finds a run of words. `_offsets[i]` is
-        # where word `i` begins in it.
+        # All keys in one string, so that a plain text search finds consecutive words. `_offsets[i]`
+        # is the offset of word `i` in it.
         self._words: list[tuple[Statement, int]] = []
         self._offsets: list[int] = []
         pieces, at, previous = [""], 1, None
@@ -131,12 +131,12 @@ class StatementIndex:
         return [statement.keys[i] for statement, i in self._words[first:end]]
 
     def around(self, first: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the keys before some words in their first sentence and after them in the last."""
+        """Return the keys before some words in their first sentence, and after them in the last."""
         (opening, i), (closing, last) = self._words[first], self._words[end - 1]
         return opening.keys[:i], closing.keys[last + 1 :]
 
     def quote(self, first: int, end: int) -> tuple[str, Passage]:
-        """Return the full sentences around some words, cut to one passage, and that passage."""
+        """Return the full sentences around some words, limited to one passage, and that passage."""
         opening, closing = self._words[first][0], self._words[end - 1][0]
         passage = opening.passage
         last = closing.end if closing.passage is passage else len(passage.text)
@@ -178,10 +178,10 @@ def _statements(passage: Passage) -> Iterator[Statement]:
 
 
 def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
-    """Look up a claim in the passages: supported, or None if it does not appear there.
+    """Look up a claim in the passages: supported, or None if it does not occur there.
 
     Undecided if a negation, condition or hedge precedes the words or was left out of them; the
-    reason says which.
+    reason names it.
     """
     question, mark, answer = claim.partition("?")
     if not (mark and answer.strip()):
@@ -200,7 +200,7 @@ def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
 
 
 def is_fragment(text: str) -> bool:
-    """Return whether a text has no verb, only names, dates and numbers with their units."""
+    """Return whether a text has no verb, only names, dates, and numbers with units."""
     words = word_tokens(tokenize(text))
     if not 0 < len(words) <= MAX_FRAGMENT_WORDS:
         return False
@@ -246,7 +246,7 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
 
 
 def _check_row(claim: str, index: StatementIndex, *, needs_column: bool = False) -> Verdict | None:
-    """Look for the table row that a claim such as `First lit: 1829 (Hesk Light)` repeats.
+    """Look for the table row that a claim such as `First lit: 1829 (Hesk Light)` restates.
 
     With `needs_column` the claim must name one of the row's columns.
     """
@@ -276,7 +276,7 @@ def _reads_row(
     row: Passage,
     topics: Sequence[list[str]],
 ) -> bool:
-    """Return whether a claim's parts are cells of a row: each after its column's name, or in order.
+    """Return whether a claim's parts are cells of a row, each after its column's name or in order.
 
     The other parts may only be topics: the page's title and headings.
     """
@@ -293,12 +293,12 @@ def _reads_row(
             matched += 1
         elif part not in topics:
             return False
-    # A single cell says something only if its column has a name.
+    # A single cell makes a statement only if its column has a name.
     return matched > 1 or (matched == 1 and bool(names))
 
 
 def _check_question_answer(question: str, answer: str, index: StatementIndex) -> Verdict | None:
-    """Look up an answer in the statements that best match its question.
+    """Look for an answer in the statements that best match its question.
 
     They must be about its subject: the names in the question appear in the statement, in the one
     before, in the headings or in the page's title.
@@ -347,12 +347,12 @@ def find_words(quotation: str, text: str) -> str:
 def _quotation_pattern(pieces: tuple[str, ...]) -> re.Pattern[str]:
     spelt = ("".join(map(_spellings, piece.strip("*_"))) for piece in pieces)
     pattern = r"[*_]*\s+[*_]*".join(filter(None, spelt))
-    # Not within a word: “is” is not quoted from “this”.
+    # Only entire words match: “this” does not contain “is”.
     return re.compile(rf"(?<!\w){pattern}(?!\w)" if pattern else r"(?!)", re.IGNORECASE)
 
 
 def _spellings(character: str) -> str:
-    for alike in _ALIKE:
+    for alike in _EQUIVALENT_CHARS:
         if character in alike:
             return f"[{re.escape(alike)}]"
     return re.escape(character)

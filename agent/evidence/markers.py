@@ -1,8 +1,8 @@
 """Parses a Markdown answer into parts that make claims, and reads their citation markers.
 
-Markers are `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (a whole
-source), `[1]` and `[^1]` (a source by number, or a footnote defined below), and links to a URL
-that was read.
+Markers are `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (an entire
+source), `[1]` and `[^1]` (a source by number, or a footnote defined below), and links to a URL that
+was read.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence
 
 MAX_RANGE_PASSAGES = 40
-"""Maximum number of passages that a range such as `[S3¶1-40]` can cite; a wider range is cut."""
+"""Maximum number of passages that a range such as `[S3¶1-40]` cites; wider ones are truncated."""
 
 
 class CitedId(NamedTuple):
-    """A cited passage from a source, or the whole source if `passage` is None."""
+    """A cited passage of a source, or the entire source if `passage` is None."""
 
     source: int
     passage: int | None = None
@@ -33,9 +33,9 @@ class CitedId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A citation marker; `offset` is its place in the text without any markers.
+    """A citation marker; `offset` is its position in the text without markers.
 
-    `unknown` holds the ids or URLs in it that were not read; `numeric` marks a bare `[1]`.
+    `unknown` contains the ids or URLs in it that were not read; `numeric` is true for a bare `[1]`.
     """
 
     offset: int
@@ -70,12 +70,12 @@ class MarkerReader:
         self._footnotes: dict[str, str] = {}
 
     def take_footnotes(self, answer: str) -> str:
-        """Remove footnote definitions (`[^1]: https://…`) from an answer and remember them."""
+        """Remove footnote definitions (`[^1]: https://…`) from an answer and store them."""
         self._footnotes = {m[1]: m[2] for m in _DEFINITION.finditer(answer)}
         return _DEFINITION.sub("", answer)
 
     def strip_markers(self, text: str) -> tuple[str, tuple[Marker, ...]]:
-        """Return a text without its markers, and the markers."""
+        """Return the text without its markers, and the markers."""
         plain, markers, at = "", [], 0
         for match in _MARKER.finditer(text):
             if match["code"]:
@@ -83,7 +83,7 @@ class MarkerReader:
             plain += text[at : match.start()]
             at = match.end()
             if match["link"] and not self._link(match["link"]).references:
-                plain += match[0]  # an address in the text whose page was not read
+                plain += match[0]  # an address in the text, for a page that was not read
                 continue
             label = match["text"] or ""
             if label and not _BARE_LABEL.fullmatch(label):
@@ -91,7 +91,7 @@ class MarkerReader:
             else:
                 plain = plain.rstrip(" \t")
             markers.append(replace(self._marker(match), offset=len(plain)))
-            # If a marker was between two words, they must not become one.
+            # Two words with only a marker between them must not be joined.
             if plain and text[at : at + 1].isalnum() and not plain.endswith((" ", "\n")):
                 plain += " "
         return plain + text[at:], tuple(markers)
@@ -151,17 +151,17 @@ class MarkerReader:
 
 _PREFIX = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 
-NOT_KNOWN = "What is not known"
-"""Heading of the section that lists what was not found; nothing can be cited there."""
+UNKNOWN_HEADING = "What is not known"
+"""Heading of the section that lists what was not found; it needs no citations."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """A part of an answer: `prefix` (list bullet, quote mark), `text`, `suffix` (line ends).
+    """A part of an answer: `prefix` (list bullet, blockquote marker), `text`, `suffix` (line ends).
 
-    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Neither do
-    headings, table headers and lines that end with a colon (`claims` is false), but markers in
-    these are read. `head` holds the column names of a table row.
+    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Headings, table
+    headers and lines that end with a colon make none either (`claims` is false), but their markers
+    are read. `head` contains the column names of a table row.
     """
 
     kind: Literal["prose", "row", "verbatim"]
@@ -173,11 +173,11 @@ class AnswerPart:
 
 
 def answer_parts(answer: str) -> Iterator[AnswerPart]:
-    """Split an answer into parts that, joined again, give exactly the same text."""
+    """Split an answer into parts whose concatenation is exactly the same text."""
     in_not_known = False
     for part in _split_lines(answer):
         if line_kind(part.text) == "heading":
-            in_not_known = part.text.strip("# ") == NOT_KNOWN
+            in_not_known = part.text.strip("# ") == UNKNOWN_HEADING
         yield replace(part, claims=False) if in_not_known else part
 
 
@@ -215,7 +215,7 @@ def _split_lines(answer: str) -> Iterator[AnswerPart]:
 def _kind(line: str) -> str:
     """Classify a line in an answer: row, rule, heading, blank, item or text.
 
-    Unlike in a page, a row may have citation markers after its last bar.
+    Unlike on a page, a row may have citation markers after its last bar.
     """
     if is_table_rule(line):
         return "rule"
@@ -255,7 +255,7 @@ def sentences_with_markers(
 
 
 def cited_sentences(answer: str, evidence: Evidence) -> Iterator[tuple[str, list[CitedId]]]:
-    """Yield an answer's sentences that cite what was read, each with what it cites."""
+    """Yield the sentences of an answer that cite sources of the run, each with its citations."""
     reader = MarkerReader(evidence)
     for part in answer_parts(reader.take_footnotes(answer)):
         plain, markers = reader.strip_markers(part.text)

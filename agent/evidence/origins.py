@@ -16,20 +16,19 @@ if TYPE_CHECKING:
 
     from agent.evidence.store import Source
 
-SHINGLE_WORDS: Final = 5  # words per run; shorter runs occur by chance
+SHINGLE_WORDS: Final = 5  # words per shingle; shorter ones match by chance
 MIN_SHARED: Final = 0.4
-"""Minimum share (0 to 1) of the shorter page's `SHINGLE_WORDS`-word runs that a copy shares.
+"""Minimum share (0 to 1) of the shorter page's shingles (of `SHINGLE_WORDS` words) in a copy.
 
-Tested on 40 groups of copies (whole, cut, edited, respelt, quoted at length) and 40 groups of
-independent pages about one subject, half of which quote the same statement. Any value from .35 to
-.45 tells them all apart. The groups were written before the rule, and both halves give the same
-range.
+Tested on 40 groups of copies (complete, truncated, edited, respelt, quoted at length) and 40 groups
+of independent pages about one subject, half of which quote the same statement. Any value from .35
+to .45 separates the two kinds completely. The groups were written before the rule, and both halves
+of them give the same range.
 """
 MIN_RUNS: Final = 20
-"""Minimum number of runs in common: very short pages may say the same thing without copying."""
+"""Minimum number of common shingles: very short pages may say the same thing without copying."""
 MAX_WORDS: Final = 20_000
-"""Maximum number of words of a page to compare: a copy of a long document includes its beginning.
-"""
+"""Maximum number of words compared per page: copies of long documents include the beginning."""
 
 
 class Origins:
@@ -46,7 +45,7 @@ class Origins:
                 self._first |= {n: first for n, old in self._first.items() if old is joined}
 
     def first(self, source: Source) -> Source:
-        """Return the earliest page in a source's group, by its own date or by when it was read."""
+        """Return the earliest page in a source's group, by publication date or time of reading."""
         return self._first.get(source.n, source)
 
     def name(self, source: Source) -> str:
@@ -55,7 +54,7 @@ class Origins:
 
 
 def site_name(url: str) -> str:
-    """Name the site of a URL: its registrable domain, or its scheme (all local files are one).
+    """Return the site of a URL: its registrable domain, or its scheme (local files are one site).
 
     Pages on one site do not count as independent.
     """
@@ -63,9 +62,9 @@ def site_name(url: str) -> str:
 
 
 def is_duplicate(source: Source, kept: Source) -> bool:
-    """Return whether a source is a page in the list at another address, with no text of its own.
+    """Return whether a source is a page in the list at another address, with no additional text.
 
-    Both give the same canonical address, on their own site.
+    Both declare the same canonical address, on the same site.
     """
     addresses = {normalize(one.canonical or one.url) for one in (source, kept)}
     same_site = len({site_name(url) for url in (source.url, kept.url, *addresses)}) == 1

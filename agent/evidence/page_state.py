@@ -1,7 +1,7 @@
-"""Represents a live page's state as one text: its article, then the parts only a snapshot shows.
+"""Represents a live page's state as one text: its article, then the parts only in a snapshot.
 
-Article extraction drops what applications consist of: controls with their values, comments,
-settings rows. A model sees them in the snapshot, so they become passages like any others.
+Article extraction drops the parts that make up an application: controls with their values,
+comments, settings rows. A model sees them in the snapshot, so they become passages too.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
-"""Matches the targets of a line's links, at its end."""
+"""Matches the targets of a line's links, which are listed at its end."""
 
 MIN_CONTAINED = 60
-"""Minimum length in characters of a shown line that is left out if a paragraph in the article
-contains it. A shorter one (`Save`, `Ben`) must equal a line there and have the same neighbour:
-elsewhere it means something else."""
+"""Minimum length in characters of a displayed line that is left out if a paragraph in the article
+contains it. A shorter one (`Save`, `Ben`) is left out only if it equals a line in the article with
+the same neighbour: elsewhere it means something else."""
 
 
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
-    """Append to a document's text what is `shown` but not in its article.
+    """Append the `shown` lines that the article lacks to a document's text.
 
-    `shown` is Markdown without refs; `outcome` says what an action did that led to this state.
+    `shown` is Markdown without refs; `outcome` describes the outcome of the action that led to this
+    state.
     """
     article = _without_emptied_rows(clean(document.text).strip(), shown)
     added = clean("\n\n".join(filter(None, (outcome, _not_in(article, shown))))).strip()
@@ -47,7 +48,7 @@ def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
 def split_state(text: str, source: int, shown_from: int, *, acted: bool = False) -> list[Passage]:
     """Split the text of a page state into passages; the article's come first, unchanged.
 
-    If an action led to it (`acted`), the first of the other passages says what the action did.
+    If an action led to this state (`acted`), the first of the other passages describes the action.
     """
     passages = split_passages(text[:shown_from], source)
     shown = split_passages(text[shown_from:], source)
@@ -74,7 +75,7 @@ def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passa
 
 
 def _without_emptied_rows(article: str, shown: str) -> str:
-    """Leave out article rows that the page shows with more content.
+    """Leave out article rows that the snapshot has with more content.
 
     Article extraction empties cells with fields and buttons: `| Title | |` is not a title.
     """
@@ -101,7 +102,7 @@ def _in_order(words: Iterable[str], others: Iterable[str]) -> bool:
 
 
 def _not_in(article: str, shown: str) -> str:
-    """Keep shown lines that the article lacks, with the headings and column names above them."""
+    """Return shown lines that the article lacks, with the headings and column names above them."""
     lines = [key for line in article.split("\n") if (key := _squashed(line))]
     known, neighbours = set(lines), set(pairwise(lines))
     rows = list(_lines(shown))
@@ -110,7 +111,7 @@ def _not_in(article: str, shown: str) -> str:
     blocks: list[str] = []
     headings: list[tuple[int, str]] = []  # above the line, and not kept yet
     columns = ""  # the header of the open table, if it is not kept yet
-    in_table = False  # the last block is the open table
+    in_table = False  # whether the last block is the open table
     for at, (line, rule) in enumerate(rows, 1):
         key, level = keys[at], len(line) - len(line.lstrip("#"))
         if level:
@@ -141,7 +142,7 @@ def _not_in(article: str, shown: str) -> str:
 
 
 def _lines(shown: str) -> Iterator[tuple[str, str]]:
-    """Yield the non-empty lines, each with the table header rule below it, or ""."""
+    """Yield the non-empty lines, each with the table rule below it (or "")."""
     lines = [line for line in shown.split("\n") if line.strip()]
     for line, below in pairwise([*lines, ""]):
         if not is_table_rule(line):
@@ -149,6 +150,6 @@ def _lines(shown: str) -> Iterator[tuple[str, str]]:
 
 
 def _squashed(text: str) -> str:
-    """Reduce a line to its words, without block marks, cell bars, link targets or spacing."""
+    """Reduce a line to its words, without block markers, cell bars, link targets or spacing."""
     text = _TARGETS.sub("", text)
     return " ".join(text.lstrip("#-* ").replace("|", " ").split())

@@ -15,23 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MAX_PASSAGE_CHARS = 900
-"""Maximum length of a passage in characters: about 150 words, enough for one point."""
+"""Maximum length of a passage in characters: about 150 words, enough for one statement."""
 MIN_CUT_CHARS = 450
-"""Minimum length in characters of the pieces of a long paragraph; most are 600 to 900 long."""
+"""Minimum length in characters of the pieces of a split paragraph; most have 600 to 900."""
 HEADING_SEPARATOR = " › "
 HEADING_WEIGHT = 0.5
 """Weight of a query word in the headings, as a share of its IDF: headings name the topic, not the
 fact."""
 NEIGHBOUR_WEIGHT = 0.25
-"""Share of its better neighbour's score that is added to a passage's own: an answer's subject is
+"""Share of the better neighbour's score that is added to a passage's score: an answer's subject is
 often named just before it (`He was born …`). Recall on long dialogues rises by 15 points."""
 MIN_BEARING = 0.4
-"""Minimum score of a sentence that is about a claim, as a share of the most similar sentence's
-score.
+"""Minimum score of a sentence about a claim, as a share of the most similar sentence's score.
 
 All 163 quotations that decide a true claim pass (22 of them in a language other than the page's),
-as do 9 % of the 1,093 other sentences for a wrong claim. The most similar sentence always passes:
-whether it decides the claim is left to the judge."""
+as do 9 % of the 1,093 other sentences for a wrong claim. The most similar sentence always passes;
+the judge decides whether it is decisive."""
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 
@@ -39,10 +38,10 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Passage]:
     """Split the saved text of source number `source` into passages in reading order.
 
-    A paragraph, heading, list item or table row is one passage. One longer than
-    `MAX_PASSAGE_CHARS` is cut, between sentences if possible. `pages` holds the offset at which
-    each page begins. A table row's `heading` ends with the column names, so that a figure keeps
-    the name of its column.
+    A paragraph, heading, list item or table row is one passage. Those longer than
+    `MAX_PASSAGE_CHARS` are split, between sentences if possible. `pages` contains the offset at
+    which each page begins. A table row's `heading` ends with the column names, so that each figure
+    can be matched to its column.
     """
     found: list[Passage] = []
     above: list[tuple[int, str]] = []  # level and title of the open headings, outermost first
@@ -100,7 +99,7 @@ def bare_title(title: str) -> str:
 
 
 def introduces_next(text: str) -> bool:
-    """Return whether a text introduces the next passage, such as a list, code or an answer."""
+    """Return whether a passage introduces the next one, such as a list, code or an answer."""
     return text.rstrip().endswith((":", "?"))
 
 
@@ -119,7 +118,7 @@ def named_cells(passage: Passage) -> list[tuple[str, str]]:
 
 
 class _Block(NamedTuple):
-    """A heading, paragraph, list item or table row; `columns` holds a row's column names."""
+    """A heading, paragraph, list item or table row; `columns` contains a row's column names."""
 
     kind: str
     start: int
@@ -189,7 +188,7 @@ def _is_year(cell: str) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a block into pieces at a sentence, line end, space, or anywhere, in this order."""
+    """Split a block into pieces: at sentences, else line ends, else spaces, else anywhere."""
     while end - start > MAX_PASSAGE_CHARS:
         window = text[start : start + MAX_PASSAGE_CHARS]
         last_sentence = max((span.start for span in sentences(window)[1:]), default=0)
@@ -219,7 +218,7 @@ class PassageIndex:
         self._bm25 = BM25(content_words(passage.text) for passage in self._passages)
 
     def search(self, query: str, limit: int, source: int | None = None) -> list[Passage]:
-        """Return the `limit` best passages; headings alone and repeated texts are left out."""
+        """Return the `limit` best passages; headings alone and repeated passages are left out."""
         terms = content_words(query)
         own = self._bm25.scores(terms)
         idf = {term: self._bm25.idf(term) for term in set(terms)}
@@ -267,9 +266,9 @@ class SentenceIndex:
     def bears_on(self, claim: str, quotes: Iterable[tuple[str, Passage | None]]) -> bool:
         """Return whether quoted words are from sentences that are similar enough to a claim.
 
-        `quotes` are words as they appear in a passage, or in a title (None). Together their
+        `quotes` are words as they appear in a passage, or in a title (None). Together, their
         sentences need `MIN_BEARING` of the score of the most similar sentence. Words in the page's
-        title prove nothing: every sentence may be about its subject.
+        title do not count: any sentence may be about its subject.
         """
         quoted, words = list(quotes), content_words(claim)
         if all(passage is not None for _, passage in quoted):

@@ -17,16 +17,16 @@ _HINT = "Expected: a JSON Schema (json-schema.org), an object such as " + json.d
     {"type": "object", "properties": {"opened": {"type": "string", "format": "date"}}}
 )
 MAX_ERRORS = 10
-"""Maximum number of errors listed for one instance: most further ones follow from these."""
+"""Maximum number of errors listed for one instance; most others follow from these."""
 MAX_DEPTH = 6
-"""Maximum nesting depth to list fields for: a schema may refer to itself."""
+"""Maximum nesting depth of listed fields, because a schema may refer to itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value that the schema requests; in `path`, `*` stands for each item in a list.
+    """A value that the schema requests; in `path`, `*` stands for any item of a list.
 
-    `description` is the schema's title and description of it.
+    `description` is its title and description from the schema.
     """
 
     path: tuple[str, ...]
@@ -43,7 +43,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A JSON Schema whose references are all internal: none is ever fetched."""
+    """A JSON Schema with internal references only: none is ever fetched."""
 
     definition: Object
 
@@ -113,7 +113,7 @@ class Schema:
             yield Field(path, kind, " ".join(texts), choices, str(node.get("format", "")))
 
     def _resolve(self, reference: str) -> Any:
-        """Return what a `#/…` reference points to; None if there is nothing."""
+        """Return the target of a `#/…` reference; None if there is none."""
         node: Any = self.definition
         for part in filter(None, reference.removeprefix("#").split("/")):
             key = part.replace("~1", "/").replace("~0", "~")

@@ -1,10 +1,10 @@
 """Checks the values that a model filled in for a schema, and removes those without evidence.
 
-The object that holds a value is a record, named by its key (`Kittiwake`). Numbers, dates and short
-texts must appear in the passages cited for them and apply to their record: in its table row, in the
-field's column, or in a sentence about it. Numbers are compared with their units. What code cannot
-decide goes to the judge, as a claim that names the record. Longer texts and yes/no values stay even
-if their verdict is undecided.
+The object that contains a value is called its record, and is identified by its key (`Kittiwake`).
+Numbers, dates and short strings must occur in the passages cited for them and apply to their
+record: in its table row, in the field's column, or in a sentence about it. Numbers are compared
+with their units. Values that code cannot decide are submitted to the judge, as claims that name the
+record. Longer strings and yes/no values are kept even if their verdict is undecided.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 ValuePath = tuple[str | int, ...]
 MAX_LITERAL_CHARS = 80
-"""Maximum length in characters of a name or term, which must appear on the page literally."""
+"""Maximum length in characters of a name or term, which must occur on the page verbatim."""
 _REMOVED = object()
-"""Placeholder for a value that is left out."""
+"""Placeholder for a removed value."""
 _PRONOUNS = ("It ", "Its ", "He ", "She ", "His ", "Her ", "They ", "Their ", "Er ", "Sie ", "Es ")
 """A sentence that begins with one of these is about the previous sentence's subject."""
-_WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|\d+|[^\W\d_a-zA-Z]+")
+_NAME_PART_RE = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|\d+|[^\W\d_a-zA-Z]+")
 _ISO_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T.*)?", re.DOTALL)
 
 
@@ -61,7 +61,7 @@ class ValuesDraft:
 
 @dataclass(slots=True)
 class CheckedValues:
-    """A checked draft; `notes` say what was left out, and which schema errors remain.
+    """A checked draft; `notes` lists removed values and remaining schema errors.
 
     The citations of `values` are source numbers of the run.
     """
@@ -94,10 +94,10 @@ def check_values(
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """The object that holds a value.
+    """The object that contains a value.
 
-    `key` names it in the texts, and is "" if the whole instance is one record; `others` holds the
-    keys of its siblings, `fields` the names of its own fields.
+    `key` is its name in the passages; "" if the entire instance is one record. `others` contains
+    the keys of its siblings, `fields` the names of its fields.
     """
 
     key: str = ""
@@ -107,7 +107,7 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A value, the names on its path, its record, and the passages cited for it."""
+    """A value with the names on its path, its record, and the passages cited for it."""
 
     value: Any
     names: tuple[str, ...]
@@ -139,13 +139,13 @@ class _Place:
             return ("no", "yes")[self.value]
         if not isinstance(self.value, int | float) or self.unit is None:
             return str(self.value)
-        unit = _WORDS_OF_A_NAME.findall(self.names[-1])[-1]
+        unit = _NAME_PART_RE.findall(self.names[-1])[-1]
         return f"{self.value} {unit}" if find_unit(unit) else str(self.value)
 
     @property
     def claim(self) -> str:
-        """The value as a claim that names its record: `Kittiwake, length: 41 m`."""
-        spelt = [_WORDS_OF_A_NAME.findall(name) for name in self.names]
+        """The value in a claim that names its record: `Kittiwake, length: 41 m`."""
+        spelt = [_NAME_PART_RE.findall(name) for name in self.names]
         if spelt and len(spelt[-1]) > 1 and self.shown != str(self.value):
             spelt[-1].pop()  # the unit, which follows the value
         names = [" ".join(words) for words in spelt]
@@ -157,7 +157,7 @@ class _Place:
 class _ValuesCheck:
     """Rebuilds an instance from the values that have evidence.
 
-    `left_out` says where each removed value was, and why it was removed; `empty` lists the paths in
+    `left_out` gives the position of each removed value and the reason; `empty` lists the paths in
     the new instance that have lost their value.
     """
 
@@ -179,7 +179,7 @@ class _ValuesCheck:
         new: ValuePath,
         record: _Record = _Record(),
     ) -> Any:
-        """Rebuild a node; its path was `old` and is `new`, as removed list items shift others."""
+        """Rebuild a node; its path changes from `old` to `new`, as removed items shift others."""
         if isinstance(node, dict):
             record = replace(record, fields=tuple(node))
             named = {k: _spelt(k) for k, inner in node.items() if isinstance(inner, dict)}
@@ -203,7 +203,7 @@ class _ValuesCheck:
                 item = self.rebuild(inner, (*old, number), place, own)
                 has_values = len(self.values) > values_before
                 if item is _REMOVED or (isinstance(item, dict) and not has_values):
-                    # The whole item is removed: its empty paths no longer exist.
+                    # The entire item is removed, so its empty paths no longer exist.
                     self.empty = [path for path in self.empty if path[: len(place)] != place]
                 else:
                     items.append(item)
@@ -275,12 +275,12 @@ def _keys(items: Sequence[Any]) -> list[str]:
 
 
 def _spelt(name: str) -> str:
-    """Spell a field's name as words: `northWood`, `north_wood` → `north wood`."""
-    return " ".join(_WORDS_OF_A_NAME.findall(name)).lower()
+    """Write a field's name as words: `northWood`, `north_wood` → `north wood`."""
+    return " ".join(_NAME_PART_RE.findall(name)).lower()
 
 
 def _stems(name: str) -> frozenset[str]:
-    parts = _WORDS_OF_A_NAME.findall(name)
+    parts = _NAME_PART_RE.findall(name)
     if len(parts) > 1 and find_unit(parts[-1]):
         parts = parts[:-1]
     return frozenset(content_words(" ".join(parts)))
@@ -289,8 +289,8 @@ def _stems(name: str) -> frozenset[str]:
 def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
     """Check a value in code against the passages cited for it and its record's table rows.
 
-    Numbers, dates and short texts must appear in a passage, texts at least in a page's title.
-    Longer texts and yes/no values may stay undecided. The verdict's quote is a literal sentence.
+    Numbers and dates must occur in a passage, short strings in a passage or a page's title. Longer
+    strings and yes/no values may stay undecided. The verdict's quote is a verbatim sentence.
     """
     value, record = place.value, place.record
     if not place.passages:
@@ -379,7 +379,7 @@ def _is_property(place: _Place, passage: Passage) -> bool:
 
 
 def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState, str]:
-    """Compare a value with a text that is about its field: a cell, or a sentence.
+    """Compare a value with a cell or a sentence about its field.
 
     Returns supported, contradicted (a number in another unit, or a cell with another number), or
     undecided.
@@ -400,7 +400,7 @@ def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState,
 def _compare_measured(
     value: float, wanted: Unit, found: Sequence[Quantity]
 ) -> tuple[VerdictState, str] | None:
-    """Compare a number and its unit with those in a text; None if none has this value."""
+    """Compare a number and its unit with those in a text; None if none of them has this value."""
     refused: tuple[VerdictState, str] | None = None
     for quantity in found:
         if quantity.unit is None:
@@ -428,14 +428,14 @@ def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
 
 
 def _read(place: _Place, passage: Passage) -> Verdict | None:
-    """Look a value up in a passage's sentences; None if none of them has it.
+    """Look up a value in a passage's sentences; None if none of them contains it.
 
     It is supported in a sentence about its record, and undecided in any other.
     """
     text, undecided = passage.text, None
     contradicted: Verdict | None = None
     about = _named_in(place, f"{' '.join(place.titles)} {passage.heading}")
-    if not place.record.key:  # the page was chosen for the question
+    if not place.record.key:  # the page was selected for the question
         about = about or {""}
     is_key = str(place.value) == place.record.key
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
@@ -461,9 +461,9 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
 
 
 def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
-    """Return whether a sentence has several numbers of a value's kind, as in `from 829 to 851`.
+    """Return whether a sentence has several numbers of the value's kind, as in `from 829 to 851`.
 
-    False if the field's words are nearest to the value.
+    Returns False if the field's words are nearest to the value.
     """
     if not isinstance(place.value, int | float) or str(place.value) == place.record.key:
         return False
@@ -486,7 +486,7 @@ def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
 
 
 def _is_number(place: _Place, number: Quantity) -> bool:
-    """Return whether a number in a text is a value, converted to its field's unit if needed."""
+    """Return whether a number in a text equals a value, converted to its field's unit if needed."""
     value = number.value
     if number.unit and place.unit:
         value = number.unit.convert(value, place.unit) or value
@@ -501,7 +501,7 @@ def _kind_of(number: Quantity) -> str:
 
 
 def _named_in(place: _Place, text: str) -> set[str]:
-    """Return the keys of the records that a text names; {""} is the instance as a whole."""
+    """Return the keys of the records that a text names; {""} means the entire instance."""
     record = place.record
     if record.key:
         named = {k for k in (record.key, *record.others) if contains_value(k, text)}
@@ -517,7 +517,7 @@ def _named_in(place: _Place, text: str) -> set[str]:
 
 
 def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
-    """Return whether a name is the subject's; `Type 4` is not `Type 9`."""
+    """Return whether a name refers to the subject; `Type 4` does not refer to `Type 9`."""
     number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
     if number and number[1] not in subject:
         return False
@@ -527,7 +527,7 @@ def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
 def _with_judge(
     place: _Place, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
 ) -> Verdict:
-    """Combine code's verdict on a value with a judge's, which must quote words with the value."""
+    """Combine code's verdict on a value with a judge's, which must quote the value."""
     must_stand = _must_be_literal(place.value)
     if judged is None:
         state = VerdictState.CONTRADICTED if must_stand and verdict.missing else verdict.state
@@ -546,7 +546,7 @@ def _with_judge(
 
 
 def _named_around(place: _Place, quote: str, passage: Passage) -> set[str]:
-    """Return the keys named in quoted words, in their sentence, or else in the headings above."""
+    """Return the keys named in quoted words, in their sentence, or in the headings above."""
     text = passage.text
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     sentence = next((text[a:b] for a, b in spans if quote in text[a:b]), text)
@@ -561,7 +561,7 @@ def _must_be_literal(value: Any) -> bool:
 
 
 def contains_value(value: Any, text: str) -> bool:
-    """Return whether a text contains a number, an ISO date or words, in any of their spellings."""
+    """Return whether a text contains a number, an ISO date or words, however they are written."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int | float):
@@ -575,5 +575,5 @@ def contains_value(value: Any, text: str) -> bool:
     if date is not None:
         parts = [int(part) for part in date.groups() if part]
         return any(list(found[: len(parts)]) == parts for found in extract_facts(text).dates)
-    # Spaces at both ends keep a word from being found inside another.
+    # Spaces at both ends prevent matches inside a longer word.
     return f" {' '.join(words(value))} " in f" {' '.join(words(text))} "

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from browser.types import Page, SearchResult, Via
 
 NUMBERS_PER_LOOP = 1_000
-"""Source numbers reserved for each loop: more than a loop can read."""
+"""Source numbers reserved for each loop, more than a loop can use."""
 STEP = "a step of this run"
-"""Label of the passage that says what an action did, so that no page can imitate it."""
+"""Label of the passage that describes an action, so that no page can imitate it."""
 FIRST_RESULT = 501
 """Number of a loop's first search result. Search results have their own range, so the page numbers
 stay unchanged, and a model can tell `S501` from a page without extra tokens."""
@@ -36,11 +36,11 @@ _SOURCE_NAME = re.compile(r"\bS\d+\b")
 class Source:
     """A text that was read, with its hash and fetch time; `n` counts from 1.
 
-    `sha256` is the hex digest of `text` in UTF-8; passage and quote offsets point into `text`. In a
-    live page's state, `shown_from` is the offset at which the part that only a snapshot shows
-    begins; None for any other source. `step` is the id of the run's last action before it; if this
-    is the state that the action led to (`acted`), its first shown passage, of kind `act`, says what
-    was done. `canonical` is the address that the page gives for itself, if different.
+    `sha256` is the hex digest of `text` in UTF-8; passage and quote offsets point into `text`.
+    `shown_from` is the offset at which the snapshot-only part of a live page's state begins; None
+    for any other source. `step` is the id of the run's last action before it; if this is the state
+    that the action led to (`acted`), its first snapshot passage, of kind `act`, describes the
+    action. `canonical` is the address that the page gives for itself, if different.
     """
 
     n: int
@@ -64,7 +64,7 @@ class Source:
 
     @property
     def article(self) -> tuple[Passage, ...]:
-        """The passages that READ shows: for a live page, its article if it has one."""
+        """The passages that READ shows: for a live page, those of its article if it has one."""
         if not self.shown_from:
             return self.passages
         return tuple(p for p in self.passages if p.start < self.shown_from)
@@ -90,16 +90,16 @@ class _Lookup:
 class Evidence:
     """The sources of a run, numbered in the order in which they were added.
 
-    Search results are weaker sources: they are in `snippets`, have their own numbers, and support a
-    sentence only if no page that was read does.
+    Search results are weaker sources: they are in `snippets`, have a separate number range, and
+    support a sentence only if no page that was read does.
 
-    The same text at the same URL is the same source. A changed text (after a click on a live page)
+    The same text at the same URL is the same source. Changed text (after a click on a live page)
     becomes a new source: a citation is checked against one text with one hash and one fetch time,
     and that hash would not cover text added later.
 
-    Parallel loops each have their own `Evidence` with its own range of numbers, so that a source's
+    Parallel loops each have their own `Evidence` with its own range of numbers, so a source's
     number never depends on which loop was faster. Each can look up any source. When they are done,
-    `join_loops` gives a page that several of them read a single id. `question` is the run's
+    `join_loops` assigns a single id to a page that several of them read. `question` is the run's
     question.
     """
 
@@ -118,14 +118,14 @@ class Evidence:
     def for_loop(self, number: int) -> Evidence:
         """Return the evidence of a parallel loop; 0 is the run itself.
 
-        A loop can look up by URL what the run had read when the loop began, and what it reads
-        itself.
+        By URL, a loop can look up the pages that the run had read when the loop started, and those
+        that it reads itself.
         """
         if not number:
             return self
         if number not in self._loops:
             own = self._lookup
-            # Numbers and passages are shared by all loops, the rest is copied.
+            # Numbers and passages are shared by all loops; everything else is copied.
             lookup = _Lookup(
                 own.numbers, own.passages, {**own.texts}, {**own.pages}, {**own.results}
             )
@@ -136,8 +136,8 @@ class Evidence:
     def join_loops(self, text: str) -> str:
         """Use one id per page that several parallel loops read, in a text that one of them wrote.
 
-        It is the id from the loop with the lowest number, whichever read the page first. From now
-        on the run itself can look up by URL what the loops read.
+        The id comes from the loop with the lowest number, regardless of which loop read the page
+        first. From now on, the run can look up the loops' pages by URL.
         """
         first: dict[tuple[str, str, bool], Source] = {}
         same: dict[str, str] = {}
@@ -178,8 +178,8 @@ class Evidence:
     def add(self, page: Page, step: str = "", *, acted: bool = False) -> Source:
         """Add a page that was read; raises `ToolError` if it has no readable text.
 
-        `step` is the id of the last action before it; `acted` means that its text says what that
-        action did.
+        `step` is the id of the last action before it; `acted` means that its text describes that
+        action.
         """
         document = page.document
         if document is None or not document.text.strip():
@@ -193,7 +193,7 @@ class Evidence:
             pages = (0, *itertools.accumulate(map(len, pieces)))[: len(pages)]
             text = "".join(pieces)
         elif document.shown_from is not None:
-            text = document.text  # cleaned in its two parts
+            text = document.text  # its two parts are already cleaned
         published = document.modified or document.published
         return self._register(
             page.url,
@@ -212,7 +212,7 @@ class Evidence:
     def add_snippet(self, result: SearchResult, at: datetime) -> Source:
         """Add the title and snippet of a search result as a source, weaker than its page.
 
-        Raises `ToolError` if it has no text, or if no number is left for it.
+        Raises `ToolError` if the result has no text, or if no source number is left.
         """
         if self._next_result % NUMBERS_PER_LOOP == 0:
             raise ToolError("There are too many search results to number.")
@@ -323,14 +323,14 @@ class Evidence:
 
 
 def result_text(title: str, snippet: str) -> str:
-    """Join a search result's title and snippet as a source's text; empty if it has neither."""
+    """Join a search result's title and snippet into a source's text; empty if it has neither."""
     return "\n\n".join(part for part in (clean(title), clean(snippet)) if part)
 
 
 def format_passage(passage: Passage, evidence: Evidence) -> str:
     """Format a passage as one line, with its page title and headings in brackets before it.
 
-    They show the reader what `she` or `it` refers to, and what a table's columns are called.
+    They show what `she` or `it` refers to, and the names of a table's columns.
     """
     source = evidence.source(passage.source)
     kind = STEP if passage.kind == "act" else ""

@@ -1,6 +1,6 @@
 """Tokens that compare equal regardless of typography and number format.
 
-There is no stemming and there are no synonyms. Number words are read in English only.
+Stemming and synonyms are not supported. Number words are recognised in English only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Kind = Literal["word", "number", "ordinal", "decade", "mark"]
 
 
 class Token(NamedTuple):
-    """A word, number or mark in a text; `text[start:end]` is how it is printed there.
+    """A word, number or punctuation mark in a text, printed as `text[start:end]`.
 
     `key` is used for comparisons: it has no case or accents, and numbers have a single form.
     `value` is set for a number, an ordinal or a decade (its first year).
@@ -44,7 +44,7 @@ _TOKEN = re.compile(
 _UNITS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen""".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_AMOUNTS = {
+_SMALL_NUMBERS = {
     **{name: float(value) for value, name in enumerate(_UNITS)},
     **{name: 10.0 * tens for tens, name in enumerate(_TENS, 2)},
 }
@@ -60,10 +60,10 @@ ORDINALS = {
         1,
     )
 }
-NUMBER_WORDS = frozenset({*_AMOUNTS, *_SCALES})
+NUMBER_WORDS = frozenset({*_SMALL_NUMBERS, *_SCALES})
 _MONEY = frozenset("£$€")
 _HYPHENS = frozenset("-‐‑")
-_SPELT = {"percent": "%", "prozent": "%"}
+_SYMBOLS_BY_WORD = {"percent": "%", "prozent": "%"}
 NEGATORS = frozenset(
     """no not never nobody none neither nor nothing nowhere without cannot kein keine nicht nie
     niemals""".split()
@@ -86,7 +86,7 @@ def tokenize(text: str) -> list[Token]:
             found.append(Token(_fold(match["word"]), "word", start, end, None, capital))
         elif match["number"]:
             digits = "".join(c for c in match["number"] if c == "." or c.isdecimal())
-            # A minus sign is directly before its number; between two numbers it is a dash.
+            # A minus sign directly precedes its number; between two numbers it is a dash.
             minus = text[start - 1 : start] in {"-", "−"}
             negative = minus and not text[max(0, start - 2) : start - 1].strip(" (\n")
             value = -float(digits) if negative else float(digits)
@@ -102,7 +102,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def word_tokens(tokens: Sequence[Token]) -> list[Token]:
-    """Return the words and numbers without marks."""
+    """Return the words and numbers without punctuation marks."""
     return [token for token in tokens if token.kind != "mark"]
 
 
@@ -115,7 +115,7 @@ def token_keys(text: str) -> list[str]:
 def _fold(word: str) -> str:
     folded = word.casefold().replace("’", "'")
     if folded.isascii():
-        return _SPELT.get(folded, folded)
+        return _SYMBOLS_BY_WORD.get(folded, folded)
     decomposed = unicodedata.normalize("NFKD", folded)
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
@@ -132,7 +132,7 @@ def _join_numbers(tokens: list[Token]) -> list[Token]:
     i = 0
     while i < len(tokens):
         token, end = tokens[i], i + 1
-        value = token.value if token.kind == "number" else _AMOUNTS.get(token.key)
+        value = token.value if token.kind == "number" else _SMALL_NUMBERS.get(token.key)
         if value is not None:
             is_money = i > 0 and tokens[i - 1].key in _MONEY
             while end < len(tokens):
@@ -141,7 +141,7 @@ def _join_numbers(tokens: list[Token]) -> list[Token]:
                 if word in _SCALES or (word == "m" and is_money):  # `£4m`
                     value *= _SCALES.get(word, 1e6)
                 elif has_hyphen and token.key in _TENS and word in _UNITS[1:10]:
-                    value += _AMOUNTS[word]
+                    value += _SMALL_NUMBERS[word]
                 else:
                     break
                 end += has_hyphen + 1

@@ -34,7 +34,7 @@ class Unit(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A number in a text with its unit, None if there is none; `text` is both as printed."""
+    """A number in a text with its unit (or None); `text` is both as printed."""
 
     value: float
     unit: Unit | None
@@ -68,7 +68,7 @@ _TABLE = {
     "share": "% pct percent prozent=1",
     "degrees celsius": "°c celsius degc=1",
 }
-"""Names of each unit, before `=` and its factor. The plural `s` or `n` is left out."""
+"""The names of each unit, then `=` and its factor. Plural endings `s` and `n` are omitted."""
 _FAHRENHEIT = Unit("degrees celsius", 5 / 9, -32 * 5 / 9)
 
 
@@ -83,11 +83,11 @@ def _units() -> dict[str, Unit]:
 _UNITS = _units()
 _POWERS = frozenset("square cubic".split())
 _SYMBOLS = frozenset("m g l s t h w ms".split())
-"""Symbols that do not count as units after `in` or a comma, where they may be another word."""
-_NO_UNIT_OF_A_FIELD = frozenset({"min", "day", "week", "month", "year", "share"})
+"""Symbols that do not count as units after `in` or a comma, where they may be a different word."""
+_AMBIGUOUS_FIELD_ENDINGS = frozenset({"min", "day", "week", "month", "year", "share"})
 """Field name endings that are rarely a unit: `length_min` is the minimum length."""
 _PARENTHESES = re.compile(r"[(\[]([^)\]]+)[)\]]")
-_PARTS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|[€$£%]")
+_NAME_PART_RE = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|[€$£%]")
 
 
 def find_unit(name: str) -> Unit | None:
@@ -113,7 +113,7 @@ def _quantities(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
 
 
 def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
-    """Read the number at token `i` of a text, with the unit beside it."""
+    """Read the number at token `i` of a text, with the adjacent unit."""
     token = tokens[i]
     value = token.value or 0.0
     before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""
@@ -128,7 +128,7 @@ def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
 
 
 def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
-    """Read the unit at the start of some words, and count its words."""
+    """Read the unit at the start of a list of words; returns it and its number of words."""
     for size in (3, 2):  # km / h, kilometres per hour, square miles, ° C
         joined = "".join(words[:size])
         binds = size == 3 and words[1:2] in (["/"], ["per"])
@@ -143,10 +143,10 @@ def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
 
 def field_unit(name: str, description: str = "") -> Unit | None:
     """Find the unit of a field: `length_km`, `lengthKm`, `Length in kilometres`."""
-    parts = _PARTS_OF_A_NAME.findall(name.replace("²", "2").replace("³", "3"))
+    parts = _NAME_PART_RE.findall(name.replace("²", "2").replace("³", "3"))
     if len(parts) > 1:
         for last in ("".join(parts[-2:]), parts[-1]):  # `depth_square_km`, `speed_km_h`
-            if last == name or last.casefold().removesuffix("s") in _NO_UNIT_OF_A_FIELD:
+            if last == name or last.casefold().removesuffix("s") in _AMBIGUOUS_FIELD_ENDINGS:
                 continue
             if unit := find_unit(last):
                 return unit
@@ -168,12 +168,12 @@ def heading_unit(heading: str) -> Unit | None:
 
 
 def same_unit(a: Unit | None, b: Unit | None) -> bool:
-    """Return whether two units may be the same; None is unknown and may be any unit."""
+    """Return whether two units may be the same; None is unknown and may stand for any unit."""
     return a is None or b is None or a == b
 
 
 def is_rounded(claimed: float, exact: float) -> bool:
-    """Return whether a number is another one rounded: 8 for 8.2, 72 for 72.18."""
+    """Return whether a number is the rounded form of another: 8 for 8.2, 72 for 72.18."""
     if not claimed or not exact:
         return claimed == exact
     digits = len(f"{abs(claimed):.10g}".replace(".", "").strip("0"))

@@ -1,8 +1,8 @@
 """The second layer of claim checking: looks up a claim's figures, dates and names.
 
-It lists those that do not appear in the cited sources. A claim is contradicted only if it equals a
-sentence on the page except for one value or one negation. A figure may be rounded if the claim says
-so (`about 500`), and may be the sum or difference of two figures in one text.
+It lists the values that do not occur in the cited sources. A claim is contradicted only if it
+equals a sentence on the page except for one value or one negation. A figure may be rounded if the
+claim says so (`about 500`), and may be the sum or difference of two figures in one text.
 """
 
 from __future__ import annotations
@@ -43,14 +43,22 @@ MAX_SMALL_COUNT = 12
 MAX_VALUE_WORDS = 5
 """Maximum number of words in a value, such as `4 May 1811` or `the Bishop of Lund`."""
 MIN_SHARED_WORDS = 4
-"""Minimum number of words that a claim shares with a sentence it is compared with."""
+"""Minimum number of words that a claim shares with a sentence to be compared with it."""
 
-_PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_FRACTION_DENOMINATORS = {
+    "half": 2,
+    "third": 3,
+    "quarter": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "eighth": 8,
+    "tenth": 10,
+}
 _AUXILIARIES = frozenset({"do", "does", "did"})
 
 
 class ValueIndex:
-    """The figures, dates and word stems in some texts, for looking up a claim's values."""
+    """The figures, dates and word stems of texts, for looking up a claim's values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._figures: list[list[Figure]] = []
@@ -68,7 +76,7 @@ class ValueIndex:
         self._values |= {float(n) for date in self._dates for n in (date.year, date.day) if n}
 
     def missing(self, facts: Facts) -> tuple[str, ...]:
-        """Return a claim's values that are not in the texts, as the claim spells them."""
+        """Return a claim's values that are not in the texts, written as in the claim."""
         missing: list[str] = []
         for figure in facts.figures:
             is_small_count = figure.text.isalpha() and figure.value <= MAX_SMALL_COUNT
@@ -80,14 +88,14 @@ class ValueIndex:
         return tuple(missing)
 
     def _has_other_unit(self, figure: Figure) -> bool:
-        """Return whether the number appears there only with other units, as 412 km for 412 m."""
+        """Return whether the number occurs only with other units, such as 412 km for 412 m."""
         units = self._units.get(figure.value)
         if not units or any(same_unit(figure.unit, unit) for unit in units):
             return False
         return not self._has_converted(figure)
 
     def _has_converted(self, figure: Figure) -> bool:
-        """Look for a figure in another unit of the same kind, as 72 feet for 22 m."""
+        """Look for a figure in another unit of the same kind, such as 72 feet for 22 m."""
         others = (other for figures in self._figures for other in figures)
         return figure.unit is not None and any(
             is_rounded(figure.value, exact)
@@ -125,7 +133,7 @@ class ValueIndex:
 
 @functools.lru_cache(maxsize=64)
 def value_index(texts: tuple[str, ...]) -> ValueIndex:
-    """Build the index of some texts; cached, since an answer's sentences share sources."""
+    """Build the index of texts; cached, since an answer's sentences share sources."""
     return ValueIndex(texts)
 
 
@@ -135,9 +143,10 @@ def underived(
     """Return a claim's missing figures and dates that do not follow from the quoted words.
 
     A number may be the sum, difference, product or percentage of two numbers, the sum of all of
-    them, or rounded. Names are left out: pages use other forms of them (`Norwegian`, `Norway`). In
-    1 % of 2,896 true paraphrases, and in 15 % of 3,106 wrong ones, no words on the page yield the
-    figure. `cells` holds the numbers in quoted table rows, with the units of their columns.
+    them, or rounded. Names are left out, because pages use other forms of them (`Norwegian`,
+    `Norway`). In 1 % of 2,896 true paraphrases, and in 15 % of 3,106 wrong ones, the figure does
+    not follow from any words on the page. `cells` contains the numbers in quoted table rows, with
+    the units of their columns.
     """
     cells, said = list(cells), [quantity for quote in quotes for quantity in quantities(quote)]
     said += (share for quote in quotes for share in _shares(quote))
@@ -158,8 +167,8 @@ def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
     `the third single`. With a judge that calls everything supported and quotes the most similar
     sentence, 45 of 212 wrong figures pass (81 without this check), and none of 163 quotations that
-    decide a true claim is rejected. What a number counts is taken from the words after it. Numbers
-    that follow from the quoted words are left out, as is `one`, which is usually a pronoun.
+    decide a true claim is rejected. The words after a number show what it counts. Numbers that
+    follow from the quoted words are left out, as is `one`, which is usually a pronoun.
     """
     counts, said = _counts(claim), [count for quote in quotes for count in _counts(quote)]
     known = [count.value for count in said]
@@ -189,7 +198,7 @@ class _Count(NamedTuple):
     of: tuple[str, ...]
 
     def counts_same(self, other: _Count) -> bool:
-        """Return whether the next word after one is among the next two after the other."""
+        """Return whether the word after one number is among the next two words after the other."""
         pairs = ((self.of, other.of), (other.of, self.of))
         return any(a[:1] and a[0] in b[:2] for a, b in pairs)
 
@@ -208,7 +217,7 @@ def _counts(text: str) -> Iterator[_Count]:
 
 
 def cell_quantities(row: Passage) -> list[Quantity]:
-    """Return the numbers in a table row; their unit may be in the column name."""
+    """Return the numbers in a table row; their units may be in the column names."""
     return [
         quantity if quantity.unit else quantity._replace(unit=heading_unit(name))
         for name, cell in named_cells(row)
@@ -217,16 +226,16 @@ def cell_quantities(row: Passage) -> list[Quantity]:
 
 
 def _shares(text: str) -> Iterator[Quantity]:
-    """Yield the shares that a text gives in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
+    """Yield the shares that a text states in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
     tokens = word_tokens(tokenize(text))
     for before, token in zip([None, *tokens], tokens, strict=False):
-        if parts := _PARTS.get(token.key.removesuffix("s")):
+        if parts := _FRACTION_DENOMINATORS.get(token.key.removesuffix("s")):
             count = before.value if before and before.value else 1.0
             yield Quantity(100 * count / parts, find_unit("%"), text[token.start : token.end])
 
 
 def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
-    """Return whether each number in a value follows from the quoted ones; `sums` add up all."""
+    """Return whether each number in a value follows from the quoted ones; `sums` are totals."""
     pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
     reckoned = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}
     shares = {n for a, b in pairs if b for n in (100 * a / b, 100 * (b - a) / b)}
@@ -280,8 +289,8 @@ def _difference(
 ) -> tuple[int, Sequence[Token], Sequence[Token]] | None:
     """Find the only place where a claim differs from the beginning of a statement.
 
-    Returns the index of its first word, and the words of the claim and of the statement there; one
-    of the two may be empty. None if there is more than one such place, or too little in common.
+    Returns the index of its first word, and the differing words of the claim and of the statement;
+    either may be empty. None if there is more than one such place, or too little in common.
     """
     pairs = enumerate(itertools.zip_longest(keys, statement.keys))
     at = next((i for i, (mine, theirs) in pairs if mine != theirs), len(keys))
@@ -295,7 +304,7 @@ def _difference(
             and len(own) <= MAX_VALUE_WORDS
         ):
             return at, own, list(itertools.takewhile(is_value, statement.words[at:]))
-    # Otherwise skip as few words as possible in both until the rest of the claim matches.
+    # Otherwise, skip as few words as possible in both until the rest of the claim matches.
     lengths = itertools.product(range(MAX_VALUE_WORDS + 1), repeat=2)
     for mine, theirs in sorted(lengths, key=sum)[1:]:
         rest = tuple(keys[at + mine :])
@@ -307,7 +316,7 @@ def _difference(
 
 
 def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
-    """Explain that two places differ by a negation (`did not open`, `opened`), or return ""."""
+    """Describe a difference by a negation (`did not open`, `opened`), or return ""."""
     for longer, shorter, how in ((own, other, "without"), (other, own, "with")):
         negations = [word for word in longer if is_negation(word.key)]
         rest = [
@@ -331,13 +340,13 @@ def _are_exclusive(
         return same_kinds and not is_approximate and not any(starmap(_is_rounded, pairs))
     if at == 0 or not all(map(_is_name, (*own, *other))):
         return False
-    # With another name right beside it, the value is only part of a name.
+    # If another name is adjacent, the value is only part of a name.
     neighbours = (*words[at - 1 : at], *words[at + len(own) : at + len(own) + 1])
     return not any(map(_is_name, neighbours))
 
 
 def _is_rounded(mine: Token, theirs: Token) -> bool:
-    """Return whether the claim's figure may be the page's, rounded: 8 million for 8.2 million.
+    """Return whether the claim rounds the page's figure: 8 million for 8.2 million.
 
     `1.250` may mean 1250, as written in German.
     """

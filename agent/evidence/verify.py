@@ -1,10 +1,10 @@
 """Checks a claim against the passages that it cites, in three layers.
 
-*Literal* finds claims that appear there word for word. *Values* lists figures, dates and names that
-do not appear there, and reports a contradiction if the claim equals a sentence except for one value
+*Literal* finds claims that occur there word for word. *Values* lists figures, dates and names that
+do not occur there, and reports a contradiction if the claim equals a sentence except for one value
 or negation. A *judge* (a model), if there is one, decides everything else. Its *supported* or
-*contradicted* counts only with words that it quotes from the passages and that are about the claim.
-It may override value checks if the values follow from those words, but never an exact match.
+*contradicted* verdict counts only if it quotes words from the passages that are about the claim. It
+may override value checks if the values follow from those words, but never an exact match.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from agent.types import Passage, Verdict, VerdictState
 from browser.text.sentences import sentences
 
 Judge = Callable[[str, Sequence[Passage]], Verdict | None]
-"""Decides a claim that does not appear in the passages literally. Returns a verdict with a literal
-quote from one of them, or None if it does not decide."""
+"""Decides a claim that does not occur in the passages verbatim. Returns a verdict with a verbatim
+quote from one of them, or None if it does not decide.
+"""
 
 Rule = Callable[[str, StatementIndex], Verdict | None]
 RULES: Mapping[str, Rule] = {"literal": check_literal, "values": find_contradiction}
-"""The checks in code, by layer as in docs/verification.md; the first verdict takes precedence."""
+"""The checks in code, by layer, as in docs/verification.md; the first verdict takes precedence."""
 
 CITED = "the cited text"
 """Stands for the sources in a reason; a report replaces it with their numbers."""
@@ -47,7 +48,7 @@ def verify_claim(
 ) -> Verdict:
     """Check one claim against passages (or plain strings): supported, contradicted or undecided.
 
-    The verdict's quote is literally in a passage. The reason of an undecided verdict names the
+    The verdict's quote occurs verbatim in a passage. The reason of an undecided verdict names the
     values that were not found.
     """
     index = statement_index(tuple(passages), ())
@@ -61,14 +62,14 @@ def verify_claim(
 def statement_index(
     passages: tuple[Passage | str, ...], titles: tuple[tuple[int, str], ...]
 ) -> StatementIndex:
-    """Build the index of some passages, cached; `titles` are (source number, page title) pairs."""
+    """Build the index of passages (cached); `titles` are (source number, page title) pairs."""
     return StatementIndex(passages, dict(titles))
 
 
 def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) -> Verdict:
     """Check a claim in code: literally, then by its values.
 
-    Values are looked up in `texts` (the whole cited sources) or, without them, in the passages.
+    Values are looked up in `texts` (the full cited sources) or, without them, in the passages.
     """
     if not claim.strip() or not index.statements:
         return Verdict(VerdictState.UNDECIDED, reason="there is nothing to compare it with")
@@ -88,7 +89,7 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
 
 
 def not_found(missing: Sequence[str], where: str) -> str:
-    """Format the reason that some of a claim's values do not appear in `where`."""
+    """Format the reason for values of a claim that do not occur in `where`."""
     quoted = [f"“{' '.join(value.split())}”" for value in missing]
     return f"{', '.join(quoted)} {'does' if len(quoted) == 1 else 'do'} not appear in {where}"
 
@@ -108,19 +109,20 @@ def with_judge(
     """Combine code's verdict on a claim with a judge's, which counts only if it quotes words.
 
     The judge may quote only from `passages` and page `titles`. The words must be about the claim
-    (`SentenceIndex.bears_on`). Without such words, code's verdict stays, and the reason says so.
-    Figures and dates that code did not find must follow from the words; names that were not found
-    remain in `missing`.
+    (`SentenceIndex.bears_on`). Without such words, code's verdict is kept, and the reason mentions
+    this. Figures and dates that code did not find must follow from the words; names that were not
+    found remain in `missing`.
     """
     if judged is None:
         return verdict
     found = find_quotes(judged, passages)
     in_titles = find_in_titles(judged, titles)
     quotes = tuple(dict.fromkeys((*(quote for quote, _ in found), *in_titles)))
-    if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was started
+    # the record shows that the action was started
+    if judged.state is VerdictState.DONE and not quotes:
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
     if not counts(claim, judged, passages, titles):
-        if judged.state is verdict.state:  # code has found words of the page for it
+        if judged.state is verdict.state:  # code has found supporting words on the page
             return verdict
         reason = QUOTE_OFF_TOPIC if quotes else NOTHING_QUOTED
         reason = reason.format(state=judged.state.value, words=_quoted(quotes))
@@ -182,7 +184,7 @@ def counts(
 
 
 def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str, Passage]]:
-    """Find a verdict's quotations in passages; returns pairs of matching words and passage.
+    """Find a verdict's quotations in passages; returns (matching words, passage) pairs.
 
     A quotation with ellipses counts as several quotations.
     """
@@ -202,7 +204,7 @@ def find_in_titles(judged: Verdict, titles: Iterable[str]) -> list[str]:
 
 
 def _sentences_of(found: Iterable[tuple[str, Passage]]) -> list[str]:
-    """Return the whole sentences or table rows that quoted words are from."""
+    """Return the complete sentences or table rows that contain the quoted words."""
     said: list[str] = []
     for quote, passage in found:
         is_row = passage.kind == "table"
@@ -215,7 +217,7 @@ def _sentences_of(found: Iterable[tuple[str, Passage]]) -> list[str]:
 def _values_of_other_rows(
     claim: str, found: Sequence[tuple[str, Passage]], passages: Sequence[Passage]
 ) -> tuple[str, ...]:
-    """Return a claim's values that appear only in table rows that are not quoted.
+    """Return a claim's values that occur only in table rows that are not quoted.
 
     Each row is about one thing, so values in another row do not apply to it. Nothing is returned if
     no row is quoted.

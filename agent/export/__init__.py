@@ -41,11 +41,11 @@ class Format:
     read_by: str = ""
 
 
-_READING = "the report as a readable page; the HTML is self-contained and has no scripts"
+_READING = "the report for human readers; the HTML file is self-contained and has no scripts"
 _SOURCES = (
-    "the answer's sources: `@article` or `@inproceedings` with DOI, volume and pages if the source"
-    " names its journal or conference, otherwise `@misc`; quotes from paged documents include the"
-    " page number"
+    "the answer's sources, as `@article` or `@inproceedings` with DOI, volume and pages if a source"
+    " names its journal or conference, otherwise as `@misc`; quotes from paged documents include"
+    " the page number"
 )
 FORMATS = {
     ".md": Format("report_markdown:render_markdown", Content.ANSWER, _READING),
@@ -57,15 +57,15 @@ FORMATS = {
         "the report as a Word document; requires the `docx` extra",
         "Word, LibreOffice",
     ),
-    ".json": Format("run_record:render_report", Content.ANSWER, "the report"),
+    ".json": Format("run_record:render_report", Content.ANSWER, "the report as JSON"),
     ".jsonl": Format(
         "run_record:render_journal", Content.ANSWER, "the journal, one event per line"
     ),
     ".csv": Format(
         "data_csv:render_csv",
         Content.DATA,
-        "the data from `--schema`, one row per item, with the cited URLs; no cell can run as a"
-        " formula",
+        "the data requested with `--schema`: one row per item, with the cited URLs; cells are"
+        " escaped so that none is run as a formula",
         "spreadsheets",
     ),
     ".bib": Format(
@@ -83,19 +83,19 @@ FORMATS = {
     ".biblatex.bib": Format(
         "bibliography:render_biblatex",
         Content.SOURCES,
-        "the same, with web pages as `@online` and separate fields for dates and URLs",
+        "the same, but with web pages as `@online` and separate fields for dates and URLs",
         "biblatex",
     ),
     ".xml": Format(
         "junit:render_junit",
         Content.ANSWER,
-        "JUnit: one test case per sentence, which passes if the sentence is supported",
+        "JUnit results: one test case per sentence, which passes if the sentence is supported",
         "CI",
     ),
     ".warc.gz": Format(
         "web_archive:render_warc",
         Content.ARCHIVE,
-        "the pages as they were read: HTTP responses with status and headers (no cookies) as"
+        "the pages as they were read: HTTP responses with status and headers (without cookies) as"
         " `response`, live pages and images as `resource`, extracted text as `conversion`,"
         " repeated content as `revisit`",
         "web archive tools",
@@ -103,7 +103,8 @@ FORMATS = {
     ".zip": Format(
         "archive_writer:render_zip",
         Content.ARCHIVE,
-        "everything; with `--sentence N` [the proof of one sentence](#the-proof-of-one-sentence)",
+        "the complete run; with `--sentence N`, [the proof of one"
+        " sentence](#the-proof-of-one-sentence)",
         "`research show`, `export`, `verify`, `replay`, `diff`, `check`",
     ),
 }

@@ -1,4 +1,4 @@
-"""A run's budget: steps, seconds, tokens, dollars. A reserve is kept for the final answer."""
+"""A run's budget: steps, seconds, tokens, dollars, with a reserve for the final answer."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ MAX_REPLY: Final = 8_000
 MIN_REPLY: Final = 200
 """Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
 PROMPT_SAFETY: Final = 1.5
-"""Factor for the estimated prompt: the estimate is by characters, but URLs and numbers need
-more."""
+"""Factor for the estimated prompt tokens: the estimate is based on characters, but URLs and numbers
+need more.
+"""
 RATIO_SAFETY: Final = 1.1
-"""Factor for the measured token ratio: another text may need slightly more."""
+"""Factor for the measured token ratio: other text may need slightly more."""
 MIN_MEASURED: Final = 20
-"""Minimum tokens in a reply for comparing its billed tokens with the estimate."""
+"""Minimum number of tokens in a reply for comparing its billed tokens with the estimate."""
 
 
 class LimitReached(ResearchError):
@@ -42,10 +43,10 @@ class LimitReached(ResearchError):
 
 @dataclass(slots=True)
 class Reservation:
-    """The maximum price of one model call, counted as spent while it is held (a `CallBudget`).
+    """The maximum price of one model call, counted as spent until released (a `CallBudget`).
 
     `prompt` is the maximum number of prompt tokens, `longest` the maximum number of reply tokens
-    (None for no limit).
+    (None: no limit).
     """
 
     budget: Budget
@@ -59,7 +60,7 @@ class Reservation:
         """Reserve the price of one attempt; return `longest`. Raises `LimitReached`."""
         if self._held:
             return self.longest
-        # Concurrent subtasks share the parent's budget, so charge it as well.
+        # Concurrent subtasks share the parent's budget, so that is charged as well.
         budgets = list(self.budget.chain())
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
         bounds = [limit for limit in limits if limit is not None]
@@ -76,7 +77,7 @@ class Reservation:
         return self.longest
 
     def failed(self, *, billed: bool) -> None:
-        """End an attempt without a reply; it stays counted if it may have been billed."""
+        """End an attempt without a reply; it remains counted if it may have been billed."""
         if not billed:
             self.release()
         self._held = []
@@ -90,7 +91,7 @@ class Reservation:
 
 
 class RunClock:
-    """The seconds of a run, excluding the time that the user took to answer its questions."""
+    """The duration of a run, excluding the time that the user took to answer its questions."""
 
     def __init__(self, now: Callable[[], float] | None = None) -> None:
         self._now = now or time.monotonic
@@ -99,7 +100,7 @@ class RunClock:
         self._since = 0.0
 
     def __call__(self) -> float:
-        """Return the current time; while the user is being asked, the time at which that began."""
+        """Return the current time; while the user is being asked, the time when that started."""
         return (self._since if self._waiting else self._now()) - self._stopped
 
     @contextmanager
@@ -125,9 +126,9 @@ class Budget:
     `overhead` is the number of tokens sent with each prompt besides its text (tool definitions).
     `prompt_factor` and `reply_factor` are billed tokens per estimated token.
 
-    A subtask's budget has a `parent`, which is charged for everything spent here too.
-    `subtask_steps` counts the steps of subtasks. Together with our own `steps` they never exceed
-    `max_steps`, or `parts_steps` if the user set no limit: parallel loops need more.
+    A subtask's budget has a `parent`, which is also charged for everything spent here.
+    `subtask_steps` counts the steps of subtasks. Together with this budget's `steps` they never
+    exceed `max_steps`, or `parts_steps` if the user set no limit, since parallel loops need more.
     """
 
     max_steps: int = 12
@@ -156,7 +157,7 @@ class Budget:
             raise LimitReached("steps")
         if self.max_seconds is not None and self.elapsed() >= self.max_seconds * (1 - RESERVE):
             raise LimitReached("timeout")
-        # With a free model a budget of zero is fine: only spent money ends a run.
+        # With a free model, a budget of zero is allowed: only money actually spent ends a run.
         available = None if self.max_usd is None else self.max_usd * (1 - RESERVE)
         if available is not None and self.spent_usd > 0 and self.spent_usd >= available:
             raise LimitReached("budget")
@@ -183,7 +184,7 @@ class Budget:
             budget = budget.parent
 
     def longest_reply(self, prompt: int, *, final: bool) -> int | None:
-        """Return how many reply tokens this budget alone allows; None for no limit.
+        """Return how many reply tokens this budget alone allows (None: no limit).
 
         Raises `LimitReached` if fewer than `MIN_REPLY` are left.
         """
@@ -223,9 +224,9 @@ class Budget:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
-        """Return the budget for one of `parts`: an equal share of steps and money, all the time.
+        """Return the budget for one of `parts`: equal shares of steps and money, and all the time.
 
-        One part combines the others and takes no steps, so the others share the steps. `place`
+        One part combines the results and takes no steps, so the others share the steps. `place`
         names the loop that spends it.
         """
         max_usd = None
@@ -243,7 +244,7 @@ class Budget:
 
     @property
     def steps_left(self) -> int:
-        """The number of steps that can still be started."""
+        """The number of steps that can still be taken."""
         most = self.max_steps
         if self.subtask_steps and self.parts_steps:
             most = self.parts_steps
@@ -255,11 +256,11 @@ class Budget:
         return left // max(1, parts)
 
     def elapsed(self) -> float:
-        """Seconds since the start of the run, by its clock."""
+        """Seconds since the start of the run, measured by its clock."""
         return self.clock() - self.started
 
     def seconds_left(self, *, reserve: bool = True) -> float | None:
-        """Return the seconds left, by default without the reserve; None without a limit."""
+        """Return the seconds left, by default excluding the reserve; None if there is no limit."""
         if self.max_seconds is None:
             return None
         share = 1 - RESERVE if reserve else 1

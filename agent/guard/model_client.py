@@ -41,12 +41,12 @@ class ModelClient:
         *,
         final: bool = False,
     ) -> ModelReply:
-        """Call the model; `fitted` holds the messages to send, `whole` those before fitting.
+        """Call the model; `fitted` are the messages to send, `whole` those before fitting.
 
         First reserves the maximum price of the call, which limits the reply; the `final` call may
         use the reserve. Raises `ModelError`, or `LimitReached` if the budget is too small.
         """
-        # An estimate, because the provider reports its count only after the call.
+        # An estimate, because the provider reports its token count only after the call.
         prompt = tokens(self.system) + sum(
             tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
         )
@@ -57,7 +57,7 @@ class ModelClient:
         except ResearchError:
             reservation.release()
             raise
-        finally:  # not released if cancelled: such a call may be billed
+        finally:  # not released if cancelled, because such a call may be billed
             CALL_BUDGET.reset(token)
         reservation.release()
         self.budget.add(reply.usage)
@@ -73,14 +73,14 @@ class ModelClient:
         seconds: float | None,
         final: bool = False,
     ) -> ModelReply | None:
-        """Call the model; if that fails, write a note that begins with `failure` and return None.
+        """Call the model; if that fails, record a note that starts with `failure` and return None.
 
         `seconds` is the timeout, None for no limit.
         """
         try:
             async with asyncio.timeout(seconds):
                 return await self.ask(place, messages, final=final)
-        except ReplayDiverged:  # must not count as a failed request
+        except ReplayDiverged:  # this is not a failed request
             raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"{failure}: {error_text(error)}")
@@ -93,7 +93,8 @@ class ModelClient:
             "model.request",
             place,
             sha256=request_digest(self.system, fitted),
-            # Only new messages; otherwise a long conversation would be recorded many times over.
+            # Only new messages are recorded; otherwise a long conversation would be recorded many
+            # times.
             system=self.system if self._sent == 0 else None,
             messages=[message_row(message) for message in whole[self._sent :]],
         )
@@ -123,7 +124,7 @@ class ModelClient:
 
 
 def request_digest(system: str, messages: Sequence[Message]) -> str:
-    """Return the SHA-256 (hex) of a request, by which a replay recognises it."""
+    """Return the SHA-256 (hex) of a request, which identifies it in a replay."""
     digest = hashlib.sha256(system.encode())
     for message in messages:
         digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))

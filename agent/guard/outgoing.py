@@ -2,12 +2,12 @@
 
 Until private text is read, everything may be sent. Afterwards:
 
-- The configured search engines read a search query. It may contain any words, but keys, e-mail
-    addresses, long numbers, and long literal passages of private text are withheld.
-- The host of a URL reads it. The URL must have been seen, or be built from a seen URL with words
-    from the question. Each followed link is a choice; choices are counted in bits per site.
-- A site or tool reads text that is typed, chosen or passed to it. It must be the user's own words,
-    or a few words that the site itself showed.
+- A search query is read by the configured search engines. It may contain any words, but keys,
+  e-mail addresses, long numbers, and long verbatim passages of private text are withheld.
+- A URL is read by its host. It must have been seen, or be built from a seen URL with words from the
+  question. Each followed link is a choice; choices are counted in bits per site.
+- Text that is typed, chosen or passed to a site or tool is read by it. It must consist of the
+  user's own words, or of a few words that the site itself showed.
 
 The form of a text (encoded, split, translated) does not matter, except for key-like strings.
 """
@@ -40,18 +40,19 @@ MAX_BITS: Final = 100
 """Maximum bits that a site may learn from choices (followed links, clicked points): less than a
 128-bit key, enough for a dozen pages of a large site."""
 MAX_SHOWN_WORDS: Final = 10
-"""Maximum number of words per run that are not the user's but were shown by the site."""
+"""Maximum number of words per run that the user did not write but the site showed."""
 POINT_BITS: Final = 20.0
-"""Bits of a clicked point on the page: one of about a thousand by a thousand."""
+"""Bits of information in a clicked point on the page: one of about a thousand by a thousand."""
 _NUMBER_BITS = 10.0
-"""Bits of a number of up to three digits in a built URL, such as a page number."""
+"""Bits of information in a number of up to three digits in a built URL, such as a page number."""
 _MIN_DIGITS = 7
 """Minimum digits of a number that can identify a person: phone, card, account."""
 _MIN_KEY, _MIN_CHARACTERISTIC_KEY, _LONG_KEY = 8, 12, 20
-"""Minimum characters of a key in private text, of a key elsewhere, and of a single-case key."""
+"""Minimum length of a key in private text, of a key elsewhere, and of a single-case key."""
 _KEY_SWITCHES = 0.3
-"""Minimum share of a key's characters at which it changes between lower case, capitals and digits.
-In identifiers such as HikariPool-1 the share is below a fifth."""
+"""Minimum share of a key's characters at which the character class (lower case, capitals, digits)
+changes. In identifiers such as HikariPool-1 it is below a fifth.
+"""
 _RUN = 12
 """Minimum number of consecutive words that count as a quotation of private text."""
 _LAYERS = 3
@@ -66,7 +67,7 @@ _DATES = re.compile(
 _PARTS = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _GAP = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
-"""Characters allowed between two words: more, or other ones, could be an encoded message."""
+"""Characters allowed between two words; more or different ones could be an encoded message."""
 _WHERE = {
     Kind.FILE: "your file",
     Kind.CORPUS: "your folder",
@@ -78,7 +79,7 @@ _WHERE = {
 
 
 class Sink(StrEnum):
-    """Who can read a text that a tool sends."""
+    """Who can read the text that a tool sends."""
 
     QUERY = "query"
     ADDRESS = "address"
@@ -111,7 +112,7 @@ class Withheld(NamedTuple):
 
 @dataclass(slots=True)
 class Outgoing:
-    """Decides what one run may send, and counts what it sent.
+    """Decides what a run may send, and keeps track of what it has sent.
 
     The methods return the reason for a refusal, or "" if the text may be sent. `private_search` is
     the setting for users who do not trust their search engine.
@@ -126,7 +127,7 @@ class Outgoing:
     _identifiers: dict[str, Kind] = field(default_factory=dict)
     _searched: int = 0
 
-    # Search queries.
+    # Checks of search queries.
 
     def query(self, text: str, redactor: Redactor | None = None) -> tuple[str, list[Withheld]]:
         """Return the query that may be sent, or "", and the withheld parts."""
@@ -168,7 +169,7 @@ class Outgoing:
         return ""
 
     def _is_public(self, text: str) -> bool:
-        """Return whether a string is in the question or a public text; numbers in any spacing."""
+        """Return whether a string is in the question or in public text; numbers in any spacing."""
         pattern = re.escape(text)
         if not any(map(str.isalpha, text)):
             pattern = r"[ .,\-/()]{0,2}".join(_compressed(text))
@@ -176,7 +177,7 @@ class Outgoing:
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
     def _owner(self, text: str) -> Kind | None:
-        """Return whose number, key or e-mail address a text contains, ignoring signs and spaces.
+        """Return the owner of a number, key or e-mail address in a text, ignoring signs and spaces.
 
         None if it is also public.
         """
@@ -196,12 +197,12 @@ class Outgoing:
         return None
 
     def _quoted(self, text: str) -> Kind | None:
-        """Return whose text the last words of a query quote literally at length."""
+        """Return the owner of the text from which the end of a query quotes a long passage."""
         tail, weight = list[str](), 0.0
         for piece in reversed(_decoded(text).split()):
             found = words(piece)
             tail += reversed(found)
-            # A name such as django.utils.timezone is one word; so are two Chinese characters.
+            # A name such as django.utils.timezone counts as one word, as do two Chinese characters.
             weight += max(1.0, len(_UNSPACED_CHARACTER.findall(piece)) / 2) if found else 0.0
             if weight >= _RUN:
                 break
@@ -214,7 +215,7 @@ class Outgoing:
             (kind for kind, _, text in read.texts if kind in PRIVATE and run in _spaced(text)), None
         )
 
-    # Addresses.
+    # Checks of addresses.
 
     def refusal_of_address(self, url: str) -> str:
         """Check a URL before it is opened."""
@@ -260,7 +261,7 @@ class Outgoing:
                 bits += self._literal_bits(plain)
         return bits
 
-    # Typed and chosen texts, and arguments of tools.
+    # Checks of typed and chosen text, and of tool arguments.
 
     def refusal(self, text: str, site: str) -> str:
         """Check a text sent to a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
@@ -277,7 +278,7 @@ class Outgoing:
                 return f"“{word}” is not in the question{self._also_in(word)}"
         if self._shown_words + len(others) > MAX_SHOWN_WORDS:
             return f"{MAX_SHOWN_WORDS} words that are not in the question have already been sent"
-        # A site that the user named was chosen to receive the question's words.
+        # A site that the user named may receive the question's words.
         bits = 0.0 if others or read.names(site) else self._literal_bits(plain)
         if why := self._choose(site, bits):
             return why
@@ -285,7 +286,7 @@ class Outgoing:
         return ""
 
     def refusal_of_keys(self, text: str, site: str) -> str:
-        """Check keys to press; together with those pressed before they form one text.
+        """Check keys to press; together with the keys pressed before, they form one text.
 
         An unfinished word must be a prefix of one of the user's words.
         """
@@ -305,7 +306,7 @@ class Outgoing:
         return ""
 
     def choose(self, site: str, bits: float) -> str:
-        """Count a choice that a site can see, once both hostile and private text were read."""
+        """Count a choice that a site can see, once untrusted and private text have been read."""
         return self._choose(site, bits) if self.provenance.private_for(site) else ""
 
     def allow(self, text: str, site: str) -> None:
@@ -323,7 +324,7 @@ class Outgoing:
         return ""
 
     def _not_the_users(self, text: str, site: str) -> list[str]:
-        """Return the words of a text that are not the user's, are misspelled, or are repeated."""
+        """Return the words of a text that are misspelled, repeated, or not the user's."""
         read, seen, others = self.provenance, set[str](), list[str]()
         own = read.own_stems(site) | self._approved[site]
         exact = {word for users in read.texts_of(Kind.USER) for word in _WORD.findall(users)}
@@ -337,7 +338,7 @@ class Outgoing:
         return others
 
     def _literal_bits(self, text: str) -> float:
-        """Return the bits of choosing a text from the user's words, by runs in original order."""
+        """Return the bits needed to choose a text from the user's words, as sequences in order."""
         own = _spaced(" ".join(self.provenance.texts_of(Kind.USER)))
         vocabulary = max(2, own.count(" "))
         runs, run = 0, " "
@@ -357,7 +358,7 @@ class Outgoing:
 
 
 def _decoded(text: str) -> str:
-    """Decode percent-encoding, HTML entities and compatibility characters."""
+    """Decode percent-encoding, HTML entities and Unicode compatibility characters."""
     for _ in range(_LAYERS):
         text = unquote_plus(text) if "%" in text else unquote(text)
     return unicodedata.normalize("NFKC", html.unescape(text))
@@ -369,12 +370,12 @@ def _has_odd_signs(text: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _spaced(text: str) -> str:
-    """Return the words of a text separated by single spaces, to search for runs of words."""
+    """Return the words of a text separated by single spaces, to search for sequences of words."""
     return f" {' '.join(words(text))} "
 
 
 def _compressed(text: str) -> str:
-    """Return the letters and digits of a text, without case."""
+    """Return the letters and digits of a text, ignoring case."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
@@ -390,7 +391,7 @@ def _identifiers(text: str) -> Iterator[str]:
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Return whether a string looks like a key, token or encoding: its character class changes.
+    """Return whether a string looks like a key, token or encoding, whose character classes change.
 
     A capital before a lower-case letter is not a change, so camel-case names have few changes.
     """

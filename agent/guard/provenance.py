@@ -2,7 +2,7 @@
 
 Every text that enters the context of any loop is added to the run's only `Provenance`: the first
 messages by `ContextBuilder`, observations by `ProvenanceCalls`, which handles all tool calls. It
-knows whether private or untrusted texts were read, and tells `agent.guard.outgoing` who wrote a
+knows whether private or untrusted text was read, and reports to `agent.guard.outgoing` who wrote a
 word and where a URL was seen. It computes nothing until asked.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """The author of a text. A `PAGE` is a web page that only the logged-in user can see."""
+    """The author of a text. A `PAGE` is a web page visible only to the logged-in user."""
 
     USER = "user"
     WEB = "web"
@@ -41,16 +41,16 @@ class Kind(StrEnum):
 PRIVATE = frozenset(set(Kind) - {Kind.USER, Kind.WEB})
 UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH = "search"
-"""The "site" used for search engines' results and queries."""
+"""The "site" that stands for search engines' results and queries."""
 SERVER = "mcp:"
-"""Prefix of an MCP server's "site", before its name."""
+"""Prefix of the "site" of an MCP server, followed by its name."""
 FUNCTION = "tool:"
-"""Prefix of the "site" of a plug-in's or caller's tool, before its name."""
+"""Prefix of the "site" of a plug-in's or caller's tool, followed by its name."""
 MAX_PUBLIC_CHARS = 20_000_000
-"""Maximum number of characters of public text kept, for long-running servers. Dropping text makes
-checks stricter, never looser."""
+"""Maximum number of characters of public text that is kept, for long-running servers. Dropping text
+makes checks stricter, never more lenient."""
 _BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
-"""Patterns before and after a URL: no characters that could be part of it."""
+"""Patterns before and after a URL: anything but characters that could be part of it."""
 _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
@@ -81,22 +81,22 @@ def site_of(url: str) -> str:
 
 
 def exact_url(url: str) -> str:
-    """Return a normalised URL with user name and fragment, which can carry words too."""
+    """Return a normalised URL including user name and fragment, which can carry words too."""
     parsed = parse(url)
     return parsed.href if parsed else url
 
 
 @dataclass(slots=True)
 class Provenance:
-    """What one run has read so far: kinds and sites (`read`), and the texts.
+    """What a run has read so far: kinds and sites (`read`), and the texts.
 
-    `shared` has the kinds that may be sent (`--share`): `KIND` to search engines, tools and sites
-    named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called when a
-    kind and site are first read. `sites` are those where the run is logged in: their pages in the
-    browser are private, like all pages in an `attached` Chrome. `named_hosts` are hosts in the
-    user's settings (`--allow-private`). `links` are URLs linked by pages; `personal_links` are URLs
-    that the user wrote, or that a page of theirs links on its own site. `read_others` means that
-    this run itself read something by others, rather than only recalling it from memory.
+    `shared` contains the kinds that may be sent (`--share`): `KIND` to search engines, tools and
+    sites named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called
+    when a kind and site are first read. `sites` are those where the run is logged in; their pages
+    in the browser are private, like all pages in an `attached` Chrome. `named_hosts` are hosts in
+    the user's settings (`--allow-private`). `links` are URLs linked by pages; `personal_links` are
+    URLs that the user wrote, or that a page of theirs links to on the same site. `read_others`
+    means that this run itself read text by others, rather than only recalling it from memory.
     """
 
     question: str = ""
@@ -118,19 +118,19 @@ class Provenance:
         self.language = question_language(self.question) or "en"
         self.add(self.question, Kind.USER)
 
-    # Texts that were read.
+    # Adding what was read.
 
     def add(
         self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
     ) -> None:
-        """Add a text from the model's context; `url` is its URL, `SEARCH`, or a tool's site.
+        """Add a text in the model's context; `url` is its URL, `SEARCH`, or a tool's site.
 
         `quoted` means that a text from memory or an earlier turn contains other people's words,
         `recalled` means that this run did not read them itself.
         """
         site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
-            return  # an empty tab has no text
+            return  # an empty tab contains no text
         for origin in (kind, Kind.WEB) if quoted else (kind,):
             self.read_others |= origin in UNTRUSTED and not recalled
             if origin is not Kind.USER and (origin, site) not in self.read:
@@ -165,11 +165,11 @@ class Provenance:
             if kind is Kind.USER or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
-    # Who reads and writes texts.
+    # Who reads and writes text.
 
     @property
     def untrusted(self) -> bool:
-        """Return whether anything by others was read; even an empty page counts."""
+        """Whether anything by others was read; even an empty page counts."""
         return any(kind in UNTRUSTED for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
@@ -182,7 +182,7 @@ class Provenance:
         )
 
     def is_shared(self, kind: Kind, site: str) -> bool:
-        """Return whether the user allows sending a kind of text to a site, a tool or the engines.
+        """Return whether the user allows sending a kind of text to a site, tool or search engine.
 
         Earlier turns count as memory.
         """
@@ -198,17 +198,17 @@ class Provenance:
         return bool(site) and any(_stands_in(site, text.casefold(), inside=True) for text in users)
 
     def is_personal(self, url: str) -> bool:
-        """Return whether a page in the browser may have content only for the logged-in user."""
+        """Return whether a page in the browser may have content for the logged-in user only."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
-    # Words.
+    # Looking up words.
 
     def stems(self, text: str) -> list[str]:
         """Split a text into stems, in the language of the question."""
         return [stem_in(self.language, word) for word in words(text)]
 
     def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the texts of some kinds, or of one site."""
+        """Yield the texts of these kinds, or of one site."""
         for text in self.texts:
             if text.kind in kinds and (site is None or text.site == site):
                 yield text.text
@@ -219,15 +219,15 @@ class Provenance:
         return self._stems_of(f"own {site}", kinds)
 
     def shown_stems(self, site: str) -> set[str]:
-        """Return the stems of text that a site itself showed."""
+        """Return the stems of the text that a site itself showed."""
         return self._stems_of(f"shown {site}", (Kind.WEB, Kind.PAGE, Kind.TOOL), site)
 
     def public_stems(self) -> set[str]:
-        """Return the stems of the question and of all public texts."""
+        """Return the stems of the question and of all public text."""
         return self._stems_of("public", (Kind.USER, Kind.WEB))
 
     def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
-        """Return the stems of some texts, cached by text."""
+        """Return the stems of texts, cached per text."""
         done, found = self._stems.get(name, (0, set[str]()))
         wanted = frozenset(kinds)
         for text in self.texts[done:]:
@@ -236,10 +236,10 @@ class Provenance:
         self._stems[name] = len(self.texts), found
         return found
 
-    # Addresses.
+    # Looking up addresses.
 
     def link_to(self, url: str) -> SeenLink | None:
-        """Return where a URL was seen literally, or None."""
+        """Return where exactly this URL was seen, or None."""
         exact = exact_url(url)
         if known := self.links.get(exact):
             return known
@@ -248,7 +248,7 @@ class Provenance:
             return None
         bare = exact.partition("://")[2]
         forms = {bare, unquote(bare), bare.rstrip("/"), url.partition("://")[2]} - {""}
-        # A word in a private text is not a URL, even if there is a host with that name.
+        # A word in private text is not a URL, even if there is a host with that name.
         whole = {f"{scheme}://{form}" for form in forms for scheme in ("http", "https")}
         if named := _DOI.match(bare) or _ARXIV.match(bare):
             whole.add(named[1])
@@ -261,7 +261,7 @@ class Provenance:
         return None
 
     def has_seen_host(self, netloc: str) -> bool:
-        """Return whether a host was named in a public text or the question, or linked anywhere."""
+        """Return whether a host was named in public text or the question, or linked anywhere."""
         if netloc in self.named_hosts or netloc.partition(":")[0] in self.named_hosts:
             return True
         if any(address.partition("://")[2].startswith(f"{netloc}/") for address in self.links):
@@ -285,9 +285,9 @@ class Provenance:
 
 
 def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:
-    """Return whether a URL is in a text, and not merely part of a longer URL.
+    """Return whether a text contains a URL, and not merely as part of a longer URL.
 
-    `inside`: a site may be part of a URL, before its path or after a subdomain.
+    `inside`: a site may also be part of a URL, before its path or after a subdomain.
     """
     if part not in text:
         return False

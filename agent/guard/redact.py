@@ -1,7 +1,7 @@
-"""Redacts secrets in texts, in any common encoding, even in streamed text.
+"""Redacts secrets in text, including streamed text, in any common encoding.
 
 The secrets are the values of environment variables whose names suggest keys or passwords, including
-the model keys. No page, model or log needs them.
+the model keys. Pages, models and logs never need them.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 MARK = "[redacted]"
 MIN_SECRET = 8
-"""Minimum length in characters of a secret from the environment, and of one that is redacted inside
-words: shorter ones occur by chance."""
+"""Minimum length in characters of a secret from the environment, and of a secret that is redacted
+inside words: shorter ones occur by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
 _HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
-"""Matches a word, a number, a path or a sentence: values of such variables that are not secrets."""
+"""Matches values of such variables that are not secrets: words, numbers, paths and sentences."""
 _LETTER = r"[^\W_]"
 _TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
-"""Where a token begins, including after an escaped character of a URL or of JSON."""
+"""Where a token begins, including after an escaped character in a URL or in JSON."""
 _CONTEXT = 3
-"""Number of characters before a token that decide whether it begins there."""
+"""Number of characters before a position that decide whether a token begins there."""
 
 
 def find_secrets(environ: Mapping[str, str]) -> list[str]:
@@ -42,24 +42,24 @@ def find_secrets(environ: Mapping[str, str]) -> list[str]:
 
 
 class Redactor:
-    """Replaces secrets in texts with a mark."""
+    """Replaces secrets in text with a placeholder."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._set_spellings(form for secret in secrets for form in spellings(secret))
 
     def _set_spellings(self, forms: Iterable[str]) -> None:
-        # Longest first, so that a secret matches as a whole even if another is its prefix.
+        # Longest first, so that a secret matches completely even if another is its prefix.
         self._spellings = sorted(set(forms), key=len, reverse=True)
         for cached in ("_pattern", "_beginnings"):
             self.__dict__.pop(cached, None)
 
     def add(self, secret: str) -> None:
-        """Add a secret; a short one is redacted only as a whole token."""
+        """Add a secret; a short one is redacted only as a complete token."""
         self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str, start: int = 0, end: int | None = None) -> str:
         """Redact secrets in a text, or in its part from `start` to `end`."""
-        # Searching for each spelling is much faster than the pattern, which is rarely needed.
+        # Searching for each spelling is much faster than using the pattern, which is rarely needed.
         if not any(form in text for form in self._spellings):
             return text[start:end]
         pieces: list[str] = []
@@ -71,7 +71,7 @@ class Redactor:
         return "".join((*pieces, text[start:end]))
 
     def value(self, value: Any) -> Any:
-        """Redact secrets in all texts of JSON data."""
+        """Redact secrets in all strings of JSON data."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -100,7 +100,7 @@ class Redactor:
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
-        # The next character decides whether a short secret is a whole token.
+        # The next character decides whether a short secret is a complete token.
         return frozenset(
             form[:end]
             for form in self._spellings
@@ -109,7 +109,7 @@ class Redactor:
 
 
 def _form_pattern(form: str) -> str:
-    """Return the pattern of a spelling; a short one must be a whole token."""
+    """Return the pattern that matches a spelling; a short one must be a complete token."""
     pattern = re.escape(form)
     if len(form) < MIN_SECRET:
         before = _TOKEN_START if form[:1].isalnum() else ""
@@ -119,12 +119,12 @@ def _form_pattern(form: str) -> str:
 
 
 class StreamRedactor:
-    """Redacts a streamed text; a possible start of a secret is held back."""
+    """Redacts streamed text; a possible start of a secret is held back."""
 
     def __init__(self, redactor: Redactor, on_text: Callable[[str | None], None]) -> None:
         self._redactor = redactor
         self._on_text = on_text
-        self._before = ""  # the end of the text passed on
+        self._before = ""  # the end of the text passed on so far
         self._held = ""
 
     def __call__(self, piece: str | None) -> None:
@@ -149,7 +149,7 @@ class StreamRedactor:
 
 
 def spellings(secret: str) -> set[str]:
-    """Return a secret as it is, URL- and JSON-encoded, in hex, and in base64.
+    """Return a secret unchanged, URL- and JSON-encoded, in hex, and in base64.
 
     Base64 has three alignments, depending on the secret's position in the encoded text.
     """

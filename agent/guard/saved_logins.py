@@ -1,8 +1,8 @@
-"""Sessions on sites that the user logged in to, encrypted and saved by name.
+"""Sessions on sites where the user has logged in, encrypted and saved by name.
 
-A session is one site's cookies and storage, in Playwright's format. It is encrypted in a file in
-the data folder; its key is in the secret store (the system keyring, or a private file), so the file
-alone is useless.
+A session consists of a site's cookies and storage, in Playwright's format. It is encrypted in a
+file in the data folder; its key is in the secret store (the system keyring, or a private file), so
+the file alone is useless.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
 @dataclass(frozen=True, slots=True)
 class SavedLogin:
-    """A saved session. `expires` is when its last cookie expires, 0 if the site did not say."""
+    """A saved session. `expires` is when its last cookie expires, 0 if unknown."""
 
     name: str
     origin: str
@@ -44,7 +44,7 @@ class SavedLogin:
 
     @property
     def expired(self) -> bool:
-        """Whether all its cookies have expired."""
+        """Whether all of its cookies have expired."""
         return 0 < self.expires < time.time()
 
 
@@ -71,7 +71,7 @@ class SavedLogins:
         return {registrable_domain(host(self.find(name).origin)): name for name in names}
 
     def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
-        """Save the session for the site of `url`, taken from a browser's whole storage.
+        """Save the session for the site of `url`, taken from a browser's entire storage.
 
         Raises `UsageError` for an invalid name or address, and if nothing is stored for the site.
         """
@@ -143,21 +143,21 @@ class LoginsInUse:
         self._names = names
 
     def state(self) -> dict[str, Any]:
-        """Decrypt them into one storage state; raises `UsageError` as `SavedLogins.state` does."""
+        """Decrypt the sessions into one storage state; raises the same `UsageError` as for one."""
         return joined([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:
-        """Save them from a browser's state, with renewed cookies."""
+        """Save the sessions from a browser's state, with renewed cookies."""
         for name in self._names:
-            with suppress(UsageError):  # the site no longer stores anything: it logged out
+            with suppress(UsageError):  # the site stores nothing any more: it has logged out
                 self._saved.put(name, self._saved.find(name).origin, state)
 
     def belongs(self, url: str) -> bool:
-        """Whether an address is on a site that one of them belongs to."""
+        """Whether an address belongs to the site of one of the sessions."""
         return any(_belongs(host(url), own) for own in self._addresses)
 
     def without(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Return a storage state without their sites' data."""
+        """Return a storage state without the data of the sessions' sites."""
         return _select(state, lambda name: not any(_belongs(name, url) for url in self._addresses))
 
     @cached_property
@@ -192,7 +192,7 @@ def joined(states: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _bound(name: str, url: str) -> bytes:
-    """Return the associated data: under another name or origin a session cannot be decrypted."""
+    """Return the associated data: a session cannot be decrypted under another name or origin."""
     return f"{name} {origin(url)}".encode()
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE: Final = "secrets.json"
 TOTP: Final = "totp"
 MIN_KEY_BITS: Final = 80
-"""Minimum bits in a key for one-time codes: many sites use 16 base32 letters."""
+"""Minimum number of bits in a key for one-time codes; many sites use 16 base32 letters."""
 
 
 class ValueStore:
@@ -46,7 +46,7 @@ class ValueStore:
         return rows
 
     def put(self, name: str, value: str, **row: str) -> bool:
-        """Store a value; return whether it is in the keyring."""
+        """Store a value; returns whether it is in the keyring."""
         kept = _with_keyring("set_password", name, value)[0]
         if not kept:
             row["value"] = value
@@ -90,14 +90,14 @@ class KeyringWarning(UserWarning):
 
 
 def _with_keyring(method: str, *arguments: str) -> tuple[bool, Any]:
-    """Call a keyring method for our values; return whether it succeeded, and its result.
+    """Call a keyring method for our values; returns whether it succeeded, and its result.
 
     A locked or broken keyring causes a `KeyringWarning`; no command fails because of it.
     """
     try:
         backend = _backend()
         return backend is not None, backend and getattr(backend, method)(APP, *arguments)
-    # Backends raise errors from system libraries besides `keyring`'s own.
+    # In addition to `keyring`'s errors, backends raise errors from system libraries.
     except Exception as error:  # noqa: BLE001
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         message = f"the system keyring cannot be used ({reason}); unlock it to use the values in it"
@@ -109,7 +109,7 @@ def _backend() -> Any | None:
     """Return the keyring backend, or None if `keyring` is not installed or has none.
 
     Servers and containers often have none: `fail` and `null` store nothing. The files of
-    `keyrings.alt` are no safer than ours, and its encrypted file asks for a password.
+    `keyrings.alt` are no safer than ours, and its encrypted file prompts for a password.
     """
     try:
         keyring = import_module("keyring")
@@ -155,7 +155,7 @@ def _one_time_code(key: str) -> str:
 
 
 class SecretStore:
-    """The secrets in a data folder. Each is typed only at its origin and never shown."""
+    """The secrets in a data folder. Each is typed only on its origin and never shown."""
 
     def __init__(self, data: Path) -> None:
         self._stored = ValueStore(data / FILE)
@@ -177,7 +177,7 @@ class SecretStore:
         if not name.strip() or not value:
             raise UsageError("a secret requires a name and a value")
         if totp:
-            _one_time_code(value)  # raises if it is not a key
+            _one_time_code(value)  # raises if the key is invalid
         kind = {"kind": TOTP} if totp else {}
         self._stored.put(name, value, origin=origin(url), **kind)
 

@@ -1,8 +1,8 @@
 """Fits the conversation into the model's context window before each call.
 
 Between two compactions, messages are only appended, so that the provider's prompt cache stays
-valid. At the high-water mark, enough is cut for several steps. Old steps are replaced with a
-summary by the model, or with their first words and outcomes.
+valid. At the high-water mark, enough is cut to make room for several steps. Old steps are replaced
+with the model's summary, or with their first words and outcomes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 CONTEXT_CHARS = 80_000
-"""Maximum UTF-16 units of a run's first messages; the reference engine's budget."""
+"""Maximum UTF-16 units of a run's first messages, as in the reference engine."""
 _HIGH_WATER = 3 / 4
 """Maximum share of the window for the conversation; the rest is for the system prompt, tool
 definitions and the answer."""
@@ -36,7 +36,9 @@ NOTES_UNITS = 4_000
 """Maximum UTF-16 units in a summary of old steps, as in the reference engine for conversations."""
 PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
 _CHARS_PER_TOKEN = 4
-"""For English text and JSON; characters of other scripts are counted as one token each."""
+"""Characters per token for English text and JSON; characters of other scripts count as one token
+each.
+"""
 _KEPT_UNITS = 200
 """UTF-16 units kept from a cut message, as in the reference engine."""
 _MARK = "…[trimmed]"
@@ -52,7 +54,7 @@ def tokens(text: str) -> int:
 
 
 def fit_opening(messages: Sequence[Message]) -> list[Message]:
-    """Cut a run's first messages to `CONTEXT_CHARS`, oldest first; never the last two."""
+    """Cut a run's first messages to `CONTEXT_CHARS`, oldest first, but never the last two."""
     fitted = list(messages)
     total = sum(js.length(message.content) for message in fitted)
     for index, message in enumerate(messages[:-2]):
@@ -67,12 +69,12 @@ def fit_opening(messages: Sequence[Message]) -> list[Message]:
 class Window:
     """The window of one conversation; `high` and `low` are the water marks in tokens.
 
-    It remembers cuts, so that a cut message stays cut in later requests.
+    It stores cuts, so that a cut message stays cut in later requests.
     """
 
     high: int = int(CONTEXT_WINDOW * _HIGH_WATER)
     low: int = int(CONTEXT_WINDOW * _HIGH_WATER * _LOW_WATER)
-    _cut: dict[int, str] = field(default_factory=dict)  # shortened texts by index of message
+    _cut: dict[int, str] = field(default_factory=dict)  # shortened messages by index
     _sizes: list[int] = field(default_factory=list)  # tokens of each message as sent
 
     @classmethod
@@ -95,7 +97,7 @@ class Window:
     def narrow(
         self, fitted: Sequence[Message], question: int, system: int, limit: int | None
     ) -> list[Message]:
-        """Cut a conversation that an endpoint refused as too long, and later ones to the same size.
+        """Cut a conversation that an endpoint rejected as too long; later ones get the same size.
 
         `system` is the size of the system prompt in tokens, `limit` the endpoint's window, or None
         if unknown. If cutting old messages is not enough, the newest is cut as well.
@@ -115,12 +117,12 @@ class Window:
         return cut
 
     def steps_to_cut(self, messages: Sequence[Message], question: int) -> list[int]:
-        """Return the indexes of the observations that the next `fit` will cut."""
+        """Return the indexes of the observations that the next call of `fit` will cut."""
         cuts = self._new_cuts(self._apply_cuts(messages), question)
         return sorted(n for n in cuts if n > question and messages[n].role == "user")
 
     def put_notes(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
-        """Cut these observations, and append notes on them to the last one."""
+        """Cut these observations, and append notes about them to the last one."""
         for index in steps:
             self._cut_message(index, _shortened(messages[index]))
         text = js.well_formed(js.cut(notes, NOTES_UNITS))
@@ -128,7 +130,7 @@ class Window:
         self._cut_message(steps[-1], f"{self._cut[steps[-1]]}\n{block}")
 
     def _new_cuts(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
-        """Return the messages to cut now, shortened and keyed by index."""
+        """Return the messages to cut now, shortened, by index."""
         total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
         cuts: dict[int, str] = {}
         if total <= self.high:
@@ -163,7 +165,7 @@ class Window:
 
 
 def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
-    """Yield the indexes of messages in cutting order; some come twice."""
+    """Yield the indexes of messages in cutting order, some of them twice."""
     last = len(messages) - 1
     observed = [i for i in range(question + 1, last) if messages[i].role == "user"]
     # 1. Page snapshots, if a later message shows the current state.
@@ -178,7 +180,7 @@ def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
     # 4. The newer steps, then the first ones.
     yield from observed[FIRST_STEPS:]
     yield from observed[:FIRST_STEPS]
-    # 5. The model's own texts.
+    # 5. The model's messages.
     yield from (i for i in range(question + 1, last) if messages[i].role == "assistant")
 
 
@@ -204,5 +206,5 @@ def _shortened(message: Message) -> str:
 
 
 def _beginning(text: str) -> str:
-    """Cut a text to its first words, dropping half of a surrogate pair."""
+    """Cut a text to its first words; half of a surrogate pair is dropped."""
     return js.well_formed(js.cut(text, _KEPT_UNITS)) + _MARK

@@ -36,7 +36,7 @@ from agent.run.recheck import recheck
 from agent.run.record import RunRecord
 from agent.run.research import research
 from agent.run.resume import resume
-from agent.types import FINAL, ErrorInfo, Report
+from agent.types import FINAL_STATUSES, ErrorInfo, Report
 from browser.net.pace import pacing
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class Worker:
         budgets = await asyncio.to_thread(spending.budgets_here, job.options)
         if folder.journal.exists() and folder.journal.stat().st_size:
             record = await asyncio.to_thread(RunRecord.read, folder)
-            if record.report.get("status") in FINAL and folder.report.is_file():
+            if record.report.get("status") in FINAL_STATUSES and folder.report.is_file():
                 return Report.model_validate_json(folder.report.read_bytes())
             for event in record.events:  # its cost so far counts towards a batch's budget
                 progress.note(event)

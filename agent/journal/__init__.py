@@ -1,1 +1,1 @@
-"""The journal: a run is a folder of append-only events, and pages stored by their hashes."""
+"""The journal: a run is a folder with append-only events, and pages stored by hash."""

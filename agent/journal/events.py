@@ -1,9 +1,9 @@
-"""The events of a run: their format, how they are read, and the journal that writes them.
+"""The events of a run: their format, reading them, and the journal that writes them.
 
 A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` is
-the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subtask/step/call`) names
-what caused the event, whenever it finished. `hash` is the SHA-256 of the line without the hash
-and before escaping, `prev` the hash of the previous line.
+the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subtask/step/call`)
+identifies what caused the event, no matter when it finished. `hash` is the SHA-256 of the line
+without the hash and before escaping, `prev` the hash of the previous line.
 
 Types: run.started · skills.given · memory.given · plan · plan.clarified · plan.approved ·
 sections · sections.kept · rerun.taken_over · model.request · model.reply ·
@@ -14,8 +14,8 @@ policy.approved · query.withheld · guard.noticed · user.asked · user.answere
 judge · review · note · answer.draft · answer.verified · browser.missing · skill.proposed ·
 run.interrupted · run.crashed · run.finished · job.begun · job.done · run.settled.
 
-A `model.delta` (a piece of a reply; with `anew` the reply starts over) is only sent to listeners:
-`model.reply` has the whole text.
+A `model.delta` (a piece of a reply; with `anew`, the reply starts again from the beginning) is only
+sent to listeners; `model.reply` has the complete text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import RunFolder
 
-# Places of events: the first part is the loop or the request, later parts are step and tool call.
+# Places of events: the first part is the loop or the request; later parts are the step and the tool
+# call.
 MAIN: Final = "0"
 """The main loop; the loops of subtasks are `1`, `2`, …"""
 PLAN: Final = "plan"
@@ -52,21 +53,21 @@ CHALLENGE: Final = "challenge"
 PRIMARY: Final = "primary"
 """Following the citation of a secondary source; the first one is `0/primary-1`."""
 MISSING: Final = "missing"
-"""The open points of a draft; `missing/1` the first time."""
+"""The open points of a draft; `missing/1` is the first check."""
 OUTLINE: Final = "outline"
 CLOSING: Final = "closing"
 """The text above and below the sections of a report."""
 VALUES: Final = "values"
-"""The data of a schema; `values/1` the first time."""
+"""Filling in a schema; `values/1` is the first attempt."""
 REVIEW: Final = "review"
 """The objections of the answer review."""
 JUDGE: Final = "judge"
 REPHRASE: Final = "rephrase"
-"""Other queries for a search; followed by the place of the call."""
+"""Other queries for a search, followed by the place of the call."""
 CONDENSE: Final = "condense"
-"""Notes on old steps when the window is full; followed by the place of the step."""
+"""Notes on old steps when the window is full, followed by the place of the step."""
 AFTER: Final = "after"
-"""The background jobs."""
+"""The post-run tasks."""
 
 SCHEMA_VERSION: Final = 1
 GENESIS: Final = "0" * 64
@@ -74,7 +75,7 @@ GENESIS: Final = "0" * 64
 DURABLE: Final = frozenset(
     {"run.started", "model.reply", "tool.intent", "tool.result", "answer.verified", "run.finished"}
 )
-"""Events synced to disk (fsync) when written, since later effects depend on them."""
+"""Events that are synced to disk (fsync) when written, since later effects depend on them."""
 TRANSIENT: Final = frozenset({"model.delta"})
 """Events that are sent to listeners but not written."""
 
@@ -102,8 +103,8 @@ class Event:
     def to_json(self) -> str:
         """Serialise as one line, without the newline.
 
-        Characters that would control a terminal or reorder what is shown (as in a file name) are
-        escaped: the values stay the same, and so does the hash.
+        Characters that would control a terminal or reorder the displayed text (as in a file name)
+        are escaped: the values stay the same, and so does the hash.
         """
         return escaped(_canonical({**self._fields(), "hash": self.hash}))
 
@@ -120,14 +121,14 @@ class Event:
 
 
 def _canonical(value: Any) -> str:
-    # The hash is computed over these bytes, so their form must never change. Pages may have lone
-    # surrogates, which UTF-8 cannot encode: hence `backslashreplace`.
+    # The hash is computed over these bytes, so their format must never change. Pages may contain
+    # lone surrogates, which UTF-8 cannot encode, hence `backslashreplace`.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
-    """Read the complete lines of a journal, and the partial line that a crash left at the end.
+    """Read the complete lines of a journal, and the partial line at the end if a crash left one.
 
     Raises `JournalError` if the file cannot be read.
     """
@@ -139,7 +140,7 @@ def read_lines(path: Path) -> tuple[list[bytes], bytes]:
 
 
 def read_events(path: Path) -> Iterator[Event]:
-    """Yield the events of a journal; an incomplete last line, left by a crash, is skipped.
+    """Yield the events of a journal; an incomplete last line left by a crash is skipped.
 
     Raises `JournalError` if the file cannot be read, or if a complete line is not an event.
     """
@@ -149,7 +150,7 @@ def read_events(path: Path) -> Iterator[Event]:
 
 
 def read_event(line: bytes, where: str) -> Event:
-    """Parse one line; raises `JournalError`, with `where` in it, if it is not an event."""
+    """Parse one line; raises `JournalError` that mentions `where` if it is not an event."""
     try:
         row = json.loads(line)
         version = row.pop("v")
@@ -187,7 +188,7 @@ def utc_now() -> datetime:
 
 
 class Journal:
-    """Appends the events of one run, and calls listeners; raises `JournalError` if it cannot.
+    """Appends the events of one run and calls listeners; raises `JournalError` on failure.
 
     An existing record is continued after its last complete line.
     """
@@ -204,12 +205,14 @@ class Journal:
             # Cut off the partial line that a crash left behind.
             os.truncate(folder.journal, folder.journal.read_bytes().rfind(b"\n") + 1)
         try:
-            # Unbuffered: an event is in the file when `write` returns, even if we are then killed.
+            # Unbuffered: once `write` returns, an event is in the file even if the process is
+            # killed.
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
         self._lock = folder.lock()
-        with suppress(OSError):  # another process is checking it, or the file system has no locks
+        # another process is checking the lock, or the file system has no locks
+        with suppress(OSError):
             self._lock.acquire(timeout=_LOCK_SECONDS, blocking=True)
 
     def listen(self, listener: Listener) -> None:
@@ -217,7 +220,7 @@ class Journal:
         self._listeners.append(listener)
 
     def write(self, kind: str, place: str = "", **data: Any) -> Event:
-        """Append one event and return it; `DURABLE` events are on disk by then.
+        """Append one event and return it; `DURABLE` events are then on disk.
 
         A `TRANSIENT` event is only sent to listeners: it has no hash, and has the `seq` of the next
         event that is written.
@@ -229,7 +232,7 @@ class Journal:
             self._append(event)
             self._seq += 1
             self._prev = event.hash
-        # After writing: what a listener does may depend on the event being on disk.
+        # After writing, since a listener may depend on the event being on disk.
         for listener in self._listeners:
             listener(event)
         return event
@@ -243,7 +246,7 @@ class Journal:
 
     def _append(self, event: Event) -> None:
         line = event.to_json().encode() + b"\n"
-        # Not `tell()`, which still points past an incomplete line that was cut off.
+        # Not `tell()`, which still points past an incomplete line that was removed.
         start = os.fstat(self._file.fileno()).st_size
         try:
             if self._file.write(line) != len(line):

@@ -1,7 +1,7 @@
-"""Checking that a record is unchanged: the hash chain of its events, the hashes of its blobs.
+"""Checks that a record is unchanged: the hash chain of its events, and its blobs' hashes.
 
-Each event has the hash of the previous one, so the last hash (the head) depends on all events.
-With a copy of the head, or a timestamp of it, anyone can detect that a record was rewritten.
+Each event has the hash of the previous one, so the last hash (the head) depends on all events. With
+a copy of the head, or a timestamp of it, anyone can detect that a record was rewritten.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A change in a record: where it is (`journal.jsonl:12`), and what it is."""
+    """A change in a record: its position (`journal.jsonl:12`) and a description."""
 
     where: str
     what: str
@@ -54,7 +54,7 @@ def check_chain(path: Path) -> EventChain:
         flaws += changes
         if not changes:
             events.append(event)
-        # Also after a flaw, so that one changed event does not make all later ones flaws.
+        # Also set after a flaw, so that one changed event does not make all later ones flawed.
         previous = event
     if incomplete:
         flaws.append(Flaw(f"{path.name}:{len(lines) + 1}", "the last line is truncated"))
@@ -65,7 +65,7 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
     name = f"{event.type} {event.place}".strip()
     if event.digest() != event.hash:
         yield f"{name} was changed: its hash does not match its content"
-    elif event.to_json().encode() != line:  # different spaces or escapes, same values
+    elif event.to_json().encode() != line:  # different spaces or escapes, but the same values
         yield f"{name} does not have its original formatting"
     expected = (previous.seq + 1, previous.hash) if previous else (0, GENESIS)
     if (event.seq, event.prev) != expected:
@@ -73,7 +73,7 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
 
 
 def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[Flaw]]:
-    """Check that each blob's hash matches its name, and that all blobs of the events exist.
+    """Check that each blob's hash matches its name, and that all blobs used by events exist.
 
     Returns the number of blobs, and the flaws.
     """

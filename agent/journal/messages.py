@@ -1,4 +1,4 @@
-"""Converting messages and images to rows of the record, and back."""
+"""Converts messages and images to rows of the record, and back."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def image_rows(images: Iterable[Image]) -> list[dict[str, str]]:
 
 
 def images_from_rows(rows: Iterable[dict[str, str]], read_blob: ReadBlob) -> tuple[Image, ...]:
-    """Read images from rows; `read_blob` returns the bytes of a hash."""
+    """Read images from rows; `read_blob` returns the bytes for a hash."""
     return tuple(Image(r["media_type"], read_blob(r["sha256"]), r["sha256"]) for r in rows)
 
 
 def message_row(message: Message) -> dict[str, Any]:
     """Convert a message to a row.
 
-    Only the observations of the question's own message (files and the open page) are written: the
-    data of tool results is recorded with the calls.
+    Only the observations in the question's message (files and the open page) are written; the data
+    of tool results is recorded with the calls.
     """
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:
@@ -49,7 +49,7 @@ def message_row(message: Message) -> dict[str, Any]:
 def message_from_row(
     row: dict[str, Any], read_blob: ReadBlob, find_passage: FindPassage
 ) -> Message:
-    """Read a message from a row; passages that no longer exist are left out."""
+    """Read a message from a row; passages that no longer exist are skipped."""
     observations = tuple(
         Observation(ToolCall(o["tool"]), o["data"], passages_by_id(o["passages"], find_passage))
         for o in row.get("observations", ())
@@ -60,5 +60,5 @@ def message_from_row(
 
 
 def passages_by_id(ids: Iterable[str], find_passage: FindPassage) -> tuple[Passage, ...]:
-    """Find passages by their ids; those that do not exist are left out."""
+    """Find passages by id; those that do not exist are skipped."""
     return tuple(passage for passage in map(find_passage, ids) if passage is not None)

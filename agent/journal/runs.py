@@ -1,4 +1,4 @@
-"""The folder of all runs: creating, finding, listing and deleting them."""
+"""The folder of all runs: create, find, list and delete runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from filelock import FileLock
 
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no look-alikes: people read ids aloud
+# without similar-looking characters, since ids are read aloud
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 _STAMP = "%Y%m%d-%H%M%S"
 
 
@@ -37,29 +38,29 @@ class RunFolder:
 
     @property
     def journal(self) -> Path:
-        """The events."""
+        """The file of events."""
         return self.path / "journal.jsonl"
 
     @property
     def report(self) -> Path:
-        """The finished report."""
+        """The file of the finished report."""
         return self.path / "report.json"
 
     @property
     def browser_state(self) -> Path:
-        """Cookies and site storage during the run: secrets, never exported."""
+        """Cookies and site storage during the run; secret and never exported."""
         return self.path / "browser-state.json"
 
     def settings_with_paths(self, recorded: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings recorded in the journal, plus the paths that the journal omits."""
+        """Return the settings recorded in the journal, plus the paths that the journal lacks."""
         try:
             return {**recorded, **json.loads(self.paths.read_bytes())}
-        except FileNotFoundError:  # an archive, or an older run whose journal has the paths
+        except FileNotFoundError:  # an archive, or an older run whose journal contains the paths
             return dict(recorded)
 
     @property
     def paths(self) -> Path:
-        """The settings that are paths on this machine, as JSON; never exported."""
+        """The settings that are paths on this machine, as JSON; these are never exported."""
         return self.path / "paths.json"
 
     @property
@@ -73,7 +74,7 @@ class RunFolder:
         return self.path / "head.ots"
 
     def lock(self) -> FileLock:
-        """The lock that a process holds while working on the run; it is released when that ends."""
+        """The lock held by the process that works on the run; released when that process ends."""
         from filelock import FileLock  # noqa: PLC0415 - most commands need none
 
         return FileLock(self.path / "running", blocking=False, thread_local=False)
@@ -105,7 +106,7 @@ class RunFolder:
             ) from error
 
     def keep(self, body: bytes) -> str:
-        """Save bytes as a blob, if it does not exist yet; returns the SHA-256 (hex), its name."""
+        """Save bytes as a blob unless it exists; returns its name, which is the SHA-256 (hex)."""
         digest = hashlib.sha256(body).hexdigest()
         target = self.path / "blobs" / digest
         if not target.exists():
@@ -114,7 +115,8 @@ class RunFolder:
 
     def blob(self, digest: str) -> bytes:
         """Read a blob by its hash; raises `JournalError` if it does not exist."""
-        # A record may come from elsewhere: a name that is not a hash could lead out of the folder.
+        # A record may come from elsewhere: a name that is not a hash could point outside the
+        # folder.
         if len(digest) != 64 or digest.strip("0123456789abcdef"):
             raise JournalError(f"{digest[:80]!r} is not stored with {self.id}")
         try:
@@ -126,7 +128,7 @@ class RunFolder:
 
 
 def new_id(now: datetime, length: int = 4) -> str:
-    """Make an id from the time and `length` random characters."""
+    """Create an id from the time and `length` random characters."""
     return f"{now.strftime(_STAMP)}-{''.join(secrets.choice(_ALPHABET) for _ in range(length))}"
 
 
@@ -137,10 +139,10 @@ class Runs:
         self.root = data_dir / "runs"
 
     def create(self, now: datetime, name: str | None = None) -> RunFolder:
-        """Create the folder of a new run, with the id `name` or a new one."""
+        """Create the folder of a new run; its id is `name` or a generated one."""
         folder = RunFolder(self.root / (name or new_id(now)))
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # A given id may exist: a job killed before its run began tries again with it.
+        # A given id may exist: a job killed before its run started tries again with the same id.
         for path in (folder.path, folder.path / "blobs"):
             path.mkdir(mode=0o700, exist_ok=name is not None)
         return folder
@@ -148,7 +150,7 @@ class Runs:
     def __iter__(self) -> Iterator[RunFolder]:
         """Iterate over the runs, newest first."""
         if self.root.is_dir():
-            # Ids begin with the time, so they sort by it.
+            # Ids start with the time, so they sort chronologically.
             for path in sorted(self.root.iterdir(), reverse=True):
                 if (path / "journal.jsonl").is_file():
                     yield RunFolder(path)
@@ -169,12 +171,13 @@ class Runs:
         return matches[0]
 
     def remove(self, run: RunFolder) -> None:
-        """Delete a run with its pages."""
+        """Delete a run, including its pages."""
         shutil.rmtree(run.path)
 
     def remove_older(self, age: timedelta, now: datetime) -> list[str]:
         """Delete the runs older than `age`; returns their ids."""
-        horizon = (now - age).strftime(_STAMP)  # ids begin with the time, so they sort by it
+        # ids start with the time, so they sort chronologically
+        horizon = (now - age).strftime(_STAMP)
         old = [run for run in self if run.id < horizon]
         for run in old:
             self.remove(run)

@@ -30,7 +30,7 @@ class UsageLine:
     usd: float = 0.0
 
     def add(self, calls: int, amounts: Mapping[str, Any]) -> None:
-        """Add calls and their amounts."""
+        """Add calls, and their tokens and dollars."""
         self.calls += calls
         for name in _AMOUNTS:
             setattr(self, name, getattr(self, name) + amounts[name])
@@ -45,7 +45,7 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
         except JournalError:
             continue
         for reply in replies:
-            # A record may be damaged or come from elsewhere: its fields are not trusted.
+            # A record may be damaged or come from elsewhere, so its fields are not trusted.
             amounts = (reply.data.get(name) for name in _AMOUNTS)
             if "model" in reply.data and all(isinstance(n, int | float) for n in amounts):
                 key = (reply.at[:10], str(reply.data["model"]))
@@ -77,7 +77,7 @@ class Spending:
                 stat = run.journal.stat()
             except FileNotFoundError:  # deleted in the meantime
                 continue
-            if stat.st_mtime < begin:  # it ended before that day
+            if stat.st_mtime < begin:  # the run ended before that day
                 continue
             size, lines = self._known.get(run.id, (-1, []))
             if size != stat.st_size:

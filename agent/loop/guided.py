@@ -56,8 +56,8 @@ model.
 MAX_NAME_WORDS: Final = 6
 """Maximum number of words in a name that is looked up."""
 _WORD = re.compile(r"[^\W_]+")
-_REFUSED = f"{NOT_FOUND} The passages that were read do not contain the answer."
-_LOOK_UP = "Looking up: "
+_NO_ANSWER = f"{NOT_FOUND} The passages that were read do not contain the answer."
+_SECOND_HOP_PREFIX = "Looking up: "
 """Prefix of the reply that starts a second hop; the name and its passage id follow."""
 
 
@@ -100,7 +100,7 @@ class GuidedModel(ModelWrapper):
         # Ask the model for the answer's words.
         passages = self._select_passages(messages, question, hop)
         if not passages:
-            return ModelReply(_REFUSED, model=self.name)
+            return ModelReply(_NO_ANSWER, model=self.name)
         request = [Message("user", _request(question, passages))]
         if isinstance(self._model, Structured):
             schema = _reply_schema(len(passages))
@@ -113,7 +113,7 @@ class GuidedModel(ModelWrapper):
         words, number = _read_reply(reply.text)
         found = _locate(words, number, passages)
         if found is None:
-            return ModelReply(_REFUSED, reply.usage, reply.model)
+            return ModelReply(_NO_ANSWER, reply.usage, reply.model)
         text = answer(found, question, passages, _stems_by_source(messages))
         steps = sum(bool(message.observations) for message in messages)
         incomplete = text.startswith(NOT_FOUND) or names_no_place(found, question)
@@ -176,7 +176,7 @@ def answer(
         near |= _stems(leading)
     stems = set(content_words(question))
     if len(stems & near) < MIN_COVERED * len(stems):
-        return _REFUSED
+        return _NO_ANSWER
     text = f"{_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
     if leading is None:
         return text
@@ -197,7 +197,7 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
     if not is_new or len(missing) >= len(names):
         return ""
     call = json.dumps({"query": f"{name} {_open_words(question, leading)}"}, ensure_ascii=False)
-    return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
+    return f"{_SECOND_HOP_PREFIX}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
 def names_no_place(found: Found, question: str) -> bool:
@@ -214,12 +214,12 @@ def names_no_place(found: Found, question: str) -> bool:
 def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     """Return the name that a second hop looks up, and the passage that led to it."""
     for message in reversed(messages):
-        if message.role == "assistant" and message.content.startswith(_LOOK_UP):
+        if message.role == "assistant" and message.content.startswith(_SECOND_HOP_PREFIX):
             break
     else:
         return None
     first_line = message.content.partition("\n")[0]
-    name, _, cited = first_line.removeprefix(_LOOK_UP).rpartition(" [")
+    name, _, cited = first_line.removeprefix(_SECOND_HOP_PREFIX).rpartition(" [")
     passage_id = cited.rstrip("]")
     for observation in (o for m in messages for o in m.observations):
         for passage in observation.passages:

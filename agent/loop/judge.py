@@ -53,17 +53,17 @@ _VERDICT_LINE_RE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Number, verdict, and the rest of the line: many models add a reason to the quote."""
-_ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
-_DISPUTED = re.compile(
+_ANSWERED_LINE_RE = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
+_DISPUTE_LINE_RE = re.compile(
     r"^\W*disputed\W+[\"“](.+?)[\"”]\W+(S\d+¶\d+)\W+[\"“](.+)[\"”]", re.IGNORECASE | re.MULTILINE
 )
 """Words from the answer, the id of the passage that disagrees, and words from that passage."""
-_MARKER = re.compile(r"\s*\[S\d[^\]]*\]")
-CITED = re.compile(r"S\d+¶\d+")
+_CITATION_RE = re.compile(r"\s*\[S\d[^\]]*\]")
+PASSAGE_ID_RE = re.compile(r"S\d+¶\d+")
 _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
 """Words in a line that only connect two quotations."""
 
-_STATES = {
+_STATES_BY_WORD = {
     "supported": (VerdictState.SUPPORTED, "the passages say this in other words"),
     "done": (VerdictState.DONE, "the page shows it after the step that did it"),
     "attempted": (VerdictState.ATTEMPTED, "nothing shows that it took effect"),
@@ -369,7 +369,7 @@ def _web_block(passages: Iterable[Passage], evidence: Evidence) -> str:
 
 def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
     """Find the passages whose ids occur in a text, each once."""
-    found = map(evidence.passage, dict.fromkeys(CITED.findall(text)))
+    found = map(evidence.passage, dict.fromkeys(PASSAGE_ID_RE.findall(text)))
     return [passage for passage in found if passage is not None]
 
 
@@ -389,7 +389,7 @@ def read_verdicts(
         if not 0 < number <= len(cases):
             continue
         claim, passages = cases[number - 1]
-        state, reason = _STATES[word]
+        state, reason = _STATES_BY_WORD[word]
         cited = {passage.source for passage in passages}
         sources = [s for s in evidence.sources if s.n in cited]
         texts = [p.text for p in passages]
@@ -420,7 +420,7 @@ def read_verdicts(
 
 
 def _read_answers(reply: str) -> Answers | None:
-    answers = _ANSWERS.search(reply)
+    answers = _ANSWERED_LINE_RE.search(reply)
     return cast("Answers", answers[1].lower()) if answers else None
 
 
@@ -431,12 +431,12 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
     """
     shown = {passage.id: passage for passage in rivals}
     rows: list[dict[str, Any]] = []
-    for match in _DISPUTED.finditer(reply):
+    for match in _DISPUTE_LINE_RE.finditer(reply):
         # The quoted words take precedence: models mistake one id for an adjacent one.
         named = [shown[match[2]]] if match[2] in shown else []
         found = ((p.id, find_words(match[3], p.text)) for p in (*named, *shown.values()))
         passage, quote = next((pair for pair in found if pair[1]), ("", ""))
-        words = find_words(_MARKER.sub("", match[1]), _MARKER.sub("", answer))
+        words = find_words(_CITATION_RE.sub("", match[1]), _CITATION_RE.sub("", answer))
         if quote and words:
             rows.append({"disputed": words, "passage": passage, "quote": quote})
     return rows

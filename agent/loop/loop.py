@@ -58,7 +58,7 @@ MAX_CUTS: Final = 3
 """Maximum number of times a conversation is cut for one request: after three cuts it fits even a
 small model's window.
 """
-BEYOND_PLAN: Final = 2
+MAX_STEPS_BEYOND_PLAN: Final = 2
 """Number of steps beyond a plan's budget before a note is added, as in the reference engine."""
 MAX_REPLY_CHARS: Final = 60_000
 """Maximum number of characters parsed from a reply; a long report has 20,000."""
@@ -190,7 +190,7 @@ class Loop:
             parts.append(self.guides.after(results))
         if self.guard:
             parts.append(self._repetition_note(self.guard.check_calls(results)))
-        if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
+        if self.planned and self.budget.steps == self.planned + MAX_STEPS_BEYOND_PLAN:
             self.record("note", step, text="all planned steps are used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)

@@ -142,7 +142,7 @@ class Orchestrator:
             self.messages[-1] = replace(self.messages[-1], searches=plan.searches)
         answer = await self._loop.run(self.messages)
         if self.as_report and by_rules:
-            return await self._loop.follow_up(sections.BY_RULES)
+            return await self._loop.follow_up(sections.EXTRACTIVE_REQUEST)
         return await self._fill_gaps(question, answer)
 
     async def _propose(
@@ -230,7 +230,7 @@ class Orchestrator:
         """Write a report: the sections in parallel, then the summary and the conclusion."""
         if not takes(self.model, Task.OUTLINE):
             await self._loop.run(self.messages)
-            return await self._loop.follow_up(sections.BY_RULES)
+            return await self._loop.follow_up(sections.EXTRACTIVE_REQUEST)
         outline = await self._outline(question)
         if not outline:
             return await self._fill_gaps(question, await self._loop.run(self.messages))

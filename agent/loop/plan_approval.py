@@ -29,8 +29,8 @@ MAX_SEARCHES: Final = 12
 """Maximum number of searches in a plan or a section; more would not fit into a run's steps."""
 MAX_LINE_CHARS: Final = 400
 """Maximum length of a search or a task in characters: search engines refuse longer queries."""
-_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*")
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(.*)")
+_HEADING_RE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
+_LIST_ITEM_RE = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+(.*)")
 
 EditPlan = Callable[[str], Awaitable[str | None]]
 """Shows the user a plan as Markdown; returns the edited plan, or None to stop the run."""
@@ -67,7 +67,7 @@ class ResearchPlan:
         """Read the plan as edited by the user; a line that is not a list item is a search too."""
         searches, sections = list[str](), list[Section]()
         for line in filter(None, map(str.strip, text.splitlines())):
-            heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
+            heading, item = _HEADING_RE.fullmatch(line), _LIST_ITEM_RE.fullmatch(line)
             words = _line(item[1] if item else line)
             if heading:
                 sections.append(Section(_line(heading[1])))

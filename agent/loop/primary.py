@@ -36,7 +36,7 @@ PASSAGES_JUDGED: Final = 6
 _LINK = re.compile(
     r"(?<!!)\[([^\[\]]*)\]\(<?(https?://[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)>?[^)]*\)"
 )
-_MARK = re.compile("\ue000(\\d+)\ue001")
+_LINK_NUMBER_RE = re.compile("\ue000(\\d+)\ue001")
 """The number of a link, placed between private-use characters after the link's text."""
 
 
@@ -92,9 +92,9 @@ def links_in_sentences(markdown: str, quotes: list[str]) -> list[str]:
     text = _LINK.sub(number, markdown)
     found: list[str] = []
     for start, end in sentences(text):
-        plain = _MARK.sub("", text[start:end])
+        plain = _LINK_NUMBER_RE.sub("", text[start:end])
         if any(find_words(plain, quote) or find_words(quote, plain) for quote in quotes):
-            found += [urls[int(mark)] for mark in _MARK.findall(text[start:end])]
+            found += [urls[int(mark)] for mark in _LINK_NUMBER_RE.findall(text[start:end])]
     return found
 
 
@@ -106,11 +106,13 @@ async def _follow(work: Orchestrator, judge: ClaimJudge, claim: str, url: str, p
         call = ToolCall("READ", json.dumps({"url": url, "query": claim}, ensure_ascii=False))
         (await work.tools.run(call, f"{place}/0"))()
         source = evidence.by_url(url)
-    found = await _support(judge, claim, source, place) if source else {}
+    found = await _supporting_words(judge, claim, source, place) if source else {}
     work.record(PRIMARY, place, text=claim, url=url, read=source is not None, **found)
 
 
-async def _support(judge: ClaimJudge, claim: str, source: Source, place: str) -> dict[str, Any]:
+async def _supporting_words(
+    judge: ClaimJudge, claim: str, source: Source, place: str
+) -> dict[str, Any]:
     """Return a page's words that support a claim; {} if neither code nor the judge finds any."""
     passages = judge.evidence.search(claim, PASSAGES_JUDGED, source.n)
     if not passages:

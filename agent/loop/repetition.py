@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 REPETITION: Final = "repetition"
 """The name in the journal of the limit that ends such a loop."""
-MAX_SAME: Final = 3
+MAX_IDENTICAL_CALLS: Final = 3
 """Maximum number of identical calls with identical results, and of calls for the same page or
 query: the second may be an accident, the third is not.
 """
 MAX_FAILURES: Final = 3
 """Maximum number of failures of a tool in a row; more attempts would not help."""
-MAX_TURNS: Final = 6
+MAX_ALTERNATING_CALLS: Final = 6
 """Maximum number of calls alternating between two tools: A B A B A B is certainly a cycle."""
-MAX_ONE_TOOL, MAX_ONE_READING_TOOL = 5, 15
+MAX_FRUITLESS_CALLS, MAX_FRUITLESS_READS = 5, 15
 """Maximum number of calls of one tool without new results; read-only tools may make more."""
 MAX_THOUGHTS: Final = 5
 """Maximum number of replies without a call or an answer; a hard question takes two or three."""
@@ -104,18 +104,18 @@ class RepetitionGuard:
         self._fruitless.append(this)
         same_target = [c for c in self._fruitless if (c.name, c.target) == (this.name, this.target)]
         same_tool = [c for c in self._fruitless if c.name == this.name]
-        turns = [c.name for c in self._fruitless[-MAX_TURNS:]]
+        turns = [c.name for c in self._fruitless[-MAX_ALTERNATING_CALLS:]]
         only_reads = ToolTrait.READS in result.traits
-        max_of_tool = MAX_ONE_READING_TOOL if only_reads else MAX_ONE_TOOL
-        # One less than MAX_SAME: the first of the identical calls was new, so it is not in the
-        # list.
-        if self._fruitless.count(this) >= MAX_SAME - 1:
+        max_of_tool = MAX_FRUITLESS_READS if only_reads else MAX_FRUITLESS_CALLS
+        # One less than MAX_IDENTICAL_CALLS: the first of the identical calls was new, so it is not
+        # in the list.
+        if self._fruitless.count(this) >= MAX_IDENTICAL_CALLS - 1:
             return "same call"
         if self._failed[call.name] >= MAX_FAILURES:
             return "failing"
-        if len(same_target) >= MAX_SAME - 1:
+        if len(same_target) >= MAX_IDENTICAL_CALLS - 1:
             return "same place"
-        if len(set(turns)) == 2 and turns == turns[:2] * (MAX_TURNS // 2):
+        if len(set(turns)) == 2 and turns == turns[:2] * (MAX_ALTERNATING_CALLS // 2):
             return "alternating"
         if len(same_tool) >= max_of_tool:
             return "one tool"

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.evidence.markers import NOT_KNOWN
+from agent.evidence.markers import UNKNOWN_HEADING
 from agent.journal.events import CLOSING
 from agent.loop.plan import NO_RESPONSE
 from agent.prompts import prompt
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SUMMARY, CONTESTED = "Summary", "What is contested"
-BY_RULES: Final = "[Report: write what was read on the question as a report.]"
+EXTRACTIVE_REQUEST: Final = "[Report: write what was read on the question as a report.]"
 """The request for a report to the extractive model, which makes its own outline."""
 FAILED: Final = "Failed: "
 """Prefix of the text of a part that failed with an error."""
@@ -109,14 +109,14 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
         return f"{NOT_FOUND} None of the sections could be written from the pages that were read."
     frame_parts = _read_frame(frame)
     unknown = [f"- {s.heading}: nothing was found." for s in sections if s.failed]
-    if NOT_KNOWN in frame_parts:
-        unknown.insert(0, frame_parts[NOT_KNOWN])
+    if UNKNOWN_HEADING in frame_parts:
+        unknown.insert(0, frame_parts[UNKNOWN_HEADING])
     parts = [
         (SUMMARY, frame_parts.get(SUMMARY, "")),
         # Headings inside a section are put one level below the section's own.
         *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in written),
         (CONTESTED, frame_parts.get(CONTESTED, "")),
-        (NOT_KNOWN, "\n".join(unknown)),
+        (UNKNOWN_HEADING, "\n".join(unknown)),
     ]
     return "\n\n".join(f"## {heading}\n\n{text}" for heading, text in parts if text)
 
@@ -128,7 +128,12 @@ def _read_frame(frame: str) -> dict[str, str]:
     """
     pieces = _HEADING.split(frame)
     titled = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [(SUMMARY, frame)]
-    names = {"summary": SUMMARY, "contest": CONTESTED, "disagree": CONTESTED, "known": NOT_KNOWN}
+    names = {
+        "summary": SUMMARY,
+        "contest": CONTESTED,
+        "disagree": CONTESTED,
+        "known": UNKNOWN_HEADING,
+    }
     parts: dict[str, str] = {}
     for heading, text in titled:
         matching = [name for word, name in names.items() if word in heading.lower()]

@@ -19,7 +19,7 @@ from agent.evidence.store import format_passage
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE, VALUES
 from agent.keyless.question import AnswerKind, analyse
-from agent.loop.judge import CITED, cited_passages
+from agent.loop.judge import PASSAGE_ID_RE, cited_passages
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol import inert, loose_object
@@ -40,9 +40,9 @@ PASSAGES_PER_FIELD = 4
 """Number of passages searched for a field: one has the value, the others have similar values."""
 MAX_PASSAGES_CHARS = 24_000
 """Maximum total length of the passages in the request, in characters (about 6,000 tokens)."""
-RULE_PASSAGES = 8
+PASSAGES_FOR_RULES = 8
 """Number of passages that code searches for a field."""
-_WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NAME_PART_RE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ def _read_draft(reply: str) -> ValuesDraft:
     fields = loose_object(reply)
     cited: Any = fields.get("citations")
     rows = cited.items() if isinstance(cited, dict) else ()
-    citations = {str(place): CITED.findall(str(ids)) for place, ids in rows}
+    citations = {str(place): PASSAGE_ID_RE.findall(str(ids)) for place, ids in rows}
     return ValuesDraft(fields.get("data"), citations)
 
 
@@ -153,12 +153,12 @@ def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, s
     then the one that, with its page's title, contains the most words of the question.
     """
     # Both `firstLit` and `first_lit` become `first lit`.
-    spelt = " ".join(part for name in field.path for part in _WORDS_OF_A_NAME.findall(name))
+    spelt = " ".join(part for name in field.path for part in _NAME_PART_RE.findall(name))
     wording = f"{spelt} {field.description}"
     field_words = frozenset(content_words(wording))
     question_words = frozenset(content_words(question))
     best_rank, best = (0, 0), None
-    for passage in evidence.search(f"{wording} {question}", RULE_PASSAGES):
+    for passage in evidence.search(f"{wording} {question}", PASSAGES_FOR_RULES):
         source = evidence.source(passage.source)
         title = frozenset(content_words(source.title if source else ""))
         for start, end in sentences(passage.text):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from browser.page.content import BrowserStorage
 
 
-TABS: Final = "urchinTabs"
+TABS_KEY: Final = "urchinTabs"
 """A field added to Playwright's storage state: the session storage of each loop's tab."""
 PAGE_OPEN: Final = "page.open"
 """The event for the page that a call left open."""
@@ -130,27 +130,27 @@ class SavedPages:
             before = _read_state(self._start)
             rows = [*(self._logins.state()["origins"] if self._logins else ())]
             self._origins = {row["origin"]: row for row in (*before.get("origins", []), *rows)}
-            self._tabs = dict(before.get(TABS, {}))
+            self._tabs = dict(before.get(TABS_KEY, {}))
         if stored.site:
             site = stored.site["origin"]
             self._origins[site] = stored.site
             if not (self._logins and self._logins.belongs(site)):
                 self._tabs[loop] = {"origin": site, "sessionStorage": stored.session}
         state = {"cookies": stored.cookies, "origins": list(self._origins.values())}
-        text = json.dumps({**state, TABS: self._tabs})
+        text = json.dumps({**state, TABS_KEY: self._tabs})
         if text == self._written:  # most calls change neither cookies nor storage
             return
         self._written = text
         if self._logins:
             self._logins.renew(state)
-            text = json.dumps({**self._logins.without(state), TABS: self._tabs})
+            text = json.dumps({**self._logins.without(state), TABS_KEY: self._tabs})
         self._folder.write(self._folder.browser_state, text.encode())
 
 
 def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
     """Read the page that each loop last had open from the record and the browser's state."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
-    tabs = _read_state(state).get(TABS, {})
+    tabs = _read_state(state).get(TABS_KEY, {})
     pages = {}
     for loop, url in urls.items():
         tab = tabs.get(loop)

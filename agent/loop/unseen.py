@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'\])}|]+")
-_LINKED = re.compile(
+_LINK_RE = re.compile(
     r"!?\[([^\]]*)\]\((https?://[^\s)]+)[^)]*\)|\s?[(<]?(https?://[^\s<>\"'\])}|]+)[)>]?"
 )
-_ITEM = re.compile(r"\s*(?:[-*•]\s|\d{1,3}[.)]\s|\[\^?\w{1,8}\]:?\s)")
+_LIST_ITEM_RE = re.compile(r"\s*(?:[-*•]\s|\d{1,3}[.)]\s|\[\^?\w{1,8}\]:?\s)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|[^.!?]{1,40}:)\s*")
 _FOOTNOTE = re.compile(r"\[\^(\w{1,8})\](:?)")
 _CITATION = "¶"
@@ -26,7 +26,7 @@ def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
     lines = answer.split("\n")
     blocks: list[list[int]] = []  # consecutive list items
     for n, line in enumerate(lines):
-        if _ITEM.match(line):
+        if _LIST_ITEM_RE.match(line):
             if blocks and not "".join(lines[blocks[-1][-1] + 1 : n]).strip():
                 blocks[-1].append(n)
             else:
@@ -39,7 +39,7 @@ def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
             if gone >= set(block) and above >= 0 and _HEADING.fullmatch(lines[above]):
                 gone.add(above)
     kept = [line for n, line in enumerate(lines) if n not in gone]
-    text = _LINKED.sub(lambda m: _without_address(m, unseen), "\n".join(kept))
+    text = _LINK_RE.sub(lambda m: _without_address(m, unseen), "\n".join(kept))
     defined = {name for name, colon in _FOOTNOTE.findall(text) if colon}
     text = _FOOTNOTE.sub(lambda m: m[0] if m[1] in defined else "", text)
     return text.strip(), list(dict.fromkeys(unseen))

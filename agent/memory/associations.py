@@ -2,7 +2,8 @@
 
 When a memory is written, it is linked to similar ones among the newest; consolidation links it to
 older ones. A search follows only proven links, whose two memories helped with the same verified
-answer: it finds similar words by itself. The graph of links can be exported as GraphML and Mermaid.
+answer; similar words are found without links. The graph of links can be exported as GraphML and
+Mermaid.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 HALF_LIFE = 30 * 86_400.0  # seconds in which an unused link loses half its strength
 MIN_STRENGTH = 0.15  # weaker links are deleted
 REINFORCEMENT = 0.1
-MAX_STRENGTH = 0.9  # stronger links do not grow
+MAX_STRENGTH = 0.9  # links do not grow beyond this
 MIN_FOLLOWED_STRENGTH = 0.3  # a search does not follow weaker links
-MAX_STARTS = 5  # best hits whose links are followed
+MAX_STARTS = 5  # number of best hits whose links are followed
 COMPARED_MEMORIES = (
-    30  # newest memories that a new one is compared with, as in the reference engine
+    30  # number of newest memories that a new one is compared with, as in the reference engine
 )
-MAX_NEW_LINKS = 5  # maximum links of a new memory, as in the reference engine
+MAX_NEW_LINKS = 5  # maximum number of links of a new memory, as in the reference engine
 MIN_SIMILARITY = 0.5  # shared words, as a share of the smaller memory's words
 MIN_SHARED = 0.25
 PASSED_SHARE = 0.6  # share of a hit's score that a full-strength link passes on
@@ -48,7 +49,7 @@ _TOUCHING = (
 
 
 class LinkKind(StrEnum):
-    """Why two memories are linked; if several reasons apply, the first one counts."""
+    """Why two memories are linked; if several reasons apply, the first one is used."""
 
     CAUSAL = "causal"
     SEQUENTIAL = "sequential"
@@ -133,7 +134,7 @@ class Links:
             if row.terms:
                 new += links_of(row, window[-COMPARED_MEMORIES:])
                 window.append(row)
-        if new:  # a memory that is being written has no links yet
+        if new:  # a memory being written has no links yet
             connection.execute(links.insert(), [_columns(link) for link in new])
 
     def reinforce(self, ids: Iterable[int]) -> None:
@@ -149,7 +150,7 @@ class Links:
                 connection.execute(link, proven)
 
     def touching(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
-        """List the links that touch any of these memories, strongest first."""
+        """List the links of any of these memories, strongest first."""
         return [
             MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
             for row in connection.execute(_TOUCHING, {"ids": list(ids)})
@@ -158,7 +159,7 @@ class Links:
     def follow(
         self, connection: sa.Connection, found: Sequence[tuple[float, int]]
     ) -> dict[int, float]:
-        """Score, by id, the memories that the best hits' (score, id) proven links lead to."""
+        """Score the memories at the other end of the best hits' proven links, by id."""
         starts = {id_: score for score, id_ in found[:MAX_STARTS]}
         known = {id_ for _, id_ in found}
         reached: dict[int, float] = {}
@@ -181,7 +182,7 @@ class Links:
         return list(connection.scalars(ordered))
 
     def fade(self, now: float) -> int:
-        """Let links decay by the time since they were last used; returns how many are deleted."""
+        """Let links decay with the time since their last use; returns how many are deleted."""
         deleted = 0
         with self._store.write() as connection:
             for row in connection.execute(sa.select(links).where(self._own)).all():
@@ -225,7 +226,7 @@ def _is_link(one: int, other: int) -> sa.ColumnElement[bool]:
     return sa.and_(links.c.one == one, links.c.other == other)
 
 
-_MAX_LABEL_CHARS = 60  # characters of a memory in a graph
+_MAX_LABEL_CHARS = 60  # maximum length of a memory in a graph, in characters
 _ATTRIBUTES = {
     "label": ("node", "string"),
     "kind": ("node", "string"),
@@ -281,6 +282,6 @@ class Graph:
 
 
 def _label(hit: Hit) -> str:
-    """Return the beginning of a memory without characters that are invalid in XML."""
+    """Return the beginning of a memory, without characters that are invalid in XML."""
     text = one_line(f"[{hit.kind}] {hit.text}")
     return shorten("".join(char for char in text if char.isprintable()), _MAX_LABEL_CHARS)

@@ -1,8 +1,8 @@
 """Consolidation: links new memories, archives repeated ones, and derives insights.
 
 It never edits a memory's text, and archives rather than deletes. It stops at its deadline and
-continues from there the next time. Insights are derived by rules; a model may word them better and
-recommend what to do, and its wording is kept as long as the evidence is.
+resumes from there the next time. Insights are derived by code; a model may improve their wording
+and recommend actions, and its wording is kept as long as the evidence stays the same.
 """
 
 from __future__ import annotations
@@ -28,29 +28,30 @@ if TYPE_CHECKING:
     MemoryTerms = tuple[Any, frozenset[str]]
     """A memory's row and its index terms."""
 
-INTERVAL_SECONDS = 6 * 3_600.0  # seconds from one consolidation to the next
+INTERVAL_SECONDS = 6 * 3_600.0  # seconds between consolidations
 DEFAULT_SECONDS = 2.0  # default time limit
-MAX_MEMORIES = 500  # memories that one consolidation processes
-MAX_LINKS = 5  # nearest memories that one may be linked to
-INSIGHT_DAYS = 90  # an insight that is not renewed for this long is archived
-# The reference engine's values for clusters.
+MAX_MEMORIES = 500  # maximum number of memories processed per consolidation
+MAX_LINKS = 5  # maximum number of nearest memories that one may be linked to
+INSIGHT_DAYS = 90  # an insight that is not renewed within this time is archived
+# Thresholds for clusters, as in the reference engine.
 MIN_CLUSTER_SHARE = 0.4  # words in common, as a share of the larger memory's words
 SUBJECT_WORDS = 5
-COMMON_SHARE = 0.3  # a word in more than this share of the memories does not name a subject
-MIN_COMMON = 10  # but this many may always share a word: a small store may have one subject
+COMMON_SHARE = 0.3  # a word in more than this share of the memories does not identify a subject
+# but this many memories may always share a word: a small store may have one subject
+MIN_COMMON = 10
 # Confidence of insights, as in the reference engine: .4 plus .1 for each run; .5 for a summary.
 MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
-MAX_EVIDENCE = 12  # newest memories behind an insight that a model sees
-MAX_INSIGHT_CHARS = 300  # maximum characters in an insight
+MAX_EVIDENCE = 12  # maximum number of newest memories behind an insight that a model is shown
+MAX_INSIGHT_CHARS = 300  # maximum length of an insight in characters
 _LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
 """Kinds from which no insights are derived."""
 _STATE = "dream"
-"""Name of the note with the time of the last consolidation and the last memory it processed."""
+"""Name of the note with the time of the last consolidation and the last processed memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unworded:
-    """An insight worded by a rule, and the texts of the memories behind it."""
+    """An insight that was worded by code, and the texts of the memories behind it."""
 
     key: str
     text: str
@@ -69,7 +70,7 @@ def due(entries: Entries) -> bool:
 
 
 def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolidated:
-    """Consolidate for at most this many seconds; returns what was done."""
+    """Consolidate for at most this many seconds; returns counts of the changes."""
     deadline = time.monotonic() + seconds
     now, (_, seen) = time.time(), _last(entries)
     faded = entries.links.fade(now)
@@ -104,7 +105,7 @@ def _repeated(rows: Sequence[Any]) -> set[int]:
     repeated: set[int] = set()
     for row in rows:
         if row.session != row.id or row.key is not None:
-            continue  # a conversation turn stays, even if it repeats an earlier one
+            continue  # a conversation turn is kept, even if it repeats an earlier one
         if first.setdefault((row.kind, content_key(row.text)), row.id) != row.id:
             repeated.add(row.id)
     return repeated
@@ -126,7 +127,7 @@ def _terms(row: Any) -> frozenset[str]:
 
 
 def _draw_insights(entries: Entries) -> int:
-    """Derive insights from the newest memories, each saved by subject; returns how many."""
+    """Derive insights from the newest memories, saved under their subjects; returns how many."""
     rows = [row for row in entries.all(newest=2 * MAX_MEMORIES) if row.kind not in _LEFT_OUT][
         -MAX_MEMORIES:
     ]
@@ -164,7 +165,7 @@ def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
 
 
 def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> MemoryDraft | None:
-    """Derive an insight from a cluster by the reference engine's rules; None if they give none.
+    """Derive an insight from a cluster by the reference engine's rules; None if there is none.
 
     It replaces an earlier one on the same subject, but keeps a model's wording if the evidence is
     the same. The confidence grows with the number of runs behind it.
@@ -199,7 +200,7 @@ def _confidence(runs: int) -> float:
 
 
 def _subject(cluster: Sequence[MemoryTerms]) -> str:
-    """Name a cluster after the words that most of its memories share, as they were written."""
+    """Name a cluster after the words that most of its memories share, as originally written."""
     counts = Counter(term for _, terms in cluster for term in terms)
     best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SUBJECT_WORDS]
     written = [word for row, _ in cluster for word in words(row.text)]
@@ -209,7 +210,7 @@ def _subject(cluster: Sequence[MemoryTerms]) -> str:
 
 
 def _stale_insights(entries: Entries, now: float) -> set[int]:
-    """Return the ids of insights that were not renewed for long, or whose evidence is gone.
+    """Return the ids of insights that have not been renewed in time, or whose evidence is gone.
 
     Insights written by a user have no details and are kept.
     """
@@ -222,7 +223,7 @@ def _stale_insights(entries: Entries, now: float) -> set[int]:
 
 
 def unworded(entries: Entries) -> list[Unworded]:
-    """List the insights that no model has worded yet, newest first."""
+    """List the insights that no model has rephrased yet, newest first."""
     found = []
     for row in reversed(entries.all(kinds.INSIGHT)):
         value = details(row)

@@ -40,7 +40,7 @@ class SavedConversation:
                 connection.execute(turns.insert(), {**row, "at": now})
 
     def turns(self, limit: int | None = None) -> list[Turn]:
-        """List the last turns, oldest first; [] if there is no such conversation yet."""
+        """List the last turns, oldest first; [] if the conversation does not exist yet."""
         query = (
             sa.select(turns)
             .join(conversations, conversations.c.id == turns.c.conversation)
@@ -69,17 +69,17 @@ class SavedConversation:
             connection.execute(conversations.update().where(which), new)
 
     def quotes_others(self) -> bool:
-        """Return whether turns may quote what others wrote; True if unknown."""
+        """Return whether turns may quote text by others; True if unknown."""
         noted = self._notes.read(self._note)
         return bool(noted["quotes"]) if noted else True
 
     def note_quotes(self, *, quotes: bool) -> None:
-        """Note whether a turn may quote others; once one may, the note stays."""
+        """Record whether a turn may quote others; once one may, this does not change."""
         known = self._notes.read(self._note) or {"quotes": False}
         self._notes.write(self._note, {"quotes": quotes or known["quotes"]})
 
     def _open(self, connection: sa.Connection) -> int:
-        """Return the conversation's id, creating it if necessary, and mark it as just used."""
+        """Return the conversation's id, creating it if necessary, and mark it as recently used."""
         now = time.time()
         touch = conversations.update().where(self._named).values(updated=now)
         found = connection.scalar(touch.returning(conversations.c.id))

@@ -2,8 +2,8 @@
 
 The id of a memory contains its namespace (`namespace << 40 | n`, n counting from 1), so that a
 namespace is a range of ids, and memories that are adjacent in time have adjacent ids. Threads share
-a `Store`; each read and write uses its own connection. A write is one transaction that holds the
-write lock from its first statement on, so that two processes cannot deadlock.
+a `Store`; each read and write uses its own connection. A write is one transaction that takes the
+write lock in its first statement, so that two processes cannot deadlock.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
 VERSION = 3
-NAMESPACE_SHIFT = 40  # bits of an id below its namespace: 10^12 entries each
+NAMESPACE_SHIFT = 40  # number of bits of an id below its namespace: 10^12 entries per namespace
 metadata = sa.MetaData()
 
 
@@ -73,7 +73,7 @@ memories = sa.Table(
     sa.Column("kind", sa.String, nullable=False),
     sa.Column("key", Words),
     sa.Column("text", Words, nullable=False),
-    sa.Column("value", sa.Text),  # JSON, if the value is more than its text
+    sa.Column("value", sa.Text),  # JSON, if the value is more than plain text
     sa.Column("at", sa.Float, nullable=False),  # when it happened, seconds since the epoch
     sa.Column("written", sa.Float, nullable=False),
     sa.Column("source", Words),
@@ -127,7 +127,7 @@ stamps = sa.Table(
     metadata,
     sa.Column("id", BigId, primary_key=True),
     sa.Column("namespace", sa.Integer, nullable=False, index=True),
-    sa.Column("hash", sa.String, nullable=False),  # of the entry that was the head at that time
+    sa.Column("hash", sa.String, nullable=False),  # of the entry that was the head at the time
     # The authority's reply, see `agent.sealing`.
     sa.Column("token", sa.LargeBinary, nullable=False),
 )
@@ -170,7 +170,7 @@ codes = sa.Table(
 restated = sa.Table(
     "restated",
     metadata,
-    # Its vector is still that of its former text.
+    # Memories whose vector still belongs to their former text.
     sa.Column("memory", sa.BigInteger, primary_key=True, autoincrement=False),
 )
 state = sa.Table(
@@ -181,8 +181,8 @@ state = sa.Table(
     sa.Column("value", sa.Text, nullable=False),  # JSON
 )
 
-# The memories' words as they are searched, see `word_search`. FTS5 stores no content: the terms are
-# in their own column. Postgres keeps its index in sync with the table.
+# The index of the memories' words, see `word_search`. FTS5 stores no content, since the terms are
+# in a column of the table. Postgres keeps its index in sync with the table.
 _WORD_INDEX = {
     "sqlite": "CREATE VIRTUAL TABLE IF NOT EXISTS memory_index USING fts5("
     "terms, content='', columnsize=0, detail=none, tokenize='ascii')",
@@ -190,20 +190,22 @@ _WORD_INDEX = {
     "USING gin (string_to_array(terms, ' ')) WITH (fastupdate = off)",
 }
 FILE_NAME = "memory.db"
-BUSY_SECONDS = 60.0  # eight writers take turns in milliseconds; a minute means a stopped machine
+# eight writers take turns within milliseconds; after a minute, something is stuck
+BUSY_SECONDS = 60.0
 _PRAGMAS = (
-    "PRAGMA synchronous=FULL",  # acknowledged means on disk, even if the power fails
+    "PRAGMA synchronous=FULL",  # acknowledged means on disk, even after a power failure
     "PRAGMA secure_delete=ON",  # forgotten means overwritten
     "PRAGMA temp_store=MEMORY",
-    "PRAGMA cache_size=-16000",  # kilobytes: the index of 100,000 memories
+    "PRAGMA cache_size=-16000",  # in kilobytes: the index of 100,000 memories
 )
 _SETTINGS = (
-    # Each search is planned for its own words: the generic plan that a frequent statement gets, for
-    # rare and common words alike, took up to seventy times as long (650 ms at 100,000 memories).
+    # Each search gets a plan for its words. The generic plan that Postgres uses for frequent
+    # statements, for rare and common words alike, took up to seventy times as long (650 ms with
+    # 100,000 memories).
     "SET plan_cache_mode = force_custom_plan",
     "SET jit = off",  # compiling a search takes longer than the search
 )
-# One writer at a time, in Postgres as in SQLite: 0x757263 spells "urc".
+# One writer at a time, in Postgres as in SQLite; 0x757263 is "urc" in ASCII.
 _BEGIN = {
     "sqlite": ("BEGIN IMMEDIATE",),
     "postgresql": ("BEGIN", "SELECT pg_advisory_xact_lock(7696995)"),
@@ -220,7 +222,7 @@ class Store:
         self.sqlite = engine.dialect.name == "sqlite"
         place = engine.url.database if self.sqlite else engine.url.render_as_string()
         self._failed = f"cannot use the memory at {place}"
-        # An in-memory database has one connection, which threads use in turn.
+        # An in-memory database has one connection, which threads use one at a time.
         self._turn: AbstractContextManager[Any] = (
             RLock() if isinstance(engine.pool, StaticPool) else nullcontext()
         )
@@ -237,20 +239,20 @@ class Store:
             store = cls(_engine(os.fspath(place)))
             try:
                 store._migrate()
-            except BaseException:  # on interruption too: nobody else can close the store
+            except BaseException:  # on interruption too, since nothing else can close the store
                 store.close()
                 raise
         return store
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """Yield a connection whose statements each see what is committed at that moment."""
+        """Yield a connection; each of its statements sees the data committed at that moment."""
         with _unavailable(self._failed), self._turn, self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
-        """Yield a connection for one transaction, which succeeds or fails as a whole."""
+        """Yield a connection for one transaction, which either succeeds or fails completely."""
         with self.read() as connection:
             for statement in _BEGIN[connection.dialect.name]:
                 connection.exec_driver_sql(statement)
@@ -270,7 +272,7 @@ class Store:
             return found
         with self.write() as connection:
             known = connection.scalar(_NAMED, {"name": name})
-            if known is not None:  # another process was first
+            if known is not None:  # another process was faster
                 return int(known)
             highest = connection.scalar(sa.select(sa.func.max(namespaces.c.id)))
             number = 0 if highest is None else int(highest) + 1
@@ -279,7 +281,7 @@ class Store:
         return number
 
     def known_namespace(self, name: str) -> int | None:
-        """Find a namespace's number; None if nobody has opened it yet."""
+        """Find a namespace's number; None if it has never been opened."""
         with self.read() as connection:
             found: int | None = connection.scalar(_NAMED, {"name": name})
         return found
@@ -292,7 +294,7 @@ class Store:
         if self.sqlite:
             with (
                 self.write() as connection
-            ):  # merging the index drops the words of deleted memories
+            ):  # merging the index removes the words of deleted memories
                 merge = "INSERT INTO memory_index(memory_index) VALUES ('optimize')"
                 connection.exec_driver_sql(merge)
             with self.read() as connection:
@@ -314,7 +316,7 @@ class Store:
                     hint="Choose another data folder or URL; nothing was changed.",
                 )
         with self.write() as connection:
-            # So far, versions have only added tables, which are created if they are missing.
+            # So far, new versions have only added tables; missing ones are created here.
             metadata.create_all(connection)
             connection.exec_driver_sql(_WORD_INDEX[connection.dialect.name])
             if self._version(connection) < VERSION:
@@ -357,7 +359,7 @@ class Notes:
 
 
 def rows_by_id(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
-    """Read memories by id, whatever their state; deleted ones are left out."""
+    """Read memories by id, in any state; deleted ones are left out."""
     return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
 
 
@@ -375,8 +377,8 @@ _HINTS = {
     "no such column": "The database belongs to another program: use another --data-dir.",
     "connection": "Is the server running, and is RESEARCH_MEMORY_URL correct?",
 }
-"""Hints, by words in the messages of SQLite and libpq."""
-# Other database errors (a syntax error, a broken constraint) are bugs in our own statements.
+"""Hints by words that occur in the messages of SQLite and libpq."""
+# Other database errors (a syntax error, a broken constraint) are bugs in our statements.
 _NOT_OURS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
@@ -449,8 +451,8 @@ def _create_file(path: Path) -> None:
         connection.close()
         os.link(unborn, path)
     except FileExistsError:
-        return  # another process was first
-    except OSError:  # a file system without hard links; a rename is almost as good
+        return  # another process was faster
+    except OSError:  # on a file system without hard links, a rename is almost as good
         if not path.exists():
             unborn.replace(path)
     finally:

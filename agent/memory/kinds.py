@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 NOTE = "note"
 REMEMBERED = "memory"
-"""What a user or a model saved under a key (REMEMBER)."""
+"""A value that a user or a model saved under a key (REMEMBER)."""
 SUMMARY = "summary"
 """The summary of a past session; its key is `session_<milliseconds>`."""
 INTERNAL = "internal"
-"""Counters of the engine; their keys begin with `_`."""
+"""Counters used by the engine; their keys start with `_`."""
 PROFILE = "profile"
 SKILL = "skill"
 PROJECT = "project"
@@ -22,20 +22,20 @@ STATE = "state"
 """Other entries from an imported storage, under their keys."""
 
 UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
-"""Kinds that are not searched: a model is shown all memories of these kinds, or none."""
+"""Kinds that are not searched: a model is shown either all memories of these kinds or none."""
 
 FACT = "fact"
 """A sentence that a run verified; `url` is its page."""
 OUTCOME = "outcome"
 """A question and the verified part of its answer."""
 ERROR = "error"
-"""A question and why a run failed to answer it."""
+"""A question, and the reason why a run failed to answer it."""
 SOURCE = "source"
 """A page that supported an answer, with the questions that it helped to answer."""
 PLAYBOOK = "playbook"
 """The steps that answered a question."""
 INSIGHT = "insight"
-"""A conclusion that consolidation drew from several memories."""
+"""A conclusion drawn from several memories during consolidation."""
 
 
 class InsightType(StrEnum):
@@ -48,7 +48,7 @@ class InsightType(StrEnum):
 
 
 BARE = frozenset({InsightType.PATTERN, InsightType.SUMMARY})
-"""Insights that are only counts until a model has worded them."""
+"""Insights that are only counts until a model has rephrased them."""
 
 
 NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
@@ -60,7 +60,7 @@ TURN = "turn"
 PAGE = "page"
 
 WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "observation": 0.6}
-"""Search weights of kinds, as in the reference engine; a user's words count as much as a fact."""
+"""Search weights of kinds, as in the reference engine; users' own text counts as much as facts."""
 OTHER_WEIGHT = 0.5
 
 DOMAIN, BODY, SOUL, HEART, EPISODIC, MIND = "domain", "body", "soul", "heart", "episodic", "mind"
@@ -74,8 +74,8 @@ _CONTAINED = {
 }
 BASES = {name: frozenset({name, *contained}) for name, contained in _CONTAINED.items()}
 """Knowledge bases by role, under the reference's names: expertise, tools and environment, identity
-and constraints, sessions, what happened, methods. Each is a view of certain kinds in the single
-store, and of the memories added to it by name."""
+and constraints, sessions, events, methods. Each is a view of certain kinds in the single store, and
+of the memories added to it by name."""
 KNOWN = UNSEARCHED.union(*BASES.values())
 """All kinds that the engine writes or a knowledge base contains."""
 

@@ -33,10 +33,10 @@ GRAPH_MEMORIES = 300  # more would make a graph unreadable
 
 
 class Memory:
-    """A namespace in a store. Open it with `Memory.open`, and close it when done or use `with`.
+    """A namespace in a store. Open it with `Memory.open`, and close it after use, or use `with`.
 
-    `store`, `namespace` (its number) and `entries` are for other parts that share
-    the database: consolidation, wiki, sealed log, import and export.
+    `store`, `namespace` (its number) and `entries` are for other components that share the
+    database: consolidation, wiki, sealed log, import and export.
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class Memory:
     ) -> Memory:
         """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
 
-        A missing file or folder is created, readable only by its owner. With `embeddings` (a model,
-        or its name: `local`, `openai/…`, …) a search uses meaning as well as words. Raises
+        A missing file or folder is created and is readable only by its owner. With `embeddings` (a
+        model, or its name: `local`, `openai/…`, …) a search uses meaning as well as words. Raises
         `MemoryUnavailable`, and `UsageError` for an unknown model or an empty namespace.
         """
         store = Store.open(place)
@@ -72,7 +72,7 @@ class Memory:
             if isinstance(embeddings, str):
                 embeddings = make_embedder(embeddings, None, os.environ)
             return cls(store, number, Vectors(store, embeddings) if embeddings else None, limits)
-        except BaseException:  # on interruption too: the caller has no store to close
+        except BaseException:  # on interruption too, since the caller has no store to close
             store.close()
             raise
 
@@ -98,9 +98,10 @@ class Memory:
     ) -> int:
         """Write a memory, which is searchable immediately; returns its id.
 
-        `at` is when it happened (a naive time is UTC), `source` is where: memories from the same
-        source, or close in time, form a session. `kind` may be a knowledge base (`Domain`, `Body`,
-        `Soul`, `Heart`, `Episodic`, `Mind`). With kind `memory` it does what `remember` does.
+        `at` is when it happened (a naive time is UTC), `source` is where it happened: memories from
+        the same source, or close in time, form a session. `kind` may be a knowledge base (`Domain`,
+        `Body`, `Soul`, `Heart`, `Episodic`, `Mind`). With the kind `memory`, this is the same as
+        `remember`.
         """
         if kind == kinds.REMEMBERED:
             return self.remember(key or "", text, origin=origin)
@@ -113,7 +114,7 @@ class Memory:
         return self.entries.add([draft])[0]
 
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
-        """Save a value under a key; any earlier value goes into the history. Returns its id.
+        """Save a value under a key; any earlier value is moved to the history. Returns its id.
 
         Raises `ReservedKey` for keys that belong to the engine.
         """
@@ -142,12 +143,12 @@ class Memory:
         return self.entries.delete(kind, key) > 0
 
     def trusts(self, key: str) -> bool:
-        """Return whether the user's own words are saved under a key."""
+        """Return whether the value under a key was written by the user."""
         row = self.entries.get(kinds.REMEMBERED, key)
         return row is not None and bool(row.trusted)
 
     def values(self, *which: str) -> dict[str, Any]:
-        """Return the values of these kinds by key, in the order they were first written."""
+        """Return the values of these kinds by key, in the order in which they were first saved."""
         return {row.key: unpack(row) for row in self.entries.all(*which)}
 
     def saved(self) -> dict[str, Any]:
@@ -159,7 +160,7 @@ class Memory:
         return list(self.values(kinds.SKILL).values())
 
     def save(self, kind: str, values: Mapping[str, Any], *, trusted: bool = True) -> None:
-        """Save values of a kind by key; the oldest summaries, skills and plans make room."""
+        """Save values of a kind by key; the oldest summaries, skills and plans are dropped."""
         origin = Origin(trusted=trusted)
         self.entries.put(*(value_draft(kind, *item, origin) for item in values.items()))
         if kind in (kinds.SUMMARY, kinds.SKILL, kinds.PROJECT):
@@ -170,7 +171,7 @@ class Memory:
         self.save(kinds.SKILL, {str(skill["name"]): skill for skill in skills})
 
     def trim(self, *which: str) -> None:
-        """Delete entries above the limits for these kinds, oldest first."""
+        """Delete entries in excess of the limits for these kinds, oldest first."""
         limits = {
             kinds.PROFILE: self.limits.profile_keys,
             kinds.REMEMBERED: self.limits.memories,
@@ -197,7 +198,7 @@ class Memory:
     ) -> list[Hit]:
         """Find memories by words, names and dates, best first.
 
-        `kinds` holds kinds of memories or knowledge bases (`Domain`, `Body`, `Soul`, `Heart`,
+        `kinds` are kinds of memories or knowledge bases (`Domain`, `Body`, `Soul`, `Heart`,
         `Episodic`, `Mind`). A memory with every word of the query scores about 1. The namespace
         `shared` is searched too.
         """
@@ -223,11 +224,11 @@ class Memory:
         return None
 
     def delete(self, ids: Sequence[int]) -> int:
-        """Permanently delete memories, their history and links; returns how many there were."""
+        """Permanently delete memories, their history and links; returns how many were deleted."""
         return self.entries.delete(ids=ids)
 
     def trust(self, memory: int) -> None:
-        """Mark a memory in this namespace as the user's own words, whoever wrote it."""
+        """Mark a memory in this namespace as written by the user, whoever wrote it."""
         found = [row.id for row in self.entries.by_ids([memory])]
         changed = memories.update().where(memories.c.id.in_(found))
         with self.store.write() as connection:
@@ -270,7 +271,7 @@ class Memory:
     def layers(self, question: str, session: str | None = None) -> Layers:
         """Read the layers for a run; without a session there is no conversation history.
 
-        `recalled` holds the relevant memories that are in no other layer.
+        `recalled` contains the relevant memories that are in no other layer.
         """
         entries, limits = self.entries, self.limits
         talk = self.conversation(session) if session else None
@@ -299,7 +300,7 @@ class Memory:
     ) -> list[int]:
         """Save a run's outcome, verified facts, cited sources and a playbook; returns their ids.
 
-        `used` holds the ids of memories that the run was given (`Layers.recalled`). Asking the same
-        question again renews the saved memories and adds none.
+        `used` contains the ids of memories that the run was given (`Layers.recalled`). Asking the
+        same question again renews the saved memories and adds none.
         """
         return outcomes.record_run(self.entries, report, steps, used)

@@ -48,7 +48,7 @@ class EmbeddingFailed(ResearchError):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a memory comes from: the run that wrote it, and the page it was read on.
+    """Where a memory comes from: the run that wrote it, and the page that it was read on.
 
     `trusted` is true for text from the user and our own code, false for text from the web: such a
     memory never becomes an instruction, and is delimited wherever a model sees it.
@@ -65,7 +65,7 @@ class Hit:
 
     `shared` means that it is in the namespace that all others read. An insight has the confidence
     with which it was derived, between 0 and 1. A `bare` insight is a count that no model has worded
-    yet: it comes after all other hits, and is not given to runs.
+    yet: it is listed after all other hits, and is not passed to runs.
     """
 
     id: int
@@ -82,7 +82,7 @@ class Hit:
 
 
 class Untrusted(str):
-    """A text that may contain web text: it is delimited wherever a model sees it."""
+    """A string that may contain web text; it is delimited wherever a model sees it."""
 
     __slots__ = ()
 
@@ -101,8 +101,8 @@ class Layers:
     """The layers of memory for one run, the input of `build_messages`.
 
     `memories` and `sessions` map keys to values in the order in which they were first written.
-    `recalled` holds other memories relevant to the question, best first; most are earlier runs'
-    findings. A value that may come from the web is an `Untrusted` text; `quotes` means that the
+    `recalled` contains other memories relevant to the question, best first; most are earlier runs'
+    findings. A value that may come from the web is an `Untrusted` string; `quotes` means that the
     turns may contain such text too.
     """
 
@@ -119,7 +119,7 @@ class Layers:
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """Counts of what a consolidation did."""
+    """Counts of the changes made by a consolidation."""
 
     linked: int = 0
     merged: int = 0

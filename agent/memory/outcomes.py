@@ -1,7 +1,7 @@
 """Saves a run's findings, and selects the memories for the next run.
 
-Only verified sentences become facts and outcomes. A run that failed or found no answer leaves an
-error, unless a flag or a file was wrong; one whose answer was not verified leaves nothing. A
+Only verified sentences become facts and outcomes. A run that failed or found no answer saves an
+error, unless a flag or a file was wrong; a run whose answer was not verified saves nothing. A
 finding's key is a hash of its content, so that asking the same question again renews it. A later
 finding replaces one that it contradicts. All findings come from web text and stay untrusted.
 """
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource, Sentence
 
 USES, USES_KEPT = "uses", 1_000
-"""The note that counts how memories were used, and its maximum size: the last memories given."""
-MAX_ANSWER_CHARS = 400  # maximum characters of an outcome's answer
-MAX_MESSAGE_CHARS = 200  # maximum characters of an error message
-MAX_PAGES = 5  # maximum pages listed for a fact
-MAX_QUESTIONS = 5  # maximum questions listed for a source
-MIN_PLAYBOOK = 2  # minimum steps in a playbook; a single search is not a method
-COMPARED_FINDINGS = 10  # similar facts and outcomes that are compared with a new finding
+"""The note that counts how memories were used, and its maximum size, limited to the memories given
+last."""
+MAX_ANSWER_CHARS = 400  # maximum length of an outcome's answer in characters
+MAX_MESSAGE_CHARS = 200  # maximum length of an error message in characters
+MAX_PAGES = 5  # maximum number of pages listed for a fact
+MAX_QUESTIONS = 5  # maximum number of questions listed for a source
+MIN_PLAYBOOK = 2  # minimum number of steps in a playbook; a single search is not a method
+COMPARED_FINDINGS = 10  # number of similar facts and outcomes that are compared with a new finding
 # "It took 3 hours" has two words besides its number and may be about anything.
-MIN_SUBJECT_WORDS = 3  # minimum non-number words in a fact that another one can replace
-MAX_CANDIDATES = 24  # memories that are considered for a question
-MIN_SCORE = 0.45  # roughly the share of the question's words, by weight
+MIN_SUBJECT_WORDS = 3  # minimum number of non-number words in a fact that another one can replace
+MAX_CANDIDATES = 24  # maximum number of memories that are considered for a question
+MIN_SCORE = 0.45  # roughly the share of the question's words, weighted by rarity
 MIN_REPEATED_SHARE = 0.9  # a text repeats others if they contain this share of its words
 _UNANSWERED = frozenset({"failed", "not_found"})
 # Maximum number of hits of some kinds that a run is given.
@@ -48,13 +49,13 @@ MAX_OF_KIND = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE
 def record_run(
     entries: Entries, report: Report, steps: Sequence[str], used: Sequence[int]
 ) -> list[int]:
-    """Save a finished run's findings; returns their ids. `steps` has one line per call.
+    """Save a finished run's findings; returns their ids. `steps` contains one line per call.
 
     Facts from one answer are linked to each other, and to those `used` memories whose page the
     answer cites.
     """
     if report.status == "failed" and report.error and report.error.type == UsageError.__name__:
-        return []  # a flag or a file was wrong: nothing was learned about the question
+        return []  # a flag or a file was wrong, so nothing was learned about the question
     cited = {source.n: source for source in report.sources}
     verified = [
         sentence
@@ -66,7 +67,7 @@ def record_run(
     facts: dict[str, MemoryDraft] = {}
     for sentence in verified:
         text = without_citations(sentence.text)
-        if not text.startswith("|"):  # a table row says nothing without its column names
+        if not text.startswith("|"):  # a table row is meaningless without its column names
             sources = [cited[n] for n in sentence.citations if n in cited]
             fact = _fact(entries, report, text, sources)
             facts.setdefault(str(fact.key), fact)
@@ -109,7 +110,7 @@ def question_key(question: str) -> str:
 def _fact(
     entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]
 ) -> MemoryDraft:
-    """Draft a fact; it keeps earlier pages that say the same.
+    """Create a draft of a fact; it keeps earlier pages that say the same.
 
     A sentence that shares no word with its page's title is prefixed with the title.
     """
@@ -151,7 +152,7 @@ def _draft(
     url: str | None = None,
     searched: str | None = None,
 ) -> MemoryDraft:
-    """Draft a memory of a run; `searched` omits fixed words such as "Playbook for"."""
+    """Create a draft of a memory of a run; `searched` omits fixed words such as "Playbook for"."""
     packed = None if value is None else json.dumps(value)
     origin = Origin(report.run, url, trusted=False)
     return MemoryDraft(text, kind, key, packed, source=url, origin=origin, searched=searched)
@@ -199,12 +200,12 @@ def _split_numbers(text: str) -> tuple[frozenset[str], list[str]]:
 
 
 def _count_uses(entries: Entries, given: Sequence[int], cited: Sequence[int]) -> None:
-    """Count, per memory, the runs that were given it and those whose answers cite its page."""
+    """Count for each memory the runs that were given it, and those whose answers cite its page."""
     if not given:
         return
     counts: dict[str, list[int]] = entries.notes.read(USES) or {}
     for memory in given:
-        # Removed and added again, so that the most recently given memories are at the end.
+        # Removed and added again, so that the memories given most recently are at the end.
         shown, served = counts.pop(str(memory), [0, 0])
         counts[str(memory)] = [shown + 1, served + (memory in cited)]
     entries.notes.write(USES, dict(list(counts.items())[-USES_KEPT:]))
@@ -217,7 +218,7 @@ def uses(entries: Entries, memory: int) -> tuple[int, int]:
 
 
 def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> tuple[Hit, ...]:
-    """Find relevant memories, best first; `shown` holds keys that the run is given anyway."""
+    """Find relevant memories, best first; `shown` contains keys that the run is given anyway."""
     known = set(shown)
     hits = [
         hit

@@ -1,8 +1,8 @@
 """The sealed log: milestones, decisions and incidents in a hash chain.
 
 Each entry's hash covers its content and the previous hash, so that no entry can be changed, removed
-or inserted without breaking all later ones. Anyone who keeps the head elsewhere can also verify
-that the log was not truncated or rewritten from the start.
+or inserted without breaking all later ones. Anyone who stores the head elsewhere can also verify
+that the log was not truncated or completely rewritten.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 CATEGORIES = ("milestone", "decision", "incident")
-# The reference engine's words, matched as whole words in its order: incidents (failed runs only),
-# then milestones, then decisions. Of 110 research questions with answers, 7 % contain one.
+# The reference engine's words, matched as complete words in the same order: incidents (failed runs
+# only), then milestones, then decisions. Of 110 research questions with answers, 7 % contain one.
 _INCIDENT = frozenset(
     "crash critical down emergency failed outage panic revert rollback timeout".split()
 )
@@ -66,7 +66,7 @@ class Seal:
 class SealCheck:
     """The result of checking the sealed log, which is intact if `reason` is empty.
 
-    `stamps` holds (entry number, timestamp) pairs: the log up to that entry is older than the
+    `stamps` contains (entry number, timestamp) pairs; the log up to that entry is older than the
     timestamp.
     """
 
@@ -108,7 +108,7 @@ class SealedLog:
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
         """Have the head signed by the authority at this URL, which sees only the hash.
 
-        Raises `UsageError` if nothing is sealed yet, and timestamping errors.
+        Raises `UsageError` if nothing has been sealed yet, and timestamp errors.
         """
         head = self._head()
         token = load_timestamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
@@ -120,7 +120,7 @@ class SealedLog:
     ) -> tuple[Seal, tuple[str, ...]]:
         """Have the head recorded by OpenTimestamps calendars at these URLs.
 
-        Also returns which calendars failed, and why. Raises as `stamp` does.
+        Also returns which calendars failed, and why. Raises the same errors as `stamp`.
         """
         head, calendars = self._head(), load_timestamper("opentimestamps")
         proof, missing = calendars.stamp(bytes.fromhex(head.hash), urls, proxy=proxy)
@@ -147,7 +147,7 @@ class SealedLog:
         roots: Path | None = None,
         blocks: Mapping[int, bytes] | None = None,
     ) -> SealCheck:
-        """Check the whole chain; `head` is a hash noted earlier, which must still be part of it.
+        """Check the entire chain; `head` is a hash noted earlier, which must still be part of it.
 
         Timestamps must belong to entries in the chain. They must be signed by an authority that
         `roots` (a certificate file, by default the browsers' certificates) trusts, or lead to
@@ -195,7 +195,7 @@ class SealedLog:
 
 
 def category_of(report: Report) -> str | None:
-    """Return a run's category, judged by its words: incident, milestone, decision, or None."""
+    """Return a run's category based on its words: incident, milestone, decision, or None."""
     failed = report.status in ("failed", "not_found")
     result = report.error.message if failed and report.error else report.answer
     found = set(words(f"{report.question} {result}"))

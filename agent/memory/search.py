@@ -2,9 +2,9 @@
 
 Rare words yield candidates, which are scored together with their neighbours: an answer is often
 next to the question's words. Bonuses are relative to the best score by words alone; they were tuned
-on long conversations, leaving one out at a time, and the optimum is flat. The cost is bounded for a
-store of any size: words that occur too often yield no candidates, but count towards those found by
-rarer words. The inverted index is FTS5 in SQLite and GIN in Postgres.
+on long conversations with leave-one-out validation, and the optimum is flat. The cost is bounded
+for stores of any size: words that occur too often yield no candidates, but add to the scores of
+candidates found by rarer words. The inverted index is FTS5 in SQLite and GIN in Postgres.
 """
 
 from __future__ import annotations
@@ -35,37 +35,39 @@ if TYPE_CHECKING:
     Found = list[tuple[float, int]]
     """Scores and ids of memories, best first."""
 
-MIN_COMMON = 1_000  # a word in at least this many memories yields no candidates of its own
-MAX_OCCURRENCES = 600  # maximum occurrences read, over all words
-MAX_CANDIDATES = 60  # maximum candidates whose windows are read
+MIN_COMMON = 1_000  # a word in at least this many memories does not yield candidates
+MAX_OCCURRENCES = 600  # maximum number of occurrences read for all words together
+MAX_CANDIDATES = 60  # maximum number of candidates whose windows are read
 MIN_CANDIDATE_SHARE = 0.35  # minimum share of the best candidate's words that a candidate must have
-MIN_CANDIDATES = 30  # with fewer candidates, combinations of common words are looked up too
-MAX_PER_COMBINATION = 100  # memories for each combination of common words
-BACKGROUND = 100  # virtual memories without the word, so that IDF works in small stores
+MIN_CANDIDATES = 30  # with fewer candidates, combinations of common words are also looked up
+MAX_PER_COMBINATION = 100  # maximum number of memories per combination of common words
+BACKGROUND = 100  # virtual memories without the word, so that IDF also works in small stores
 
 # Share of a memory's words that counts towards its neighbours, by distance in the session. The next
 # memory gets the most: answers follow questions.
 NEIGHBOUR_WEIGHTS = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.2), (-2, 0.2))
-SESSION_WEIGHT = 0.06  # share that counts towards every memory in the session
+SESSION_WEIGHT = 0.06  # share of a memory's words that counts towards every memory in the session
 MAX_SESSION_COUNT = (
-    6  # maximum occurrences counted this way: a very long session has no single topic
+    # maximum number of occurrences counted this way, since very long sessions have no single topic
+    6
 )
 SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, as windows even lengths out
 # Each bonus pays off on the long conversations: without it, recall@10 or MRR drops by the number of
-# points after each colon.
+# points given after its colon.
 PAIR_BONUS = 0.4  # two of the question's words are together: .4
 SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
 REPLY_BONUS = 0.08  # it follows a question that it may answer: 1.0
-LENGTH_BONUS = 0.15  # for a text of `FULL_LENGTH` words; "Great!" answers nothing: .3
+LENGTH_BONUS = 0.15  # for a text of `FULL_LENGTH` words; "Great!" is not an answer: .3
 FULL_LENGTH = 20
 
-MAX_REORDERED = 100  # maximum word hits that are reordered by meaning
+MAX_REORDERED = 100  # maximum number of word hits that are reordered by meaning
 # Spread of cosines relative to that of word scores, after bringing both to one scale.
 MEANING_WEIGHT = 0.5
-MIN_SPREAD = 0.1  # as a share of the mean score: if words do not distinguish, the vectors decide
-MEANING_ONLY_WEIGHT = 0.05  # spread of scores if no word matches: an order, not a sign of relevance
+MIN_SPREAD = 0.1  # share of the mean score; if words do not distinguish the hits, vectors decide
+# spread of scores if no word matches: determines the order, not relevance
+MEANING_ONLY_WEIGHT = 0.05
 
 # (hours, bonus), as in the reference engine; only for memories with one of the question's words.
 RECENCY_BONUSES = ((24, 0.15), (72, 0.05))
@@ -97,14 +99,14 @@ _INDEXED = sa.select(*(memories.c[name] for name in IndexedMemory._fields)).wher
 
 
 def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
-    """Add memories, as (id, terms), to the index; Postgres does this by itself."""
+    """Add memories, given as (id, terms), to the index; Postgres does this by itself."""
     values = [(id_, terms) for id_, terms in rows if terms]
     if values and connection.dialect.name == "sqlite":
         connection.exec_driver_sql("INSERT INTO memory_index(rowid, terms) VALUES (?, ?)", values)
 
 
 def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
-    """Remove memories from the index; FTS5 must receive the terms that were added."""
+    """Remove memories from the index; FTS5 needs the terms that were added."""
     values = [(id_, terms) for id_, terms in rows if terms]
     if values and connection.dialect.name == "sqlite":
         delete = "INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', ?, ?)"
@@ -136,7 +138,7 @@ def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | N
 
 
 class WordSearch:
-    """Searches memories with ids from `first` to `last` by words; `kinds` None means all kinds."""
+    """Searches memories with ids from `first` to `last` by words; if `kinds` is None, all kinds."""
 
     def __init__(
         self, connection: sa.Connection, first: int, last: int, kinds: Collection[str] | None
@@ -148,7 +150,7 @@ class WordSearch:
         self._among = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
-        """Find memories relevant to a text, best first; `also` holds ids of further candidates."""
+        """Find memories relevant to a text, best first; `also` contains more candidates' ids."""
         query = parse_question(text)
         names = [speaker_term(term) for term in query.terms]
         reach = self._reach([*query.terms, *names])
@@ -183,7 +185,7 @@ class WordSearch:
     def _idf(self, count: int, last: int) -> float:
         size = self.last - self.first + 1
         found = float(count)
-        if count >= MIN_COMMON:  # counting stopped there: extrapolate at the same density
+        if count >= MIN_COMMON:  # counting stopped there, so extrapolate at the same density
             found *= size / max(1, last - self.first + 1)
         return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
 
@@ -202,7 +204,7 @@ class WordSearch:
         for number, id_ in self._of_each(rare, "SELECT {number}, id FROM ({holding}) AS found"):
             scores[id_] += idf[rare[number]]
         if len(rare) < len(terms):
-            # Memories with all of the words, then with fewer, down to only the rarest.
+            # Memories with all of the words, then with fewer, down to the rarest word only.
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
                 if len(scores) >= MIN_CANDIDATES:
                     break
@@ -227,7 +229,7 @@ class WordSearch:
     def _holding(self, terms: Sequence[str]) -> tuple[str, list[Any]]:
         """Return the SQL that selects the ids of memories with all terms, and its bound values.
 
-        The values are never part of the SQL. In FTS5's own query language, terms are quoted; they
+        The values are never part of the SQL. For FTS5's query language, terms are quoted; they
         consist of ASCII letters and digits.
         """
         if self.connection.dialect.name == "sqlite":
@@ -256,9 +258,9 @@ def rank(
 ) -> Scored:
     """Score candidates, best first; one with every word of the question scores about 1.
 
-    `names` holds the speaker terms of people named in the question. `mass` is the weight of all the
-    question's words, including those in no memory. Ids in `also` are scored even without a matching
-    word.
+    `names` contains the speaker terms of people named in the question. `mass` is the weight of all
+    the question's words, including those that no memory contains. Ids in `also` are scored even
+    without a matching word.
     """
     rows = {candidate.id: candidate for candidate in candidates}
     weights = dict(idf)
@@ -334,7 +336,7 @@ def _reorder(
 ) -> Found:
     """Reorder the top word hits together with memories found only by meaning.
 
-    A memory is compared together with its neighbours, since they say what it is about.
+    A memory is compared together with its neighbours, since they show what it is about.
     """
     head = [
         *found[:MAX_REORDERED],
@@ -380,7 +382,7 @@ def _join(found: Found, cosines: Sequence[float]) -> Found:
 def _weigh(score: float, row: IndexedMemory) -> float:
     """Weight a score by the memory's kind, and add a recency bonus; 0 stays 0.
 
-    These are the reference engine's weights. Recency counts in proportion to the words' score.
+    The weights are the reference engine's. The recency bonus is in proportion to the word score.
     """
     if score <= 0:
         return 0.0

@@ -37,7 +37,7 @@ _SKILLS = "urchinSkills"
 _PROJECTS = "urchinProjects"
 _CONDENSED = "urchinCondensed"
 _CHAT = "urchinChatHistory"
-CHAT_TURNS = 200  # as many as the reference engine keeps
+CHAT_TURNS = 200  # the number that the reference engine keeps
 _SHAPES: dict[str, type] = {
     _MEMORY: dict,
     _PROFILE: dict,

@@ -14,7 +14,7 @@ from browser.text.words import STOP_WORDS, stem, words
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# Irregular English forms, which a stemmer cannot know, by base form. Without them, recall on long
+# Irregular English forms, which stemmers do not handle, by base form. Without them, recall on long
 # conversations is .4 points lower.
 _FORMS = """
 arise arose arisen; awake awoke awoken; bear bore borne; beat beaten; become became; begin began
@@ -39,10 +39,10 @@ wife wives; wolf wolves; woman women; good better best; bad worse worst
 BASE = {
     form: base for entry in _FORMS.split(";") for base, *forms in (entry.split(),) for form in forms
 }
-"""Irregular form → its base form."""
+"""Maps irregular forms to their base forms."""
 
-# `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start. French puts a
-# space before the colon; Chinese and Japanese have their own colon, without a space after it.
+# `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start. French has a
+# space before the colon; Chinese and Japanese use a different colon, without a space after it.
 _SPEAKER = re.compile(
     r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})"
     r"(?:[ \u00a0\u202f]?:\s+|：\s*)(?=\S)"
@@ -63,7 +63,7 @@ a time."""
 
 
 def index_terms(text: str, left_out: Collection[str] = ()) -> list[str]:
-    """Stem a text's content words, in order, with repeats; `left_out` adds stop words.
+    """Stem a text's content words in order, including repeats; `left_out` adds stop words.
 
     Terms are ASCII: words of other scripts are encoded in hexadecimal, so that all databases
     tokenize them alike.
@@ -84,7 +84,7 @@ def has_speaker(text: str) -> bool:
     return _SPEAKER.match(text) is not None
 
 
-# Marker terms end in hexadecimal digits, so that no word equals one.
+# Marker terms end in hexadecimal digits, so that they never equal a word.
 def speaker_term(term: str) -> str:
     """Return the marker term for memories in which someone with this name speaks."""
     return "by" + term.encode().hex()
@@ -108,12 +108,12 @@ def traits(text: str) -> int:
 
 
 def content_key(text: str) -> str:
-    """Hash a text's words, ignoring case, punctuation, stop words and citation marks."""
+    """Hash a text's words, ignoring case, punctuation, stop words and citation markers."""
     return hashlib.sha256(" ".join(index_terms(without_citations(text))).encode()).hexdigest()[:24]
 
 
 def without_citations(text: str) -> str:
-    """Remove citation marks such as `[2]`."""
+    """Remove citation markers such as `[2]`."""
     head, *rest = text.split("[")
     for part in rest:
         number, bracket, after = part.partition("]")
@@ -124,7 +124,7 @@ def without_citations(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed question: `terms` in order, each once; `pairs` are adjacent terms."""
+    """A parsed question: `terms` in order, without repeats; `pairs` are adjacent terms."""
 
     terms: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...] = ()

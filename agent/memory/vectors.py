@@ -40,16 +40,17 @@ if TYPE_CHECKING:
 
 Vector = Sequence[float]
 
-MAX_INPUT_CHARS = 2_000  # maximum characters of a text to embed, as in the reference engine
+# maximum length in characters of a text to embed, as in the reference engine
+MAX_INPUT_CHARS = 2_000
 MAX_CACHED_QUESTIONS = (
-    100  # question vectors cached in this process; the store keeps no trace of questions
+    100  # question vectors cached in this process, since the store keeps no trace of questions
 )
-MAX_NEAREST = 50  # maximum candidates found by meaning alone
-BATCH_SIZE = 64  # memories embedded before the deadline is checked again
+MAX_NEAREST = 50  # maximum number of candidates found by meaning alone
+BATCH_SIZE = 64  # memories embedded between two checks of the deadline
 
 
 class Embedder(Protocol):
-    """A model that turns texts into vectors; `name` identifies it."""
+    """A model that converts texts to vectors; `name` identifies it."""
 
     name: str
 
@@ -72,13 +73,13 @@ class Vectors:
         if not store.sqlite and _has_pgvector(store):
             self._index = PgVectorIndex(store, embedder.name)
         self.question = lru_cache(MAX_CACHED_QUESTIONS)(self._question)
-        """Returns the vector of a question; None if the model fails."""
+        """Function that returns the vector of a question, or None if the model fails."""
 
     def _question(self, text: str) -> Vector | None:
         try:
             return self._embedder.embed([text[:MAX_INPUT_CHARS]])[0]
         except EmbeddingFailed:
-            return None  # the search uses words alone
+            return None  # the search then uses words alone
 
     def embed(self, texts: Collection[str]) -> dict[str, Vector] | None:
         """Return each text's vector, computed or stored; None if the model fails."""
@@ -118,7 +119,7 @@ class Vectors:
     def nearest(
         self, connection: sa.Connection, query: Vector, first: int, last: int
     ) -> Sequence[int]:
-        """List the ids, between `first` and `last`, of the memories nearest to a question."""
+        """List the ids (from `first` to `last`) of the memories nearest to a question."""
         return self._index.nearest(connection, query, first, last, MAX_NEAREST)
 
     def cosines(
@@ -158,7 +159,7 @@ class Vectors:
                 return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
-        """List searchable memories to embed: those whose text changed or, if none, the new ones."""
+        """List searchable memories to embed: those with changed text or, if none, the new ones."""
         last = first + (1 << NAMESPACE_SHIFT) - 1
         query = sa.select(memories).where(memories.c.state == "active", memories.c.terms != "")
         query = query.order_by(memories.c.id).limit(BATCH_SIZE)
@@ -180,7 +181,7 @@ def meaning(kind: str, key: str | None, text: str) -> str:
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """Return the cosine between two vectors; 0 if one is zero or their lengths differ."""
+    """Return the cosine between two vectors; 0 if either is zero or their lengths differ."""
     if len(one) != len(other):
         return 0.0
     size = math.sqrt(_dot(one, one) * _dot(other, other))
@@ -203,8 +204,8 @@ def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
 class CodeIndex:
     """An index of sign bits, 48 bytes per memory, compared by Hamming distance.
 
-    Codes added by other processes are seen; changes and deletions are seen only when the store is
-    reopened. This may lose or add a candidate, but never brings back a deleted text.
+    Codes added by other processes are visible; changes and deletions become visible only when the
+    store is reopened. This may lose or add a candidate, but never brings back a deleted text.
     """
 
     def __init__(self, model: str) -> None:
@@ -256,8 +257,9 @@ def _number(code: bytes) -> int:
 MIN_PGVECTOR = (
     0,
     8,
-)  # the first version that keeps scanning if a namespace is a small part of the index
-MAX_INDEXED_DIMENSIONS = 2_000  # maximum dimensions; longer vectors are compared one by one
+)  # the first version that keeps scanning if a namespace makes up a small part of the index
+# maximum number of dimensions; longer vectors are compared one by one
+MAX_INDEXED_DIMENSIONS = 2_000
 _CREATE = """
 CREATE TABLE IF NOT EXISTS vectors (
     model text NOT NULL,
@@ -274,7 +276,7 @@ _HAS_SOME = sa.text("SELECT 1 FROM vectors WHERE model = :model LIMIT 1")
 
 
 def _has_pgvector(store: Store) -> bool:
-    """Return whether this Postgres has a recent enough pgvector, or lets us enable it."""
+    """Return whether this Postgres has a recent enough pgvector, or allows enabling it."""
     known = sa.text("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
     with store.read() as connection:
         version = connection.scalar(known)
@@ -283,7 +285,7 @@ def _has_pgvector(store: Store) -> bool:
         try:
             connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector")
         except exc.DBAPIError:
-            return False  # we lack the rights to enable it; words and codes also work
+            return False  # no permission to enable it; words and codes also work
     return True
 
 
@@ -291,7 +293,7 @@ class PgVectorIndex:
     """A pgvector index."""
 
     def __init__(self, store: Store, model: str) -> None:
-        # The name goes into statements that take no parameters; a hash is safe there.
+        # The name goes into statements that take no parameters; a hash is safe in them.
         self._model = hashlib.sha256(model.encode()).hexdigest()[:16]
         with store.write() as connection:
             connection.exec_driver_sql(_CREATE)

@@ -1,9 +1,9 @@
 """Writes the memory as wiki pages, and reads back a user's edits to them.
 
 `memories.md` has a section for each saved key: editing a section changes the value, removing it
-deletes the value. Pages that people write become memories of kind `page` for as long as they exist.
+deletes the value. Pages that users write become memories of kind `page` for as long as they exist.
 All other pages are rewritten each time; they quote web text with its URL, which is never read back
-as a user's words.
+as text by the user.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> 
     """
     text = wiki.read_file(MEMORIES)
     deleted: list[tuple[str, str]] = []
-    if text is not None and text.strip():  # a missing or empty file deletes nothing
+    if text is not None and text.strip():  # a missing or empty file does not delete anything
         remaining = {key for key, _ in _sections(text)}
         for row in entries.all(kinds.REMEMBERED):
             is_unchanged = published.get(row.key) == _digest(_text(row))
@@ -74,7 +74,7 @@ def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> 
 
 
 def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
-    """Save sections that users changed or added, and their own pages; returns their keys."""
+    """Save sections that users changed or added, and pages that they wrote; returns their keys."""
     known = {row.key for row in entries.all(kinds.REMEMBERED)}
     drafts = []
     for key, text in _sections(wiki.read_file(MEMORIES) or ""):

@@ -1,8 +1,8 @@
-"""Learns from refusals what an endpoint accepts; each refusal is handled once and remembered.
+"""Learns which request options an endpoint rejects; each is learned once and stored.
 
-A row in `ADAPTATIONS` is a part of a request that an endpoint may refuse. The result applies to the
-run and, stored in the data folder by endpoint and model, to later runs (for a week, since servers
-may be restarted with other settings).
+A row in `ADAPTATIONS` describes a part of a request that an endpoint may reject. The result applies
+to the run and, stored in the data folder by endpoint and model, to later runs (for a week, since
+servers may be restarted with other settings).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 MAX_AGE: Final = 7 * 24 * 3600.0
-"""Seconds for which the remembered abilities of an endpoint are trusted."""
+"""Seconds for which the stored abilities of an endpoint are trusted."""
 _REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
-"""Statuses of refusals; llama.cpp reports errors in its chat templates as 500."""
+"""HTTP statuses of rejected requests; llama.cpp reports errors in its chat templates as 500."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request; `tools` holds those offered with this system prompt.
+    """A request; `tools` are those offered with this system prompt.
 
-    With a `schema`, the reply is an instance of it if the endpoint supports that. `streamed` means
-    that the reply should arrive in pieces.
+    With a `schema`, the reply conforms to it, if the endpoint supports that. `streamed` means that
+    the reply should arrive in pieces.
     """
 
     system: str
@@ -48,7 +48,7 @@ class ModelRequest:
 
 @dataclass(slots=True)
 class Abilities:
-    """An endpoint's abilities; `context` is its window in tokens if it reported one."""
+    """An endpoint's abilities; `context` is its window in tokens, if it reported one."""
 
     newer_limit: bool = False
     stream_usage: bool = True
@@ -61,7 +61,7 @@ class Abilities:
 
 
 class Adaptation(NamedTuple):
-    """The ability that changes if the error contains the words and the request has the part."""
+    """The ability that changes if the error contains these words and the request has this part."""
 
     ability: str
     words: re.Pattern[str]
@@ -87,7 +87,7 @@ ADAPTATIONS = tuple(
 
 
 def adapt(abilities: Abilities, failure: Failure, request: ModelRequest, tried: set[str]) -> bool:
-    """Learn from a refusal what the endpoint does not accept; False if the reason is another."""
+    """Learn from an error what the endpoint does not accept; False if the cause is different."""
     for ability, words, is_sent in ADAPTATIONS:
         taken = getattr(abilities, ability)
         refusable = ability not in tried and (taken or ability == "newer_limit")
@@ -104,8 +104,8 @@ def adapt(abilities: Abilities, failure: Failure, request: ModelRequest, tried: 
 
 
 def recall(endpoint: Endpoint) -> Abilities:
-    """Return the remembered abilities of an endpoint."""
-    # OpenAI itself requires the newer name for the reply limit, which few servers know.
+    """Return the stored abilities of an endpoint."""
+    # OpenAI itself requires the newer name for the reply limit, which few servers support.
     abilities = Abilities(newer_limit="api.openai.com" in endpoint.base_url)
     row = _read(endpoint.learned).get(_key(endpoint), {})
     if isinstance(row, dict) and time.time() - row.get("at", 0) < MAX_AGE:
@@ -118,7 +118,7 @@ def remember(endpoint: Endpoint, abilities: Abilities) -> None:
     """Store an endpoint's abilities for later runs."""
     if endpoint.learned is not None:
         rows = _read(endpoint.learned) | {_key(endpoint): {"at": time.time(), **asdict(abilities)}}
-        with suppress(OSError):  # the next run will learn it again
+        with suppress(OSError):  # the next run will learn them again
             write_atomic(endpoint.learned, json.dumps(rows, indent=1).encode())
 
 

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 MAX_REPLY = 8_192
-"""Maximum number of tokens in a reply, which the API requires. A long report is well below it."""
+"""Maximum number of tokens in a reply, which the API requires. Long reports are well below it."""
 MAX_REPLY_OLD = 4_096
-"""The maximum for the models named claude-3-…"""
+"""The maximum for models named claude-3-…"""
 Block = dict[str, Any]
 CACHED: Block = {"type": "ephemeral"}
 """Marks the end of a prefix to cache for five minutes, longer than a step takes."""
 _EMPTY = "…"
-"""Replaces an empty text, which the API refuses."""
+"""Replaces empty text, which the API rejects."""
 
 
 class AnthropicModel(RemoteModel):
@@ -102,7 +102,7 @@ class AnthropicModel(RemoteModel):
 
 
 def _content(turn: NativeTurn, images: Sequence[Image]) -> list[Block]:
-    """Write a message; images come before the text, but after tool results."""
+    """Format a message; images come before the text, but after tool results."""
     if turn.calls:
         blocks = [_text(turn.text)] if turn.text else []
         for call in turn.calls:
@@ -141,7 +141,7 @@ def _read_message(message: Any) -> Completion:
     if not isinstance(blocks, list):
         raise ValueError("the message has no content")
     usage = message.usage
-    # The API's `input_tokens` exclude those read from and written to the cache; ours do not.
+    # The API's `input_tokens` exclude tokens read from and written to the cache; ours include them.
     cached = usage.cache_read_input_tokens or 0
     written = usage.cache_creation_input_tokens or 0
     return Completion(

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OLLAMA_SECONDS: Final = 1.0
-"""Ollama runs on this machine: it answers immediately or not at all."""
+"""Seconds to wait for Ollama, which runs on this machine and responds immediately or not at all."""
 
 
 def ollama_models(environ: Mapping[str, str]) -> list[str]:
-    """Return the models that Ollama offers on this machine; empty if it does not respond."""
+    """Return the models available in Ollama on this machine; empty if it does not respond."""
     default = next(one.base_url for one in PROVIDERS if one.prefix == "ollama")
     address = environ.get("OLLAMA_BASE_URL", default).rstrip("/")
     try:

@@ -1,6 +1,6 @@
 """The interface of all models: messages in, a reply out.
 
-Only the protocol `Model` is required. Optional attributes declare further abilities: `takes` (only
+Only the protocol `Model` is required. Optional attributes declare more abilities: `takes` (only
 some tasks), `sees` (images), `native` (function calling, see `SystemPrompt`), `streams` (`reply`
 accepts a listener), `reply_as` (replies that follow a JSON Schema) and `start_guided_mode` (code
 does the search, see `agent.loop.guided`).
@@ -46,7 +46,7 @@ class ModelReply:
 
 
 class Task(StrEnum):
-    """Requests to a model besides the question itself."""
+    """Requests to a model in addition to the question itself."""
 
     PLAN = "plan"
     OUTLINE = "outline"
@@ -63,16 +63,16 @@ class Task(StrEnum):
     REPHRASE = "rephrase"
     """Alternative queries when a search found little."""
     NUDGE = "nudge"
-    """Not a call: whether the model can be asked to continue after an answer without evidence."""
+    """Not a request: whether the model can be asked to continue if its answer has no evidence."""
     FOLLOW_NOTES = "heed"
-    """Not a call: whether the model understands notes, such as those about repeated calls."""
+    """Not a request: whether the model understands notes, such as those about repeated calls."""
 
 
 class SystemPrompt(str):
     """A system prompt, with the tools offered as functions to a model with function calling.
 
     The functions are part of the prompt: a request with a different prompt (a plan, a review)
-    offers none. They stay the same for the whole run, since each request begins with them.
+    offers none. They stay the same throughout the run, since each request starts with them.
     """
 
     __slots__ = ("in_text", "tools")
@@ -90,20 +90,20 @@ class SystemPrompt(str):
 
 
 OnText = Callable[[str | None], None]
-"""Called with each piece of a reply; None means that the reply starts over after a failure."""
+"""Called with each piece of a reply; None means that the reply starts again after a failure."""
 
 
 class Model(Protocol):
     """A language model, or something that behaves like one.
 
-    `reply` gets the system prompt and the messages so far, the last one from the user. It does its
-    own retries, and raises a `ModelError` when it finally fails.
+    `reply` gets the system prompt and the messages so far, the last one from the user. It retries
+    by itself, and raises `ModelError` if it fails for good.
     """
 
     name: str
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Answer the last message."""
+        """Return the model's reply to the last message."""
         ...
 
     async def aclose(self) -> None:
@@ -120,7 +120,7 @@ class Streaming(Model, Protocol):
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer the last message; `on_text` is called with each piece of the reply."""
+        """Reply to the last message; `on_text` is called with each piece of the reply."""
         ...
 
 
@@ -131,7 +131,7 @@ class Structured(Model, Protocol):
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Reply with an instance of `schema`, in at most `longest` tokens."""
+        """Reply with JSON that conforms to `schema`, in at most `longest` tokens."""
         ...
 
 
@@ -147,7 +147,7 @@ def takes(model: object, task: Task) -> bool:
 
 
 def uses_native_tools(model: object) -> bool:
-    """Whether a model is called with native functions instead of tool tags (default: no)."""
+    """Whether a model uses native function calling instead of tool tags (default: no)."""
     return bool(getattr(model, "native", False))
 
 
@@ -169,7 +169,7 @@ async def ask_model(
 
 
 class ModelWrapper:
-    """A wrapper with the same abilities as its model; base class of those that change replies."""
+    """A wrapper with the same abilities as its model; base class for changing replies."""
 
     def __init__(self, model: Model) -> None:
         self.name = model.name
@@ -190,14 +190,14 @@ class ModelWrapper:
 
 
 class TextStream:
-    """Passes the pieces of a reply to a listener; restarts when an attempt fails halfway."""
+    """Passes the pieces of a reply to a listener; restarts if an attempt fails halfway."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._begun = False
 
     def restart(self) -> None:
-        """Tell the listener to discard what it has received so far, since that attempt failed."""
+        """Notify the listener that the attempt failed, so that it discards the reply so far."""
         if self._begun:
             self._on_text(None)
         self._begun = False
@@ -215,13 +215,13 @@ class CallBudget(Protocol):
     """The budget for one call: its maximum price is reserved before each attempt."""
 
     def begin(self) -> int | None:
-        """Reserve the price of an attempt; returns the limit on its reply, or None for no limit.
+        """Reserve the price of an attempt; returns the reply's length limit (None: no limit).
 
         The limit is in tokens. Raises `LimitReached` if the budget is too small for the attempt.
         """
 
     def failed(self, *, billed: bool) -> None:
-        """End an attempt without a reply; it stays counted if it may have been billed."""
+        """End an attempt without a reply; it remains counted if it may have been billed."""
 
 
 # A context variable, so that retries and fallbacks deep inside a model can reach the budget

@@ -1,4 +1,4 @@
-"""Classifies a provider's failures: which of our errors each is, and whether a retry may help.
+"""Maps a provider's failures to our errors, and decides whether a retry may help.
 
 | provider says                                              | becomes             | retried |
 |------------------------------------------------------------|---------------------|---------|
@@ -11,7 +11,8 @@
 | 408, 409, 425, 429, 5xx; nothing, half a stream, garbage   | `ModelUnavailable`  | yes     |
 | any other refusal                                          | `ModelError`        | no      |
 
-A failure may have the status 200, or be in a stream or a choice: then its own code counts.
+A failure may have the status 200, or be reported in a stream or a choice; its error code is then
+used instead.
 """
 
 from __future__ import annotations
@@ -41,15 +42,16 @@ if TYPE_CHECKING:
     from agent.models.providers import Endpoint
 
 UNREACHED = 0
-"""The status of a call with no answer or only part of one."""
+"""Stands for the status of a call without a response, or with only part of one."""
 ANOTHER_API = 1
-"""The status of an answer that is not a model's reply: a web page, or some other JSON."""
+"""Stands for the status of a response that is not a model's reply: a web page or other JSON."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 _MESSAGE_CHARS = 200
-"""Maximum characters of a provider's message to pass on."""
+"""Maximum number of characters of a provider's message that are passed on."""
 _VAGUE = "Provider returned error"
-"""OpenRouter's message if the provider's own is in `metadata.raw`."""
-# A stream has the status 200 even if it fails; these are the statuses for its error codes.
+"""OpenRouter's message if the provider's message is in `metadata.raw`."""
+# A stream has the status 200 even if it fails; these are the statuses that correspond to its error
+# codes.
 _STATUS_OF_CODE = {
     "authentication_error": 401,
     "billing_error": 402,
@@ -104,7 +106,7 @@ class ErrorInReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A provider's failure; `code` is its name for the cause, `retry_after` the seconds to wait."""
+    """A provider's failure; `code` is the provider's name for it, `retry_after` is in seconds."""
 
     status: int
     message: str
@@ -115,7 +117,7 @@ class Failure:
         """Return the exception to raise: `Transient` if a retry may succeed."""
         final = self._final_error(endpoint)
         if isinstance(final, ModelUnavailable):
-            # Without an answer it is unknown whether the provider did the work.
+            # Without a response, it is unknown whether the provider did the work.
             return Transient(final, self.retry_after, billed=self.status == UNREACHED)
         return final
 
@@ -151,7 +153,7 @@ class Failure:
 def read_failure(error: Any) -> Failure:
     """Read an exception from OpenAI's or Anthropic's library, or an error in a reply."""
     body, response = getattr(error, "body", None), getattr(error, "response", None)
-    if isinstance(body, list) and body:  # Gemini's
+    if isinstance(body, list) and body:  # Gemini's format
         body = body[0]
     detail = body.get("error", body) if isinstance(body, dict) else {"message": body}
     detail = detail if isinstance(detail, dict) else {"message": detail}
@@ -160,7 +162,7 @@ def read_failure(error: Any) -> Failure:
     if isinstance(raw, dict) and raw.get("raw") and message == _VAGUE:
         message = raw["raw"]
     if not message and response is not None:
-        with suppress(Exception):  # a body that was streamed and not read
+        with suppress(Exception):  # the body was streamed and not read
             message = response.text
     own = [detail.get(name) for name in ("code", "type", "status")]
     named = [getattr(error, name, None) for name in ("code", "error_code", "type")]

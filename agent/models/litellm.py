@@ -1,4 +1,4 @@
-"""Models from the providers that LiteLLM supports, under its names (the `litellm` extra).
+"""Models from the providers that LiteLLM supports, under LiteLLM's names (the `litellm` extra).
 
 `litellm/bedrock/…`, `litellm/vertex_ai/…`, `litellm/azure/…`: keys come from the environment
 variables that LiteLLM documents.
@@ -14,7 +14,7 @@ from agent.errors import from_extra
 from agent.models.failures import read_failure
 from agent.models.openai import ChatCompletionsModel
 
-# Otherwise importing it would fetch a price table without going through the egress proxy.
+# Otherwise, importing it would download a price table without using the egress proxy.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 with from_extra("litellm"):
     import litellm
@@ -29,8 +29,8 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "NO_PROXY"
 class LiteLLMModel(ChatCompletionsModel):
     """A model reached through LiteLLM; `proxy` is the egress proxy, None for a direct connection.
 
-    LiteLLM's providers use different HTTP clients. All of them respect the proxy variables of the
-    environment, so these are set while the model is open.
+    LiteLLM's providers use different HTTP clients. All of them respect the proxy environment
+    variables, so these are set while the model is open.
     """
 
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
@@ -39,7 +39,7 @@ class LiteLLMModel(ChatCompletionsModel):
         if proxy:
             os.environ.update(dict.fromkeys(_PROXIES, proxy) | {"NO_PROXY": "", "no_proxy": ""})
         litellm.telemetry = False
-        litellm.disable_aiohttp_transport = True  # only httpx, whose clients close themselves
+        litellm.disable_aiohttp_transport = True  # use only httpx, whose clients close themselves
         litellm.suppress_debug_info = True
 
     async def aclose(self) -> None:
@@ -63,7 +63,7 @@ class LiteLLMModel(ChatCompletionsModel):
         )
 
     def _failure(self, error: BaseException | None) -> Failure:
-        """Read a failure; the provider's code is on one of the exception's causes."""
+        """Read a failure; the provider's code is in one of the exception's causes."""
         failure, code = replace(read_failure(error), code=""), None
         while error is not None and not failure.code:
             code = getattr(error, "code", None)

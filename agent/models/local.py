@@ -1,6 +1,6 @@
 """Models in GGUF files, served on loopback by llama.cpp during a run (the `local` extra).
 
-The server is a separate process with an OpenAI-compatible API, and ends with the run.
+The server is a separate process with an OpenAI-compatible API; it exits with the run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UP = "up at "
 
 @asynccontextmanager
 async def serve_model_file(file: str, context_window: int) -> AsyncIterator[str]:
-    """Serve a model file until the block ends; yields the API's address.
+    """Serve a model file for the duration of the block; yields the API's address.
 
     Raises `UsageError` if the file or the library is missing, `ModelUnavailable` if the server does
     not start, for example because the file does not contain a model.
@@ -71,20 +71,23 @@ async def _address(process: asyncio.subprocess.Process, file: str) -> str:
                 if line.decode(errors="replace").startswith(_UP):
                     return line.decode().removeprefix(_UP).strip()
     except TimeoutError:
-        raise ModelUnavailable(f"{file} was not ready after {START_SECONDS:g} s") from None
+        raise ModelUnavailable(
+            f"{Path(file).name} was not ready after {START_SECONDS:g} s"
+        ) from None
     raise ModelUnavailable(
-        f"llama.cpp cannot serve {file}", hint="Is it a complete model in GGUF format?"
+        f"llama.cpp cannot serve {Path(file).name}", hint="Is it a complete model in GGUF format?"
     )
 
 
 def serve(file: str, port: int, context_window: int) -> None:
-    """Serve a model file until stdin is closed; this runs in its own process."""
+    """Serve a model file until stdin is closed; runs in a separate process."""
     import xllamacpp  # noqa: PLC0415 - an extra
 
     params = xllamacpp.CommonParams()
     params.model.path, params.port, params.hostnames = file, port, ["127.0.0.1"]
     params.n_ctx, params.n_parallel, params.warmup = context_window, 1, False
-    params.sampling.temp = 0.0  # the most likely words: a small model should find, not invent
+    # always the most likely words: a small model should find text, not invent it
+    params.sampling.temp = 0.0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{_UP}{server.listening_address}\n")

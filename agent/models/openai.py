@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _ENDS = tuple('.!?)]}>"”»。')
-"""Characters with which a complete reply ends."""
+"""Characters at the end of a complete reply."""
 
 
 class ChatCompletionsModel(RemoteModel):
-    """A model with OpenAI's wire format; parameters unknown to its endpoint are left out."""
+    """A model with OpenAI's wire format; unsupported parameters are left out."""
 
     library: ClassVar = openai
 
@@ -68,7 +68,7 @@ class ChatCompletionsModel(RemoteModel):
     async def _read_stream(self, chunks: Any, stream: TextStream) -> Completion:
         if await is_whole_reply(chunks):
             self.abilities.streams = False
-            # Without validation, like the client: endpoints leave fields out.
+            # Not validated, as in the client, because endpoints leave out fields.
             body = json.loads(await chunks.response.aread())
             return read_completion(
                 ChatCompletion.construct(**body) if isinstance(body, dict) else body
@@ -106,7 +106,7 @@ class OpenAIModel(ChatCompletionsModel):
 
 
 def read_completion(completion: Any) -> Completion:
-    """Read a reply that was not streamed; raises `ErrorInReply` if it is not a valid reply."""
+    """Read a reply that was not streamed; raises `ErrorInReply` if it is invalid."""
     if not getattr(completion, "choices", None):
         body = completion.to_dict() if hasattr(completion, "to_dict") else completion
         told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
@@ -133,7 +133,7 @@ class CompletionReader:
     _model: str = ""
 
     def add(self, chunk: Any) -> str:
-        """Read a chunk, or a whole completion; returns its text."""
+        """Read a chunk, or a complete reply; returns its text."""
         self._model = getattr(chunk, "model", None) or self._model
         if usage := getattr(chunk, "usage", None):
             self._usage = _read_usage(usage)
@@ -147,7 +147,7 @@ class CompletionReader:
         part = getattr(choice, "delta", None) or getattr(choice, "message", None)
         if part is None:
             return ""
-        if isinstance(part, dict):  # a message in place of a stream's delta
+        if isinstance(part, dict):  # a complete message instead of a stream's delta
             part = ChatCompletionMessage.construct(**part)
         for call in getattr(part, "tool_calls", None) or []:
             self._add_call(call if not isinstance(call, dict) else _Loose(call))
@@ -162,7 +162,7 @@ class CompletionReader:
         return text
 
     def _text_of(self, content: Any) -> str:
-        """Join the parts of a content that is a list; thoughts are kept separate."""
+        """Join the parts of `content` if it is a list; thoughts are kept separate."""
         if not isinstance(content, list):
             return content or ""
         texts = []
@@ -176,7 +176,7 @@ class CompletionReader:
         """Return the complete reply; raises `ValueError` if the stream ended too early."""
         text = "".join(self._text)
         whole = [loose_json(arguments) is not None for _, arguments in self._calls.values()]
-        # Some endpoints do not mark the end; then a text or call must look complete.
+        # Some endpoints do not mark the end; in that case, the text or call must look complete.
         looks_whole = all(whole) if whole else text.rstrip()[-1:] in _ENDS
         if not (self.ended or self._usage or ((text or whole) and looks_whole)):
             raise ValueError("the stream was cut off")
@@ -193,7 +193,7 @@ class CompletionReader:
 
     def _add_call(self, call: Any) -> None:
         function = getattr(call, "function", None)
-        if function is None:  # a type of call that no tool of ours uses
+        if function is None:  # a kind of call that our tools do not use
             return
         function = _Loose(function) if isinstance(function, dict) else function
         index, name, named = getattr(call, "index", None), function.name or "", bool(function.name)
@@ -201,17 +201,19 @@ class CompletionReader:
         if key and key in self._ids:
             index = self._ids[key]
         elif index is None:
-            # Complete replies have no index, nor do some endpoints' streams: a name begins a call.
+            # Complete replies and some endpoints' streams have no index; there, a name starts a
+            # call.
             index = len(self._calls) if named or not self._calls else max(self._calls)
-        elif key and index in self._calls and self._ids:  # another call under the same number
+        elif key and index in self._calls and self._ids:  # another call with the same index
             index = max(self._calls) + 1
         if key:
             self._ids[key] = index
         entry = self._calls.setdefault(index, ["", ""])
-        if name != entry[0]:  # in pieces, or repeated with each piece of arguments
+        if name != entry[0]:  # in pieces, or repeated with each piece of the arguments
             entry[0] += name
         arguments = function.arguments or ""
-        if not isinstance(arguments, str):  # some endpoints return an object instead of its JSON
+        # some endpoints return an object instead of a JSON string
+        if not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
         entry[1] = arguments if entry[1] == "{}" and arguments else entry[1] + arguments
 
@@ -241,7 +243,7 @@ def _messages(request: ModelRequest, takes: Abilities, *, sees: bool) -> list[Ro
 
 
 def _without_system(rows: list[Row]) -> list[Row]:
-    """Put the system text before the user's first message; join adjacent messages of one role.
+    """Put the system text before the user's first message; join adjacent ones of equal role.
 
     Templates without a system role also require alternating roles.
     """
@@ -273,7 +275,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
-    # Each result is a message. These cannot hold images, so images follow in another message.
+    # Each result is a message. These cannot contain images, so images follow in a separate message.
     rows: list[Row] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]

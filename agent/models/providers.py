@@ -1,4 +1,4 @@
-"""Providers: resolves a model's name to its endpoint, client and price."""
+"""Providers: resolves a model name to its endpoint, client and price."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Literal
 
 from agent.errors import UsageError
@@ -23,17 +24,18 @@ if TYPE_CHECKING:
 
 
 API = Literal["openai", "anthropic", "litellm", "local"]
-"""An endpoint's protocol; `litellm` is whatever its library speaks, `local` a model file."""
+"""An endpoint's protocol; `litellm` is any protocol that LiteLLM supports, `local` a model file."""
 PATIENCE = 120.0
-"""Seconds without a byte before a call fails, as in the reference engine. Slow models need less."""
+"""Seconds without data before a call fails, as in the reference engine; slow models need less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """A provider, by the prefix of its models' names.
 
-    `key` is the environment variable for its key; `default` the model used if only that key is set;
-    `prices` its name in genai-prices; `native` means that its models have function calling.
+    `key` is the environment variable for its key. `default` is the model used if only that key is
+    set. `prices` is its name in genai-prices. `native` means that its models support function
+    calling.
     """
 
     prefix: str
@@ -64,7 +66,7 @@ PROVIDERS = (
     Provider("ollama", "http://127.0.0.1:11434/v1", None, native=False),
     Provider("litellm", "", None, native=False, api="litellm"),
 )  # fmt: skip
-"""In order of precedence for choosing the default model by the keys in the environment."""
+"""Order of precedence for choosing the default model from the keys in the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,10 @@ class Endpoint:
     """The address and protocol of a model.
 
     `name` is our name for the model, `model` the provider's, or empty for the first that it lists.
-    `sees` means that it is sent images (a refusal is learned), `native` that it is offered tools as
-    functions, `needs_key` that it refuses requests without a key. `patience` is the number of
-    seconds without a byte before a call fails; `learned` is the file that stores what endpoints
-    turned out to accept.
+    `sees` means that it gets images (if it rejects them, that is learned), `native` that it gets
+    tools as functions, `needs_key` that it rejects requests without a key. `patience` is the number
+    of seconds without data before a call fails. `learned` is the file that stores what endpoints
+    accept.
     """
 
     name: str
@@ -95,15 +97,27 @@ class Endpoint:
 EXTRACTIVE = "extractive"
 SCRIPTED = "scripted:"
 LOCAL = "local:"
-"""Prefix of a model file: `local:/path/to/model.gguf`."""
+"""Prefix of the name of a model file: `local:/path/to/model.gguf`."""
 _PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google", "xai": "x-ai"}
-"""LiteLLM's names for providers that have another name in genai-prices."""
+"""LiteLLM's names for providers that are named differently in genai-prices."""
 _CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}
-"""The model class for each protocol; each is in the module with that name, loaded when needed."""
+"""The model class for each protocol; each is in the module of the same name, which is loaded when
+needed."""
 SMALL = 4.0
-"""A model with up to this many billion parameters runs in guided mode. A 1.5 billion model did not
-search by itself for any of four questions; the exact limit below 7 was not measured."""
+"""A model with up to this many billion parameters runs in guided mode. A model with 1.5 billion did
+not search by itself for any of four questions; the exact limit below 7 was not measured."""
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
+
+
+def without_folder(name: str) -> str:
+    """Return a model's name without its file's folder: `local:/home/ida/a.gguf` → `local:a.gguf`.
+
+    The name appears in reports and exports. A llama.cpp server reports a model by its path, too.
+    """
+    prefix = next((p for p in (LOCAL, SCRIPTED) if name.startswith(p)), "")
+    path = name.removeprefix(prefix)
+    is_path = prefix or path.startswith(("/", "~")) or PureWindowsPath(path).is_absolute()
+    return prefix + PureWindowsPath(path).name if is_path else name
 
 
 def default_model(environ: Mapping[str, str]) -> str | None:
@@ -117,8 +131,8 @@ def default_model(environ: Mapping[str, str]) -> str | None:
 def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
     """Return a remote model's endpoint; raises `UsageError` for an unknown provider.
 
-    With a `base_url`, a provider's prefix still chooses the protocol; a name without a
-    known prefix uses OpenAI's.
+    With a `base_url`, a provider's prefix still determines the protocol; a name without a known
+    prefix uses OpenAI's.
     """
     prefix, _, model = name.partition("/")
     by_prefix = {provider.prefix: provider for provider in PROVIDERS}
@@ -137,7 +151,7 @@ def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) ->
         return Endpoint(name or "model", name, base_url, key, "OPENAI_API_KEY")
     other_address = base_url or environ.get(f"{prefix.upper()}_BASE_URL")
     prices = provider.prices
-    if provider.api == "litellm":  # its names are `litellm/PROVIDER/MODEL`
+    if provider.api == "litellm":  # its names have the form `litellm/PROVIDER/MODEL`
         litellm_provider, slash, _ = model.partition("/")
         prices = _PRICES_OF_LITELLM.get(litellm_provider, litellm_provider) if slash else None
     return Endpoint(
@@ -175,18 +189,18 @@ def find_endpoint(
 ) -> Endpoint | None:
     """Return a model's endpoint; None for the extractive, scripted and plug-in models.
 
-    Without a name it is the first model at `base_url`, otherwise the default model of a provider
-    whose key is set, otherwise the extractive model. `options` override the abilities that the name
-    suggests. Raises `UsageError` for an unknown name.
+    Without a name, this is the first model at `base_url`, otherwise the default model of a provider
+    whose key is set, otherwise the extractive model. `options` override the abilities implied by
+    the name. Raises `UsageError` for an unknown name.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
     if name == EXTRACTIVE or name.startswith(SCRIPTED):
         return None
     if name.startswith(LOCAL):
-        found = Endpoint(name, name.removeprefix(LOCAL), "", None, api="local")
+        found = Endpoint(without_folder(name), name.removeprefix(LOCAL), "", None, api="local")
     else:
         prefix = name.partition("/")[0]
-        # Plug-ins come last: a built-in name is never looked up among them.
+        # Plug-ins come last, so a built-in name is never looked up among them.
         built_in = base_url or any(provider.prefix == prefix for provider in PROVIDERS)
         if not built_in and plugins("models", prefix):
             return None
@@ -203,13 +217,13 @@ def find_endpoint(
 
 
 def is_small(model: str) -> bool:
-    """Whether a model is too small to drive a tool loop, by its name (`qwen2.5:1.5b`)."""
+    """Whether a model is too small to drive a tool loop, judging by its name (`qwen2.5:1.5b`)."""
     sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
     return bool(sizes) and max(sizes) <= SMALL
 
 
 def import_in_background(module: str) -> None:
-    """Import slow modules (a client takes half a second, prices a fifth) ahead of time."""
+    """Import slow modules in advance (a client takes half a second, prices a fifth)."""
 
     def load() -> None:
         with suppress(UsageError):  # reported when the model is created
@@ -234,9 +248,9 @@ def with_price(
 ) -> Usage:
     """Add the price of a call to its usage; 0 if the price is not known.
 
-    `model` is the name of the model that answered; `asked` is that of the model asked, which is
-    tried second. `provider` is a name in genai-prices, None for free models. `cache_writes` counts
-    input tokens written to the provider's cache, for which some charge more.
+    `model` is the name of the model that answered; `asked` is the name of the requested model,
+    which is tried second. `provider` is a name in genai-prices, None for free models.
+    `cache_writes` counts input tokens written to the provider's cache, for which some charge more.
     """
     if provider is None:
         return usage

@@ -32,7 +32,7 @@ from agent.models.failures import (
     Transient,
     read_failure,
 )
-from agent.models.providers import import_in_background, with_price
+from agent.models.providers import import_in_background, with_price, without_folder
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert, unwrapped
 from browser.net.transport import certificates
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 CONNECT_SECONDS = 10.0
-"""Seconds allowed for connecting to a provider; a slower one counts as down."""
+"""Seconds allowed for connecting to a provider; slower ones count as down."""
 PICTURE_LEFT_OUT = "[A picture belongs here; this model takes none.]"
 _FREE = (ModelUnauthorized, ModelQuota, UsageError)
 """Errors from calls that are certainly not billed."""
-# Raised while reading a malformed reply, since the clients do not validate. Anthropic's library
-# raises the last two for a stream that was cut off.
+# Raised while reading a malformed reply, since the clients do not validate replies. Anthropic's
+# library raises the last two if a stream was cut off.
 _INVALID_REPLY = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RuntimeError)
 _FILTERED = frozenset({"content_filter", "safety", "recitation", "prohibited_content", "refusal"})
 _CUT = frozenset({"length", "max_tokens"})
-"""Names of the reasons for the end of a reply, in lower case."""
+"""Names of the reasons why a reply ended, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class Completion:
     """The result of one request: text, calls (name, raw arguments), usage, the model's full name.
 
     `cache_writes` counts input tokens that the provider wrote to its cache; `ended` is the
-    provider's word for why the reply ended; `refused` means that the model declined; `reasoning`
-    holds its thoughts.
+    provider's reason why the reply ended; `refused` means that the model declined; `reasoning`
+    contains its thoughts.
     """
 
     text: str
@@ -90,7 +90,7 @@ class RemoteModel(ABC):
         self.native = endpoint.native
         self.abilities = recall(endpoint)
         self.calls_left: int | None = None
-        """Number of requests that may still be made; None for no limit."""
+        """Number of requests that may still be made (None: no limit)."""
 
     @property
     def sees(self) -> bool:
@@ -114,7 +114,7 @@ class RemoteModel(ABC):
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Reply with an instance of a JSON Schema, if the endpoint supports that."""
+        """Reply with JSON that conforms to a schema, if the endpoint supports that."""
         return await self._answer(ModelRequest(system, messages, schema=schema, max_tokens=longest))
 
     @abstractmethod
@@ -129,9 +129,9 @@ class RemoteModel(ABC):
         return read_failure(error)
 
     async def _answer(self, request: ModelRequest, stream: TextStream | None = None) -> ModelReply:
-        """Make attempts until one succeeds; raises the last attempt's error."""
+        """Try until an attempt succeeds; raises the last attempt's error."""
         endpoint = self.endpoint
-        if endpoint.needs_key and not endpoint.key:  # it would refuse the request
+        if endpoint.needs_key and not endpoint.key:  # it would reject the request
             raise KeyMissing(
                 f"{self.name} needs a key, and {endpoint.key_name} is not set",
                 hint=f"Store it with `research keys set {endpoint.key_name}`, set it in the "
@@ -151,7 +151,7 @@ class RemoteModel(ABC):
         try:
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
         except (Transient, ResearchError) as error:
-            # The reserved price stays counted unless the attempt was certainly free.
+            # The reserved price remains counted unless the attempt was certainly free.
             free = not error.billed if isinstance(error, Transient) else isinstance(error, _FREE)
             if budget is not None:
                 budget.failed(billed=not free)
@@ -171,7 +171,7 @@ class RemoteModel(ABC):
             try:
                 return await self._call(self._adapted(request), stream)
             except (self.library.APITimeoutError, httpx2.TimeoutException) as error:
-                # Not retried: the wait was long, and the next attempt would also time out.
+                # Not retried: the wait was long, and another attempt would also time out.
                 raise ModelUnavailable(
                     f"{self.name} sent nothing for {self.endpoint.patience:g} s",
                     hint="Give a slow model more time with --model-timeout SECONDS.",
@@ -192,7 +192,7 @@ class RemoteModel(ABC):
             remember(self.endpoint, self.abilities)
 
     def _adapted(self, request: ModelRequest) -> ModelRequest:
-        """Leave out of a request what the endpoint does not accept; tools become text."""
+        """Remove from a request what the endpoint does not accept; tools become text."""
         takes = self.abilities
         if request.tools and not takes.tools:
             system = getattr(request.system, "in_text", "") or request.system
@@ -224,7 +224,7 @@ class RemoteModel(ABC):
             raise ModelCut(f"{self.name}'s reply reached its length limit before an answer")
         text, thought = unwrapped(completion.text), inert(completion.reasoning.strip())
         if empty and thought and ended in ("stop", "end_turn", "tool_calls"):
-            # Some servers mark the whole reply as reasoning; its end shows that it was complete.
+            # Some servers mark the entire reply as reasoning; its end shows that it was complete.
             text, thought = completion.reasoning, ""
         text = f"<<THINK>>{thought}<</THINK>>\n{text}" if thought else text
         text = with_calls(text, completion.calls)
@@ -238,18 +238,18 @@ class RemoteModel(ABC):
             asked=self.endpoint.model,
             cache_writes=completion.cache_writes,
         )
-        return ModelReply(text, usage, model, cut=ended in _CUT)
+        return ModelReply(text, usage, without_folder(model), cut=ended in _CUT)
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """Return arguments for a client from OpenAI's or Anthropic's library; both take the same.
+    """Return arguments for a client of OpenAI's or Anthropic's library; they are the same for both.
 
-    `proxy` is the egress proxy, None for a direct connection. The library's own retries are off,
-    and proxies and certificates from the environment are ignored.
+    `proxy` is the egress proxy, None for a direct connection. The library's retries are off, and
+    proxies and certificates from the environment are ignored.
     """
     secure = not endpoint.base_url.startswith("http:")
     return {
-        # The clients require some key, even for a server that needs none.
+        # The clients require a key, even for a server that does not need one.
         "api_key": endpoint.key or "none",
         "max_retries": 0,
         "timeout": library.Timeout(endpoint.patience, connect=CONNECT_SECONDS),

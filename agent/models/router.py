@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 COOLDOWN_SECONDS = 30.0
-"""Seconds for which a provider that was down after all retries is skipped."""
+"""Seconds for which a provider that is down after all retries is skipped."""
 
 
 class Router:
-    """Asks the first available model; each one does its own retries.
+    """Asks the first available model; each one retries by itself.
 
     A model may be given as its endpoint, which `open_endpoint` opens on the first request. `note`
     is called with a message for each model that failed.
@@ -61,15 +61,15 @@ class Router:
         for n, model in enumerate(self._models):
             if self._in_cooldown(n):
                 continue
-            if stream:  # discards what a failed model streamed
+            if stream:  # discard what a failed model streamed
                 stream.restart()
             try:
                 return await ask_model(await self._opened(n), system, messages, stream)
-            except ModelContext:  # the conversation is cut and sent again
+            except ModelContext:  # the conversation will be cut and sent again
                 raise
             except (ModelError, UsageError) as error:
-                # An outage may end soon; a refused key or empty account will not change; a filtered
-                # or cut reply says nothing about the next one.
+                # An outage may end soon, but a rejected key or an empty account will not change. A
+                # filtered or cut reply has no effect on the next request.
                 if isinstance(error, ModelUnavailable):
                     self._cooldown_until[n] = self._clock() + COOLDOWN_SECONDS
                 elif not isinstance(error, ModelFiltered | ModelCut):
@@ -83,7 +83,7 @@ class Router:
         model = self._models[n]
         if not isinstance(model, Endpoint):
             return model
-        async with self._opening:  # subtasks ask concurrently, but it is opened once
+        async with self._opening:  # subtasks ask concurrently, but the model is opened once
             now = self._models[n]
             if isinstance(now, Endpoint):
                 now = self._models[n] = await self._open_endpoint(now)
@@ -99,19 +99,19 @@ class Router:
         return None
 
     def takes(self, task: Task) -> bool:
-        """Whether the model that would be asked now takes a task."""
+        """Whether the model that is currently used takes a task."""
         model = self._next_model()
         return model is not None and takes(model, task)
 
     @property
     def sees(self) -> bool:
-        """Whether the model that would be asked now accepts images; other models leave them out."""
+        """Whether the model that is currently used accepts images; other models leave them out."""
         model = self._next_model()
         return model is not None and sees(model)
 
     @property
     def native(self) -> bool:
-        """Whether all models have native function calling: they share one system prompt."""
+        """Whether all models have native function calling, since they share one system prompt."""
         return all(map(uses_native_tools, self._models))
 
     async def aclose(self) -> None:

@@ -1,15 +1,15 @@
 """A model that reads its replies from a file, for tests, CI and demonstrations.
 
-The file is JSON Lines: each line is a reply, a JSON string or `{"reply": "…"}`. With an optional
-`"expect": "regex"` the script fails if the last message does not match. A plain text file with
-replies separated by lines of `---` works too.
+The file is JSON Lines: each line is a reply, a JSON string or `{"reply": "…"}`. With the optional
+`"expect": "regex"`, the script fails if the last message does not match. A plain text file with
+replies separated by `---` lines works too.
 
 Placeholders keep a script independent of numbering: `{{1}}` is the first passage id in the last
-message, `{{passage:WORDS}}` the id in a line with these words, `{{ref:NAME}}` the ref of the first
-element with this name in a snapshot, `{{ref:NAME@ROW}}` the ref in a line with ROW.
+message, `{{passage:WORDS}}` is the id in a line with these words, `{{ref:NAME}}` is the ref of the
+first element with this name in a snapshot, `{{ref:NAME@ROW}}` is the ref in a line with ROW.
 
 A line with `"for": "plan"` (or `review`, `judge`, `after`) answers that task. A script without such
-lines only answers the question.
+lines answers only the question.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
-"""Removed before searching for elements, since a guide contains examples of them."""
+"""Removed before searching for elements, since a guide contains example elements."""
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
 _FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
@@ -62,11 +62,11 @@ class ScriptedModel:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read the script {path}: {error}") from error
-        return cls(_read(text, str(path)), f"scripted:{path}")
+        return cls(_read(text, str(path)), f"scripted:{Path(path).name}")
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""
-        # A resumed run has already made some rounds: it continues from the line of the last one.
+        # A resumed run has already made some rounds, so it continues from the line of the last one.
         self._next = max(self._next, _count_rounds(messages))
         if self._next >= len(self._replies):
             raise ModelUnavailable(
@@ -85,7 +85,7 @@ class ScriptedModel:
         return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
 
     def takes(self, task: Task) -> bool:
-        """Whether the next line is for this task; notes are always followed."""
+        """Whether the next line is for this task; notes are always accepted."""
         if task is Task.FOLLOW_NOTES:
             return True
         if self._next >= len(self._replies):
@@ -94,7 +94,7 @@ class ScriptedModel:
         return line.task is None if task is Task.NUDGE else line.task is task
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
 def _count_rounds(messages: Sequence[Message]) -> int:

@@ -1,4 +1,4 @@
-"""Small models for download through the egress guard, pinned by address, size and SHA-256."""
+"""Small models for download, through the egress guard; pinned by address, size and SHA-256."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from pathlib import Path
 
-_SECONDS_WITHOUT_BYTES: Final = 60.0  # then the download fails and can be resumed
+_SECONDS_WITHOUT_BYTES: Final = 60.0  # after this, the download fails and can be resumed
 _CHUNK: Final = 1 << 20  # bytes read at a time
 
 
@@ -47,8 +47,8 @@ class Weights:
 KNOWN: Final = (
     Weights(
         "small",
-        # Apache 2.0. The address names a revision, so its content does not change. The hash is the
-        # one that Hugging Face reports for the file (`x-linked-etag`).
+        # Apache 2.0. The address contains a revision, so its content does not change. The hash is
+        # the one reported by Hugging Face for the file (`x-linked-etag`).
         "https://huggingface.co/Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/"
         "91cad51170dc346986eccefdc2dd33a9da36ead9/qwen2.5-1.5b-instruct-q4_k_m.gguf",
         1_117_320_736,
@@ -121,7 +121,7 @@ async def _download(
     digest: _Hash,
     progress: Callable[[int, int], None],
 ) -> _Hash:
-    """Append the rest to `part` after its `done` bytes; return the hash of the whole file."""
+    """Append the rest to `part` after its `done` bytes; returns the hash of the complete file."""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     try:
         async with (
@@ -136,7 +136,7 @@ async def _download(
                 async with client.stream("GET", weights.url, headers=headers) as response:
                     if (
                         response.status_code == httpx2.codes.OK and done
-                    ):  # the server sends the whole file again
+                    ):  # the server sends the complete file again
                         done, digest = 0, sha256()
                     elif response.status_code not in (
                         httpx2.codes.OK,

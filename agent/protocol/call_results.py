@@ -1,7 +1,7 @@
 """Formats tool results for the model.
 
 A result is `[Tool result for NAME]: {json}`, then the web text as a delimited block, then a hint if
-the call failed. Order and headers are the reference engine's.
+the call failed. The order and the headers are the same as in the reference engine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
 
 RESULT_CAP = 3_000
-"""UTF-16 units above which a result's JSON is cut, unless the tool has its own limit."""
+"""Length in UTF-16 units above which a result's JSON is cut, unless the tool has another limit."""
 RESULT_CUT = 2_500
-"""UTF-16 units to which the texts in such a result are first cut."""
+"""Length in UTF-16 units to which the strings in such a result are first cut."""
 _MAX_INT_BITS = 1024
 """Larger integers are infinite in JavaScript."""
 _CUT_MARK = "…[truncated]"
@@ -32,7 +32,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Caller(Protocol):
-    """Makes tool calls: the policy, or a record of earlier results."""
+    """Makes tool calls: the policy, or a replay of recorded results."""
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Make a call; returns a function that finishes it, to be called in tag order."""
@@ -43,7 +43,7 @@ def format_results(results: Sequence[Observation]) -> str:
     lines = []
     for result in results:
         body = capped_json(result.data) if result.capped else to_json(result.data)
-        # Data and web text may contain words from a page, which could imitate tags and headers.
+        # Data and web text may contain text from a page, which could imitate tags and headers.
         lines.append(f"[Tool result for {result.tool}]: {inert(body)}\n")
         if result.web:
             lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
@@ -55,11 +55,11 @@ def format_results(results: Sequence[Observation]) -> str:
 
 
 def capped_json(data: Any) -> str:
-    """Serialise within `RESULT_CAP` as valid JSON: long texts are cut until it fits."""
+    """Serialise as valid JSON within `RESULT_CAP`; long strings are cut until it fits."""
     text = to_json(data)
     if js.length(text) <= RESULT_CAP:
         return text
-    # Many medium-length texts may be too long together, so the limit is halved until all fit.
+    # Many strings of medium length may be too long together, so the limit is halved until all fit.
     limit = RESULT_CUT
     while limit > 0:
         shorter = to_json(cut_texts(data, limit))
@@ -70,7 +70,7 @@ def capped_json(data: Any) -> str:
 
 
 def cut_texts(data: Any, limit: int) -> Any:
-    """Cut texts in JSON data to `limit` UTF-16 units, and lists to a fiftieth as many items."""
+    """Cut strings in JSON data to `limit` UTF-16 units, and lists to a fiftieth as many items."""
     if isinstance(data, str) and js.length(data) > limit:
         return js.cut(data, limit) + _CUT_MARK
     if isinstance(data, Mapping):

@@ -1,6 +1,6 @@
-"""The forms in which other systems write calls. A new form needs a row and a test example.
+"""The call formats of other systems. A new format needs a row and an example in the tests.
 
-`agent.protocol.replies` decides where a form is read and where it is only a quotation.
+`agent.protocol.replies` decides where a format is a call and where it is only quoted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 MAX_CODE: Final = 8_000
-"""Maximum characters of a call in Python to parse; a call has a few hundred."""
+"""Maximum length in characters of a Python call that is parsed; a call has a few hundred."""
 _NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
 FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 CALL_TOOL: Final = "CALL_TOOL"
@@ -29,7 +29,7 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         "parameters": {
             "properties": {
                 "name": {"type": "string"},
-                # Some providers refuse objects whose fields are not described.
+                # Some providers reject objects whose fields are not described.
                 "arguments": {"type": "string", "description": "JSON object"},
             },
             "required": ["name"],
@@ -37,13 +37,14 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         },
     },
 }
-"""The function through which a model calls tools that are not functions themselves."""
+"""The function that a model uses to call tools that are not functions themselves."""
 
 
 class Form(NamedTuple):
-    """A form of calls: its name, patterns for its beginning and end, and its argument format.
+    """A call format: its name, the patterns of its beginning and end, and its argument format.
 
-    A form that can appear inside another one comes first. Text with such a form is not an answer.
+    A format that can appear inside another one comes first. Text that contains such a format is not
+    an answer.
     """
 
     name: str
@@ -67,7 +68,7 @@ def read_json(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _read_call(row: Any) -> tuple[str, str] | None:
-    """Read a call in JSON with its arguments in one field; returns name and arguments."""
+    """Read a call in JSON with its arguments in one field; returns the name and the arguments."""
     if isinstance(row, dict) and isinstance(row.get("function"), dict):
         row = row["function"]
     if not isinstance(row, dict):
@@ -82,9 +83,9 @@ def _read_call(row: Any) -> tuple[str, str] | None:
 
 
 def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
-    """Read a call with its arguments beside its name: `{"tool": "READ", "url": "…"}`.
+    """Read a call with its arguments next to its name: `{"tool": "READ", "url": "…"}`.
 
-    In the field `name`, case must match, since other data may have the name `read`.
+    In the field `name`, the case must match, since other data may be called `read`.
     """
     if not isinstance(row, dict):
         return None
@@ -121,7 +122,7 @@ _TOKENS = re.compile(r"<\|[^|>]*\|>|\[(?:ARGS|TOOL_CALLS)\]|\[CALL_ID\]\w*")
 
 
 def tool_name(text: str, names: Mapping[str, str] | None = None) -> str:
-    """Return a tool's name without what servers add around it: `functions.READ:0`."""
+    """Return a tool's name without the parts that servers add: `functions.READ:0`."""
     words = re.findall(r"[\w-]+", _TOKENS.sub(" ", text))
     found = next((word for word in words if word.casefold() not in _NOISE), text)
     return (names or {}).get(found.casefold(), found)
@@ -143,11 +144,11 @@ def read_named(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def read_python(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Read calls to offered tools written as Python; nothing is executed."""
+    """Read calls to offered tools written in Python; nothing is executed."""
     calls = []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of `"\d"`
+            warnings.simplefilter("ignore")  # for `"\d"`
             body = ast.parse(_TOKENS.sub("", text)[:MAX_CODE].strip()).body
         nodes = [statement.value for statement in body if isinstance(statement, ast.Expr)]
         if len(nodes) == 1 and isinstance(nodes[0], ast.List):

@@ -1,4 +1,4 @@
-"""Parses JSON as models write it: in a fence, inside text, or with wrong quotes and commas."""
+"""Parses JSON as models write it: in a code fence, inside text, or with wrong quotes and commas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def loose_json(text: str) -> Any | None:
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
         try:
             return json.loads(candidate, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):  # RecursionError: nested too deeply
+        except (ValueError, RecursionError):  # raised for deep nesting
             continue
     return None
 
@@ -35,7 +35,7 @@ def repair_object(text: str) -> dict[str, Any] | None:
 
     try:
         value = json_repair.loads(text)
-    except (ValueError, RecursionError):  # RecursionError: nested too deeply
+    except (ValueError, RecursionError):  # raised for deep nesting
         return None
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

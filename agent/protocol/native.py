@@ -1,8 +1,8 @@
 """Native function calls: converts a model's calls to tool tags, and the conversation back.
 
-Whatever the transport, a reply is one text, so that all replies are recorded, replayed and parsed
-in the same way. A model with native function calling gets the conversation in its own form, which
-is generated from that text.
+Whatever the transport, a reply is a single text, so all replies are recorded, replayed and parsed
+in the same way. A model with native function calling gets the conversation in its native format,
+which is generated from that text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BARE = "input"
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
-    """A call in native form; its id is derived from its position in the conversation."""
+    """A call in native format; its id is derived from its position in the conversation."""
 
     # Nine letters and digits: Mistral's API accepts no other length.
     id: str
@@ -38,7 +38,7 @@ class NativeCall:
 
 @dataclass(frozen=True, slots=True)
 class NativeTurn:
-    """A message in native form: a text with calls, or call results (id, text)."""
+    """A message in native format: text with calls, or call results (id, text)."""
 
     role: str
     text: str
@@ -48,7 +48,7 @@ class NativeTurn:
 
 
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
-    """Append calls (name, raw arguments) to a reply's text as tool tags."""
+    """Append calls, given as (name, raw arguments), to a reply's text as tool tags."""
     lines = [text] if text else []
     for name, arguments in calls:
         called, raw = _called(tool_name(name), arguments)
@@ -67,9 +67,9 @@ def _called(name: str, arguments: str) -> tuple[str, str]:
 
 
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
-    """Convert a conversation to native form; without `tools` the texts stay as they are.
+    """Convert a conversation to native format; without `tools`, the text is unchanged.
 
-    The results of a turn's calls are in the message after it; calls without results stay text.
+    The results of a turn's calls are in the message after it; calls without results remain text.
     Tools that are not functions are called through CALL_TOOL.
     """
     fields = _first_fields(tools)
@@ -111,7 +111,7 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
 def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
     """Split a message into call results.
 
-    If the message was cut to fit the window, the first call gets the whole text.
+    If the message was cut to fit the window, the first call gets the entire text.
     """
     if not calls:
         return NativeTurn("user", message.content, message.images)

@@ -4,13 +4,14 @@
 is read once from left to right: tags inside a thought are not run, and an unclosed thought extends
 to the end. A parameter ends at the first `>>` outside quotes and JSON.
 
-Models are trained on other forms, and servers pass on what their templates add. Before parsing,
-`unwrapped` turns thoughts and channels into our thoughts and drops invented conversation turns;
-calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags; in a reply without
-a call, special tokens and a fence, tag or JSON field around all of it are removed.
+Models are trained on other formats, and servers pass on text added by their templates. Before
+parsing, `unwrapped` converts thoughts and channels to our thoughts and drops invented conversation
+turns. Calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags. In a reply
+without a call, special tokens are removed, as is a fence, tag or JSON field around the entire
+reply.
 
-Security: a form counts only where it is the reply's own, not where it is quoted (`…`, “…”, > …);
-text from the web never has one, since `inert` breaks the beginning of each.
+Security: a format counts as a call only outside quotations (`…`, “…”, > …). Text from the web never
+contains one, since `inert` breaks the beginning of each.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ if TYPE_CHECKING:
     from agent.protocol.forms import Form
 
 NOT_FOUND: Final = "NOT_FOUND"
-"""An answer that begins with this word says that the evidence does not contain the answer."""
+"""An answer that starts with this word says that the evidence does not contain the answer."""
 MARKUP: Final = "*_`# \n"
-"""Markdown that may precede that word."""
+"""Markdown characters that may precede that word."""
 MAX_CALLS: Final = 40
-"""Maximum calls in a reply that are parsed with quotes and brackets; further ones, of which a
-repetitive reply has thousands, end at the next `>>`."""
+"""Maximum calls in a reply that are parsed with quotes and brackets; any further calls (a
+repetitive reply has thousands) end at the next `>>`."""
 
 _THINK_OPEN, _THINK_CLOSE = "<<THINK>>", "<</THINK>>"
 _TOKEN = re.compile(r"<<THINK>>|<<TOOL:([A-Za-z0-9_]+)(>>|:)")
 _TOOL_OPEN = "<<TOOL:"
 _ANY_CASE = re.compile(r"<<tool:(\w+)", re.IGNORECASE)
 _CLOSERS = {"{": "}", "[": "]"}
-# Prompt injection: a web text must not contain a tag, a result header, a role turn, our own
-# delimiters or the beginning of another form of a call. This finds where one begins.
+# Prompt injection: web text must not contain a tag, a result header, a role turn, our own
+# delimiters or the beginning of a call in another format. This pattern finds where one begins.
 _MARKERS = re.compile(
     r"<<(?=\s*(?:/\s*)?(?:TOOL|THINK))"
     r"|\[(?=\s*(?:Tool\s+result\s+for\b|HINT\s*:|Saved\s+memories\b|User\s+profile\b"
@@ -69,12 +70,12 @@ _LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“", "`": "ˋ", "{
 _STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
 # Atomic groups instead of `*+`, which Python before 3.11.5 matches wrongly around a lookahead.
 _QUOTED = re.compile(r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
-# In a parameter that is not JSON (`5" screen`), a quote must close on its line, before the next
-# tag.
+# In a parameter that is not JSON (`5" screen`), a quote must be closed on the same line, before the
+# next tag.
 _QUOTED_BARE = re.compile(rf'"(?>(?:(?!{_TOOL_OPEN})[^"\n])*)"')
 _PLACEHOLDER = "NAME"
 
-# -- What is around a reply ------------------------------------------------------------------------
+# -- Wrapping around a reply ---------------------------------------------------------------------
 _PREFIXES = re.compile(
     r"<(/?)(?:\w+:|\|DSML\||longcat_)(?=(?:think|invoke|parameter|(?:tool|function)_call|tool_calls)\b|function_calls\b)"
 )
@@ -114,9 +115,9 @@ _FOREIGN_MARKS = re.compile(
     r"|<grok:render\b.{0,600}?</grok:render>",
     re.DOTALL,
 )
-"""Citation marks from other systems, which refer to nothing that was read here."""
+"""Citation markers of other systems, which do not refer to anything that the run has read."""
 _OUR_MARK = re.compile(r"【(S\d{1,5})[†:\s]{0,3}(¶\d{1,5})[^】¶\n]{0,20}】")
-"""One of our citations in another system's brackets."""
+"""Our citation format in another system's brackets."""
 _UNKNOWN_FORM = re.compile(
     r"<\|[^\n]{1,60}?\|>|</?(?:\w+[:_])?(?:invoke|tool|function|parameter|arg)(?:_\w+)?[\s=>]"
     r"|\[\[?(?:/?TOOL|CALL)[^\]\n]*\]|<<TOOL:",
@@ -136,7 +137,7 @@ _FENCED_TAGS = re.compile(
     rf"```[\w-]*\s*((?:{_TOOL_OPEN}(?:(?!```|{_TOOL_OPEN}).)*>>\s*)+)```", re.DOTALL
 )
 _OPENERS = re.compile(r"(?:<[^<>]*>|\s)+\Z")
-"""A form's wrappers, which may stand between a quotation mark and the call."""
+"""A format's wrappers, which may occur between a quotation mark and the call."""
 
 
 def gives_up(answer: str) -> bool:
@@ -145,9 +146,9 @@ def gives_up(answer: str) -> bool:
 
 
 def inert(text: str) -> str:
-    """Make tags, headers and role turns in a web text harmless but still legible."""
-    # Each character is replaced with exactly one other, so that positions in a saved text stay
-    # valid.
+    """Make tags, headers and role turns in web text harmless but still legible."""
+    # Each character is replaced with exactly one other character, so that offsets in saved text
+    # stay valid.
     replaced = _MARKERS.sub(lambda m: _LOOKALIKES[m[0]], text)
     return _ROLE_TURN.sub(r"\1\2：", replaced)
 
@@ -167,10 +168,10 @@ def format_call(name: str, arguments: str) -> str:
 def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     """Split a reply into thoughts, tool calls in tag order, and the text without the thoughts.
 
-    The text keeps its tool tags: it becomes the assistant's turn of the conversation. `tools` holds
-    the names of the tools that can be called.
+    The text keeps its tool tags: it becomes the assistant's turn of the conversation. `tools`
+    contains the names of the tools that can be called.
     """
-    # Other forms are converted to ours first, so that only one grammar must be kept safe.
+    # Other formats are converted to ours first, so that only one grammar must be kept safe.
     reply = _in_our_form(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []
@@ -197,7 +198,7 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     kept.append(reply[at:])
     text = trim("".join(kept))
     if tools and calls and all(call.name == _PLACEHOLDER for call in calls):
-        calls.clear()  # the model copied the prompt's example
+        calls.clear()  # the model copied the example in the prompt
     nested = (
         bool(tools)
         and bool(calls)
@@ -237,7 +238,7 @@ def _call_end(reply: str, start: int, before: int) -> int | None:
 
 
 def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
-    """Rewrite other protocols' forms; a reply in our form is returned unchanged.
+    """Rewrite other protocols' formats; a reply in our format is returned unchanged.
 
     `names` maps lower-case tool names to the actual names.
     """
@@ -261,13 +262,13 @@ def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
 
 
 def unwrapped(reply: str) -> str:
-    """Rewrite thoughts in our form, and drop turns that a model invents for the user."""
+    """Rewrite thoughts in our format, and drop turns that a model invents for the user."""
     if "｜" in reply:
         reply = re.sub(r"<(/?)｜DSML｜", r"<\1", reply)
         reply = re.sub(r"<｜([^<>｜\n]{1,40})｜>", lambda m: f"<|{m[1].replace('▁', '_')}|>", reply)
     reply = _PREFIXES.sub(r"<\1", reply)
     for opens, closes in _THOUGHTS:
-        # Some chat templates write the opening tag themselves, so the reply lacks it.
+        # Some chat templates add the opening tag themselves, so the reply lacks it.
         if closes in reply and opens not in reply and opens != "<|channel>thought":
             reply = f"{opens}{reply}"
         reply = reply.replace(opens, _THINK_OPEN)
@@ -279,7 +280,7 @@ def unwrapped(reply: str) -> str:
 
 
 def _without_wrapping(text: str) -> str:
-    """Remove special tokens, and a fence, tag, role or JSON field around the whole answer."""
+    """Remove special tokens, and a fence, tag, role or JSON field around the entire answer."""
     text = _OUR_MARK.sub(r"[\1\2]", text)
     text = trim(_ROLE.sub("", _SPECIAL.sub("", _FOREIGN_MARKS.sub("", text))))
     if (end := _ANSWER_TAG.search(text)) and (opening := f"<{end[1]}>") in text:
@@ -308,7 +309,7 @@ def _rewritten(found: re.Match[str], form: Form, names: Mapping[str, str]) -> st
 
 
 def _is_quoted(line: str) -> bool:
-    """Whether the text after this beginning of a line is in a quotation or inline code."""
+    """Whether the text after this part of a line is in a quotation or inline code."""
     in_code = line.replace("```", "").count("`") % 2 == 1
     in_quotes = any(line.count(opens) > line.count(closes) for opens, closes in ("“”", "«»", "„“"))
     before = _OPENERS.sub("", line)
@@ -326,7 +327,7 @@ def _tags(text: str, readers: tuple[Any, ...], names: Mapping[str, str]) -> str:
 def _rewrite_actions(reply: str, names: Mapping[str, str]) -> str:
     """Rewrite the first `Action: NAME` with its input, or take the text after `Final Answer:`.
 
-    What follows the action is dropped, since the model invented its observation.
+    Everything after the action is dropped, since the model invented its observation.
     """
     before, action, rest = _partition_line(reply, "Action:")
     name, _, rest = rest.partition("\n")
@@ -341,7 +342,7 @@ def _rewrite_actions(reply: str, names: Mapping[str, str]) -> str:
 
 
 def _partition_line(text: str, prefix: str) -> tuple[str, str, str]:
-    """Split at the first line that begins with a prefix."""
+    """Split at the first line that starts with a prefix."""
     before, mark, after = f"\n{text}".partition(f"\n{prefix}")
     return before[1:], mark, after
 
@@ -362,7 +363,7 @@ def _in_known_names(reply: str, names: Mapping[str, str]) -> str:
 
 
 def _rewrite_element(reply: str, name: str) -> str:
-    """Rewrite `<NAME>…</NAME>`, which may have its fields as elements inside."""
+    """Rewrite `<NAME>…</NAME>`, whose fields may be nested elements."""
     done = ""
     while True:
         before, _, rest = reply.partition(f"<{name}>")

@@ -44,7 +44,7 @@ _RANKED_PASSAGES: Final = 60
 """Number of passages searched for the nearest one on another page; the cited page's passages rank
 first.
 """
-_FIRST_CHARS: Final = 24
+_CLAIM_PREFIX_CHARS: Final = 24
 """Number of characters of a claim used to find its paragraph; citation markers come after them."""
 
 
@@ -224,7 +224,7 @@ def _paragraphs_of(claims: Iterable[str], text: str) -> str:
 
     The judge needs them to know what “he” and “it” mean.
     """
-    beginnings = [claim[:_FIRST_CHARS] for claim in claims]
+    beginnings = [claim[:_CLAIM_PREFIX_CHARS] for claim in claims]
     kept: dict[str, None] = {}
     heading = ""
     for part in text.split("\n\n"):

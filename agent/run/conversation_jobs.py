@@ -72,7 +72,7 @@ FIRST_WITHOUT_PRAISE, LONG_CONVERSATION = -3, 5
 FIRST_TURNS, LONG_TURNS = 2, 8
 MIN_POINTS, MAX_POINTS = -20, 15
 OLD_WEIGHT, NEW_WEIGHT = 0.6, 0.4
-THUMBS: Final[dict[Thumb, int]] = {"up": 12, "down": -18}
+FEEDBACK_POINTS: Final[dict[Thumb, int]] = {"up": 12, "down": -18}
 """Points that feedback adds to a skill's score; negative feedback weighs more than positive."""
 # A skill is dropped if it was scored badly twice, if it is used often and its score is still bad,
 # or if it is a month old and was never used.
@@ -80,9 +80,9 @@ BAD_SCORE, BAD_TIMES = 10, 2
 POOR_SCORE, POOR_USES = 20, 30
 MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
-PROPOSED: Final = 2
+MAX_PROPOSED_SKILLS: Final = 2
 """Maximum number of skills from one run; more would only retell the run."""
-INSIGHTS: Final = 8
+MAX_REPHRASED_INSIGHTS: Final = 8
 """Maximum number of insights that a model rephrases at once; later runs do the others."""
 _COMPLAINTS = re.compile(
     r"\bno\b.*\bwrong\b|\bstop\b.*\bdoing\b|\bdon'?t\b.*\bdo that\b|\bnot what i\b"
@@ -227,7 +227,7 @@ class ConversationJobs:
         known = await asyncio.to_thread(self.memory.values, kinds.PROFILE)
         listed = "\n".join(f"{key}: {js.to_string(value)}" for key, value in known.items())
         request = f"Known:\n{listed or '(nothing)'}\n\nThe user wrote:\n"
-        request += transcript(_own_turns(turn.history)[-PROFILE_TURNS:], PROFILE_UNITS)
+        request += transcript(_user_turns(turn.history)[-PROFILE_TURNS:], PROFILE_UNITS)
         facts = loose_object(await ask(PROFILE, prompt(PROFILE), request))
         await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
 
@@ -295,7 +295,7 @@ class ConversationJobs:
         known = [str(skill.get("name")) for skill in await asyncio.to_thread(self.memory.skills)]
         listed = "\n".join(f"- {name}" for name in known) or "(none)"
         used = ", ".join(turn.tools) or "(none)"
-        own = transcript(_own_turns(turn.history[-OWN_TURNS:]), TURN_UNITS)
+        own = transcript(_user_turns(turn.history[-OWN_TURNS:]), TURN_UNITS)
         request = f"Known:\n{listed}\n\nTools used: {used}\n\nThe user wrote:\n{own}"
         rows = loose_object(await ask(PROPOSE, prompt(PROPOSE), request)).get("skills")
         proposed: dict[str, str] = {}
@@ -309,7 +309,7 @@ class ConversationJobs:
         if PROPOSE in self.progress.begun:
             return
         self.record(BEGUN, job_place(PROPOSE))
-        for name, instruction in list(proposed.items())[:PROPOSED]:
+        for name, instruction in list(proposed.items())[:MAX_PROPOSED_SKILLS]:
             skill = name, instruction, self.now_ms()
             await asyncio.to_thread(save_skill, self.memory, *skill, source="auto")
 
@@ -326,7 +326,7 @@ def satisfaction(history: Sequence[Turn]) -> int:
     Returns points for the scores of the skills in the prompt. Only the newest message counts, so
     each complaint counts once.
     """
-    own = _own_turns(history)
+    own = _user_turns(history)
     message = own[-1].text.lower() if own else ""
     complains = bool(_COMPLAINTS.search(_ASKS_WHAT_IS_WRONG_RE.sub("", message)))
     praises = bool(_PRAISE.search(message))
@@ -342,7 +342,7 @@ def feedback(memory: Memory, given: Iterable[str], thumb: Thumb) -> dict[str, in
     """Rescore the skills in a run's prompt by the user's feedback; returns the scores by name."""
     names = set(given)
     known = [skill for skill in memory.skills() if skill.get("name") in names]
-    changed = [_rescored(skill, THUMBS[thumb], "feedbackCount") for skill in known]
+    changed = [_rescored(skill, FEEDBACK_POINTS[thumb], "feedbackCount") for skill in known]
     memory.save_skills(changed)
     return {skill["name"]: skill["score"] for skill in changed}
 
@@ -372,7 +372,7 @@ def _is_useless(skill: Skill, now_ms: int) -> bool:
     return now_ms - (skill.get("learnedAt") or 0) > MONTH_MS and uses == 0
 
 
-def _own_turns(history: Sequence[Turn]) -> list[Turn]:
+def _user_turns(history: Sequence[Turn]) -> list[Turn]:
     """Return the turns that the user wrote; answers may contain text from a page."""
     return [turn for turn in history if turn.role == "user"]
 
@@ -389,7 +389,7 @@ async def word_insights(memory: Memory, model: Model) -> int:
     from agent.memory.consolidation import reword, unworded  # noqa: PLC0415 - loads a database
 
     done = 0
-    for insight in unworded(memory.entries)[:INSIGHTS]:
+    for insight in unworded(memory.entries)[:MAX_REPHRASED_INSIGHTS]:
         lines = "\n".join(f"- {inert(text)}" for text in insight.evidence)
         request = f"<memories>\n{lines}\n</memories>\n\nThe rule: {inert(insight.text)}"
         reply = await model.reply(prompt("insight"), [Message("user", request)])

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from browser.types import Page
 
 
-READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
+READABLE_FORMATS: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'\"*_"
@@ -64,7 +64,7 @@ _BIB_FIELD = re.compile(
     r'|"([^"]*)"|([^,}\n]*))'
 )
 _TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
-_NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
+_NON_ENTRY_TYPES: Final = frozenset({"comment", "preamble", "string"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +138,14 @@ def _markdown(path: Path) -> str:
     try:
         body, place = path.read_bytes(), f"file:///{quote(path.name)}"
         if sniff(body, "", place) == "html":
-            return _whole_page(body, place)
+            return _full_page_markdown(body, place)
         document = extract_body(body, "", place)
     except (OSError, ExtractError) as error:
-        raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
+        raise UsageError(f"cannot read {path}: {error}", hint=READABLE_FORMATS) from error
     return document.markdown or document.text
 
 
-def _whole_page(body: bytes, place: str) -> str:
+def _full_page_markdown(body: bytes, place: str) -> str:
     """Convert an HTML draft to Markdown, including everything around the article."""
     root = parse_html(body)
     strip_hidden(root)
@@ -161,7 +161,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
+        raise UsageError(f"cannot read {path}: {error}", hint=READABLE_FORMATS) from error
 
 
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
@@ -234,7 +234,7 @@ def _bib_entries(text: str) -> Iterator[DraftReference]:
     entries = list(_BIB_ENTRY.finditer(text))
     ends = [entry.start() for entry in entries[1:]] + [len(text)]
     for entry, end in zip(entries, ends, strict=True):
-        if entry[1].lower() in _NO_ENTRY:
+        if entry[1].lower() in _NON_ENTRY_TYPES:
             continue
         fields: dict[str, str] = {}
         for match in _BIB_FIELD.finditer(text, entry.end(), end):

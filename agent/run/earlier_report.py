@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from browser.net.local_files import LocalFiles
     from browser.types import Page
 
-_PAGES: Final = frozenset({"http", "browser", "file"})
+_READABLE_VIA: Final = frozenset({"http", "browser", "file"})
 """Sources that can be read again, by `via`."""
 
 
@@ -86,4 +86,4 @@ def quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
     if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
         return []
     cited = [source for source in report.sources if source.n in sentence.citations]
-    return [source for source in cited if source.via in _PAGES and source.quotes]
+    return [source for source in cited if source.via in _READABLE_VIA and source.quotes]

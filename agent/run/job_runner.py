@@ -53,10 +53,10 @@ DAY_LOG: Final = "day-log"
 """The job that writes a run into a wiki's daily log."""
 SETTLED: Final = "run.settled"
 """The event recorded once all jobs of a run are done."""
-FOLDER: Final = "unsettled"
+MARKERS_FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
 """Maximum number of killed runs whose jobs one run finishes; later runs finish the others."""
-ONLY_HERE: Final = ""
+IN_PROCESS_MEMORY: Final = ""
 """The name of a memory object passed by a caller, which other processes cannot open."""
 
 
@@ -64,7 +64,7 @@ class UnfinishedRuns:
     """The runs of a data folder with unfinished jobs."""
 
     def __init__(self, data: Path) -> None:
-        self._folder = data / FOLDER
+        self._folder = data / MARKERS_FOLDER
 
     def claim(self, run: str) -> FileLock | None:
         """Mark a run as unfinished and lock it; None while another process has the lock."""
@@ -178,7 +178,7 @@ class BackgroundJobs:
         notes = JobNotes(
             messages=len(work.messages),
             used=tuple(hit.id for hit in layers.recalled) if layers else (),
-            memory=ONLY_HERE if callers_memory else memory_name(options),
+            memory=IN_PROCESS_MEMORY if callers_memory else memory_name(options),
             asks=can_ask(work.model, work.budget),
             wiki=str(options.wiki_folder.resolve()) if day_log else "",
         )

@@ -53,7 +53,7 @@ MAX_PLAYBOOK_STEPS: Final = 12
 """Maximum number of steps in a playbook; a longer one is useless as a method."""
 MAX_STEP_CHARS: Final = 200
 """Maximum length of a step's query or address, in characters."""
-_SEARCHED_OUTCOMES = ("ok", "empty")
+_COMPLETED_OUTCOMES = ("ok", "empty")
 """Outcomes of a provider that completed a search, even without results."""
 _MAX_LISTED: Final = 6
 """Maximum number of queries, pages and failures (each) that a run without an answer lists."""
@@ -265,7 +265,7 @@ class ReportBuilder:
 
     def _failure(self) -> WebOutOfReach | None:
         """Return why nothing could be searched or opened; such a run has failed."""
-        could_search = any(line.outcome in _SEARCHED_OUTCOMES for line in self._searches)
+        could_search = any(line.outcome in _COMPLETED_OUTCOMES for line in self._searches)
         if self.evidence.sources:
             return None
         if self._searches and not could_search:
@@ -328,7 +328,7 @@ class ReportBuilder:
         failed = {
             f"{line.provider} ({line.outcome.replace('_', ' ')})": None
             for line in self._searches
-            if line.outcome not in (*_SEARCHED_OUTCOMES, "skipped")
+            if line.outcome not in (*_COMPLETED_OUTCOMES, "skipped")
         }
         queries = _listed(dict.fromkeys(line.query for line in self._searches), "; ")
         read = _listed(dict.fromkeys(s.title or s.url for s in self.evidence.sources), ", ")

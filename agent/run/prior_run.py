@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _TOOLS: Final = {tool.name: tool for tool in WEB_TOOLS}
-_READING: Final = ("READ", "FETCH_URL")
+_READING_TOOLS: Final = ("READ", "FETCH_URL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class RecordedWebCalls:
 
     def _read_recorded_page(self, call: ToolCall) -> Observation | None:
         """Read a recorded page, with another query or starting at another passage."""
-        arguments = _arguments(call.name, call.param) if call.name in _READING else None
+        arguments = _arguments(call.name, call.param) if call.name in _READING_TOOLS else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
         # Use the source numbers of the loop that read the page, so that its passages keep their

@@ -45,7 +45,7 @@ CLAIMS_PER_REQUEST: Final = 10
 """Maximum number of claims in one request to the judge; a long answer has about as many."""
 PASSAGES_JUDGED: Final = 4
 """Number of passages of the changed page that the judge is shown for each claim."""
-_ORDER: Final[dict[CheckState, int]] = {
+_STATE_PRECEDENCE: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
     "moved": 2,
@@ -126,7 +126,7 @@ class Recheck(Run):
             reason = "it was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence.text, self._pages[source.n]) for source in quoted]
-        return min(found, key=lambda one: _ORDER[one.state])
+        return min(found, key=lambda one: _STATE_PRECEDENCE[one.state])
 
     def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
         """Determine whether one of the pages still has the words that support a sentence."""
@@ -135,7 +135,7 @@ class Recheck(Run):
             (words, self._on_page(claim, words, page))
             for words in supporting_quotes(claim, then.quotes)
         ]
-        words, now = min(rows, key=lambda row: -_ORDER[row[1].state])
+        words, now = min(rows, key=lambda row: -_STATE_PRECEDENCE[row[1].state])
         if now.state in ("changed", "gone", "not_checked"):
             for other in (*page.others, *self._read_sources(page.source)):
                 if compare_words(claim, words, (), other.passages).state == "stands":

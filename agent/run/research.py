@@ -35,7 +35,7 @@ from agent.run.outcome import INTERRUPT, add_values, answer_by_rules
 from agent.run.services import Inputs, RunServices, is_public_run
 from agent.run.web import open_web
 from agent.run.wiring import new_orchestrator, select_tools
-from agent.types import FINAL, Report
+from agent.types import FINAL_STATUSES, Report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -289,7 +289,9 @@ class Run:
             services.journal.write("run.finished", report=dumped, after=after)
         )
         services.folder.write(services.folder.report, report.to_json().encode())
-        if report.status in FINAL:  # it will not be resumed, and the browser state contains logins
+        if (
+            report.status in FINAL_STATUSES
+        ):  # it will not be resumed, and the browser state contains logins
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report.with_record(services.folder.path)
         return report

@@ -17,7 +17,7 @@ from agent.run.record import RunRecord
 from agent.run.research import run_question
 from agent.run.services import Inputs
 from agent.run.settings import memory_name, open_memory
-from agent.types import FINAL, Report
+from agent.types import FINAL_STATUSES, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.tools.registry import Tool
 
 
-HARMLESS_SETTINGS: Final = frozenset(
+SETTINGS_WITHOUT_ACCESS: Final = frozenset(
     "depth report site since lang region max_steps max_sources timeout budget".split()
 )
 """Settings that give no access to this machine: no file, host, proxy, browser or memory.
@@ -69,7 +69,7 @@ async def resume(
     are done too.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
-    if record.report.get("status") in FINAL:
+    if record.report.get("status") in FINAL_STATUSES:
         return await _finish_jobs(record, settings, on_event)
     record.require_question()
     settings["schema"] = record.schema
@@ -191,7 +191,7 @@ async def rerun_on_recorded_web(
     record.require_question()
     options = record.options
     if not trusted:
-        options = {name: options[name] for name in options.keys() & HARMLESS_SETTINGS}
+        options = {name: options[name] for name in options.keys() & SETTINGS_WITHOUT_ACCESS}
     settings = {
         **options,
         "schema": record.schema,

@@ -15,7 +15,7 @@ from agent.guard.saved_logins import SavedLogins
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
 from agent.models.base import Usage
-from agent.models.providers import find_endpoint, with_price
+from agent.models.providers import find_endpoint, with_price, without_folder
 from browser.net.local_files import LocalFiles
 from browser.net.url import host, registrable_domain
 from browser.read.habits import Habits
@@ -126,6 +126,8 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
     )
 
 
+_MODEL_SETTINGS = frozenset(("model", "judge", "fallback", "alias"))
+"""Settings that may name a model's file."""
 PROJECT_SKILLS = (".urchin/skills", ".agents/skills", "skills")
 """Skill folders in a project, in order of precedence; other programs also use the last two."""
 
@@ -169,13 +171,25 @@ def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]
     of each path. The full paths stay in the run's folder.
     """
     recorded = dump_options(options)
-    paths = {name: recorded[name] for name in recorded if _has_paths(getattr(options, name))}
-    return {**recorded, **{name: _last_names(value) for name, value in paths.items()}}, paths
+    shown = {
+        name: _last_names(recorded[name]) for name in recorded if _has_paths(getattr(options, name))
+    }
+    shown |= {name: _without_folders(recorded[name]) for name in _MODEL_SETTINGS & recorded.keys()}
+    paths = {name: recorded[name] for name in shown if shown[name] != recorded[name]}
+    return {**recorded, **shown}, paths
 
 
 def _has_paths(value: object) -> bool:
     values = value if isinstance(value, tuple) else (value,)
     return any(isinstance(one, Path) for one in values)
+
+
+def _without_folders(value: Any) -> Any:
+    """Cut the folders out of models' names, also after `SHORT=`."""
+    if not isinstance(value, str):
+        return value and [_without_folders(one) for one in value]
+    short, equals, name = value.partition("=")
+    return f"{short}={without_folder(name)}" if equals else without_folder(value)
 
 
 def _last_names(value: Any) -> Any:

@@ -1,1 +1,1 @@
-"""The tools of the model: one family per file, all called through the policy."""
+"""The model's tools: one group per file, all called through the policy."""

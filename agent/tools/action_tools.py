@@ -50,28 +50,28 @@ if TYPE_CHECKING:
 
 
 MAX_NEW_TEXT = 2_000
-"""Characters of new passages shown after an action; READ shows the rest."""
+"""Maximum number of characters of new passages shown after an action; READ shows the rest."""
 MAX_HOLD = 5
 """Maximum number of seconds that a button is held down: half of an action's time limit."""
 MAX_POINTS = 100
 """Maximum number of points in a drawn path: each takes about 20 ms of an action's ten seconds."""
 MAX_WAIT = 45
-"""Seconds; a whole call may take a minute."""
+"""Maximum number of seconds to wait; a call may take a minute in total."""
 MAX_SCRIPT = 8_000
-"""Characters."""
+"""Maximum length of a script in characters."""
 MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
 MAX_NEW_LINES = 600
-"""Characters of new text shown in the paragraph that describes an action."""
+"""Maximum number of characters of new text in the paragraph that describes an action."""
 
 _REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
 _MARKUP = re.compile(
     r"\[(?:f\d+)?e\d+(?: \w+)?:?|(?: → [^\]\s]+)?\]|\||^[-+~>#\s]+|\*+|`", re.MULTILINE
 )
-"""Refs with their roles, control endings, cell borders, and block and emphasis marks."""
+"""Refs with their roles, control endings, cell borders, and block and emphasis markers."""
 
 Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
-"""Text entered on a page, where leading and trailing spaces matter."""
+"""Type of text entered on a page, where leading and trailing spaces matter."""
 HoldSeconds = Annotated[float, Field(ge=0, le=MAX_HOLD)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MAX_POINTS)]
 
@@ -82,7 +82,7 @@ acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, gro
 
 
 def _typed(name: str) -> Sends:
-    """Declare that the open page's site can read the argument with this name."""
+    """Declare that the site of the open page can read the argument with this name."""
     return lambda _, arguments: [Sent(Sink.SITE, getattr(arguments, name) or "")]
 
 
@@ -99,9 +99,9 @@ def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
 
 
 def _sends_typed(_: ToolContext, arguments: Any) -> Iterator[Sent]:
-    """Declare typed text. A stored secret is entered by name, and only on its own site."""
+    """Declare typed text. A stored secret is entered by name, and only on its site."""
     if not secret_name(arguments.text):
-        # Text appended over several calls may spell out a private word.
+        # Text appended over several calls may add up to a private word.
         yield Sent(Sink.SITE, arguments.text, continues=arguments.append)
 
 
@@ -119,9 +119,10 @@ _SILENT_KEYS = frozenset(
     "arrowright home end pageup pagedown alt control meta shift f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 "
     "f12".split()
 )
-"""Keys that type no character."""
+"""Keys that do not type a character."""
 _SHORTCUT_LETTERS = frozenset({"a", "c", "v", "x", "y", "z"})
-"""Letters that type nothing with Control or Meta: select all, copy, paste, cut, redo, undo."""
+"""Letters that type nothing when combined with Control or Meta: select all, copy, paste, cut, redo,
+undo."""
 _KEY_CODE_PREFIXES = ("Key", "Digit", "Numpad")
 """Prefixes of keyboard codes: `KeyD` types a d."""
 
@@ -144,19 +145,19 @@ def keys_text(keys: str) -> str:
 async def look_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Do something that only reveals more of the open page, and report what changed."""
+    """Do something that only reveals more of the open page, and report the changes."""
     try:
         return await _on_page(context, act)
-    except OutcomeUnknown as unknown:  # it changes nothing, so there is nothing to check
+    except OutcomeUnknown as unknown:  # it changes nothing, so nothing needs to be checked
         raise unknown.__cause__ or unknown from None
 
 
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Act on the open page and report what changed; the action is part of the page's source.
+    """Act on the open page and report the changes; the action becomes part of the page's source.
 
-    If its outcome was not observed, the action is noted on the next page state.
+    If its outcome was not observed, the action is recorded in the next page state.
     """
     with _act_of(require_web(context)):
         return await _on_page(context, act, is_act=True)
@@ -164,7 +165,7 @@ async def act_on_page(
 
 @contextmanager
 def _act_of(web: Web) -> Iterator[None]:
-    """Note that the run acts here, and keep an unobserved outcome for the next page state."""
+    """Record that the run is acting, and keep an unobserved outcome for the next page state."""
     web.last_act = CALL_PLACE.get()
     try:
         yield
@@ -197,21 +198,21 @@ async def _on_page(
 
 
 def _summary(outcome: ActionOutcome) -> str:
-    """Describe in one paragraph what an action did, the events it caused, and the new text."""
+    """Describe in one paragraph an action, the events it caused, and the new text."""
     new = "; ".join(outcome.new)[:MAX_NEW_LINES]
     parts = [outcome.did, *outcome.events, *_unanswered(outcome), f"new text: {new}" if new else ""]
     return without_refs("; ".join(filter(None, parts)))
 
 
 def without_refs(text: str) -> str:
-    """Remove refs, which mean nothing outside the run: `clicked [e5] button Save`."""
+    """Remove refs, which are meaningless outside the run: `clicked [e5] button Save`."""
     return _REF.sub("", text).strip()
 
 
 def _action_result(
     context: ToolContext, state: PageState, outcome: ActionOutcome, end: str
 ) -> ToolResult:
-    """Report an outcome; `end` is UNKNOWN for an action that got no answer, otherwise ""."""
+    """Report an outcome; `end` is UNKNOWN if it was not observed, otherwise ""."""
     page, hint = state.page, OutcomeUnknown.hint if end else ""
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if end:
@@ -223,8 +224,8 @@ def _action_result(
     if source is None:
         return ToolResult(data, outcome.changes, "page", hint, snapshot=outcome.changes)
     data["source"] = source.name
-    # Text is new if no earlier reading of the page had it. It is written out
-    # if the changes do not show it: they shorten long lines, and a snapshot has a budget.
+    # Text is new if no earlier reading of the page had it. It is included if the diff does not show
+    # it: a diff shortens long lines, and a snapshot has a budget.
     before, said = _words_of(known.text) if known else "", _words_of(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
     article = source.article if before and has_article else ()
@@ -244,12 +245,12 @@ def _unanswered(outcome: ActionOutcome) -> tuple[str, ...]:
 
 
 def _words_of(text: str) -> str:
-    """Reduce a snapshot or Markdown to its words, without refs, roles and block marks."""
+    """Reduce a snapshot or Markdown to its words, without refs, roles and block markers."""
     return " ".join(_MARKUP.sub(" ", text).split())
 
 
 def _run_files(context: ToolContext, paths: str) -> list[Path]:
-    """Look up files, one per line, among those that the user gave to the run (`--file`).
+    """Look up files, one per line, among those that the user passed to the run (`--file`).
 
     Raises `ToolError` for any other file: a page must not get files the user did not provide.
     """
@@ -316,7 +317,7 @@ async def type_text(
 ) -> Finish:
     """Type text, or a stored secret by its name.
 
-    `append` keeps the field's content, `instead` replaces only the part that it names. `submit`
+    `append` keeps the field's content; `instead` is the part of the content to replace. `submit`
     presses Enter afterwards. After a secret the run counts as logged in on that site.
     """
     name, store = secret_name(text), context.secrets
@@ -373,7 +374,7 @@ async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> F
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
-    """Hover over an element; `x` and `y` are pixels from its corner."""
+    """Hover over an element; `x` and `y` are offsets from its corner in pixels."""
     return await look_on_page(context, lambda tab: tab.hover(ref, _offset(x, y)))
 
 
@@ -397,12 +398,12 @@ async def drag(
     y: float | None = None,
     seconds: HoldSeconds = 0,
 ) -> Finish:
-    """Drag an element to another, by an offset in pixels, or along a path.
+    """Drag an element to another one, by an offset in pixels, or along a path.
 
     `x` and `y` are the point where it is grabbed; negative values count from the right and bottom
-    edges, where windows and fields are resized. `seconds` is how long it is held first, for pages
-    that wait for a long press. The points of `path` are pixels from the element's corner; the point
-    given by `x` and `y`, if any, comes before them.
+    edges, where windows and fields are resized. `seconds` is how long it is held before dragging,
+    for pages that expect a long press. The points of `path` are offsets from the element's corner
+    in pixels; the point given by `x` and `y`, if any, comes before them.
     """
     options: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
@@ -420,13 +421,13 @@ async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = N
 async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:
-    """Scroll by screens (negative is up), or to a place; `ref` scrolls that element."""
+    """Scroll by screens (negative is up), or to a position; `ref` scrolls that element."""
     return await look_on_page(context, lambda tab: tab.scroll(pages, ref, to=to))
 
 
 @viewing_tool("BACK", "goes back.")
 async def back(context: ToolContext) -> Finish:
-    """Go back."""
+    """Go back to the previous page."""
     return await look_on_page(context, lambda tab: tab.back())
 
 
@@ -440,7 +441,7 @@ async def wait(
     text: str = "",
     seconds: Annotated[float, Field(gt=0, le=MAX_WAIT)] = 10,
 ) -> Finish:
-    """Wait until a text is on the page; without one, wait the full time."""
+    """Wait until the page contains a text; without `text`, wait for the full time."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
@@ -452,12 +453,12 @@ async def wait(
     approval="upload",
 )
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
-    """Upload files that the user gave to the run, one path per line."""
+    """Upload files that the user passed to the run, one path per line."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
 
-# Not listed: it is for clients that fill in forms by value; a model clicks.
+# Not listed: it is meant for clients that fill in forms by value; a model clicks instead.
 @acting_tool("CHECK", "ticks a box.", listed=False, verb="tick or clear", may_submit=True)
 async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     """Check or uncheck a box."""
@@ -483,7 +484,7 @@ async def drop(
     path: str = "",
     data: Annotated[dict[str, str], Field(default_factory=dict)],
 ) -> Finish:
-    """Drop files that the user gave to the run, one path per line, or data by MIME type."""
+    """Drop files that the user passed to the run, one path per line, or data by MIME type."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
@@ -516,9 +517,9 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not saved: {kept.why}", hint="Continue without the file.")
-    # A run's record may be shared, so it does not say where the user keeps files.
+    # A run's record may be shared, so it does not reveal the location of the user's files.
     place = {} if context.run else {"path": str(kept.path)}
-    # READ accepts the address; PYTHON can then compute with the passages that were read.
+    # READ accepts the address; after that, PYTHON can compute with the file's passages.
     return ToolResult(
         {
             "file": kept.path.name,
@@ -533,5 +534,5 @@ ACTING_TOOLS = (
     click, type_text, select, press, hover, drag, highlight, scroll, back, wait, upload, check,
 )  # fmt: skip
 SCRIPTING_TOOLS = (evaluate, drop, dialog)
-"""Only for MCP clients that steer the browser themselves; a run's model acts as a user does."""
+"""Only for MCP clients that control the browser themselves; a run's model acts like a user."""
 DOWNLOAD_TOOLS = (download,)

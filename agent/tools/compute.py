@@ -1,4 +1,4 @@
-"""PYTHON: computes values in a sandbox from numbers the run has read (`compute` extra).
+"""PYTHON: computes values in a sandbox from numbers that the run has read (`compute` extra).
 
 The code gets no files, network or environment. Its inputs come through `figure`, `table` and
 `number`, so that each is traced to its passage. The result becomes its own source, which
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 SECONDS: Final = 5.0
-"""Seconds: arithmetic over a few tables takes milliseconds; this stops an infinite loop."""
+"""Time limit in seconds: arithmetic over a few tables takes milliseconds; this stops infinite
+loops.
+"""
 MEMORY: Final = 64 * 1024 * 1024
-"""Bytes: the largest tables take a few megabytes."""
+"""Memory limit in bytes: the largest tables take a few megabytes."""
 MAX_CODE_CHARS, MAX_RESULT_CHARS = 8_000, 4_000
-"""Characters."""
+"""Maximum lengths in characters."""
 _LIMITS: Final = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_suspensions": 5_000}
 _NO_INPUT: Final = "figures in the code, not from a source"
 _SCALES: Final = {
@@ -52,14 +54,14 @@ _HINT = (
 
 @dataclass(slots=True)
 class _Inputs:
-    """The functions that the code can call; `used` collects (passage id, words) of its inputs."""
+    """The functions that the code can call; `used` collects its inputs as (passage id, words)."""
 
     evidence: Evidence
     used: dict[tuple[str, str], None] = field(default_factory=dict)
     _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the number in words of a passage; raises `ValueError` if it does not have them."""
+        """Return the number in a passage's words; raises `ValueError` if it does not have them."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not appear in {passage}")
@@ -68,7 +70,7 @@ class _Inputs:
         return value
 
     def table(self, passage: str) -> list[list[str]]:
-        """Return the rows of the table around a passage, the column names first."""
+        """Return the rows of the table around a passage, starting with the column names."""
         found = self._passage(passage)
         source = self.evidence.source(found.source)
         text = source.text if source else ""
@@ -126,12 +128,12 @@ async def compute(
         raise ToolError(f"the code failed: {error}", hint=_HINT) from error
     try:
         result = _format_value(value) if value is not None else printed.output.strip()
-    except (ValueError, OverflowError) as error:  # Python formats integers up to 4,300 digits
+    except (ValueError, OverflowError) as error:  # Python formats integers with up to 4,300 digits
         raise ToolError("the result is too large to show", hint=_HINT) from error
     if not result:
         raise ToolError("the code returned nothing", hint=_HINT)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (inputs.used or is_figure):  # a text that uses nothing from pages could say anything
+    if not (inputs.used or is_figure):  # text that uses nothing from pages is unverifiable
         note = "it is not a number and uses none from a source, so it cannot be cited"
         shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
         return lambda: shown
@@ -140,7 +142,7 @@ async def compute(
 
 def _register_result(context: ToolContext, code: str, result: str, inputs: _Inputs) -> ToolResult:
     """Register a computed result as a source, with its inputs and code."""
-    # `agent.evidence.answer` finds the inputs again by the form of these lines.
+    # `agent.evidence.answer` relies on the format of these lines to find the inputs again.
     origins = []
     for name, words in inputs.used:
         passage = inputs.evidence.passage(name)
@@ -166,7 +168,7 @@ def _register_result(context: ToolContext, code: str, result: str, inputs: _Inpu
 
 
 def _format_value(value: Any) -> str:
-    """Format a result; a fraction is also given in every rounding that prose may cite."""
+    """Format a result; a fraction is also given in every rounding that the answer may use."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, float) and value != int(value or 0):
@@ -190,7 +192,7 @@ def number(text: str) -> float:
     sign, digits, scale = found[0].groups()
     digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
-    # Of two kinds of separators, the last one is the decimal point.
+    # If there are two kinds of separators, the last one is the decimal point.
     decimal = max(dot, comma)
     # A single comma may separate thousands, as does any separator that occurs more than once.
     has_thousands = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)

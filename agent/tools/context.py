@@ -1,4 +1,4 @@
-"""The context that a run gives to its tools: web, evidence, memory, limits and the user."""
+"""The context that a run gives its tools: web, evidence, memory, limits and the user."""
 
 from __future__ import annotations
 
@@ -47,22 +47,23 @@ CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("timeout")
 CALL_PLACE: ContextVar[str] = ContextVar("place", default="")
 """The step id of the current call, under which its model calls are recorded."""
 Approve = Callable[[str], Awaitable[bool | str]]
-"""Asks the user about an effect. Returns yes, no, or `site` for everything on this site."""
+"""Asks the user to approve an effect. Returns yes, no, or `site` for everything on this site."""
 Ask = Callable[[str], Awaitable[str]]
 """Asks the user a question. Returns the answer, or an empty string."""
 Rephrase = Callable[[str, str, str], Awaitable[Sequence[tuple[str, str | None]]]]
-"""Takes question, query and step id. Returns other queries, each with its language if different."""
+"""Takes the question, query and step id. Returns other queries, each with its language if
+different."""
 Record = Callable[..., object]
 NO_BROWSER = "no_browser"
-"""Outcome of a call that needs a browser when none can be started."""
+"""Outcome of a call that needs a browser if none can be started."""
 UNKNOWN = "unknown"
-"""Outcome of a call that was started and whose end was not observed."""
+"""Outcome of a call that was started but whose end was not observed."""
 USER_TIMEOUT = 600.0
 """Seconds to wait for the user to answer or to solve a captcha."""
 HINT_FIELD = "the_user_says"
-"""Field of a tool result that holds the user's hint to the model."""
+"""Field of a tool result that contains the user's hint to the model."""
 SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
-"""Block pages that a captcha solver may clear."""
+"""Kinds of block pages that a captcha solver may get past."""
 
 
 def no_record(_kind: str, _place: str = "", **_data: object) -> None:
@@ -79,16 +80,16 @@ class InterruptedPage:
 
 @dataclass(slots=True)
 class Web:
-    """A run's access to the web. The browser starts when it is first needed.
+    """A run's access to the web. The browser starts on first use.
 
     `is_visible` means that the user can see the browser window. `solver` solves at most
-    `solves_left` captchas, because a page could otherwise use up the user's balance.
+    `solves_left` captchas, because a page could otherwise use up the user's credit.
     `interrupted_page` is the page that was open when the run was interrupted, until it is reopened.
     `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` is
-    the number of tabs if none answered. `last_act` is the step id of the last action on a page;
+    the number of tabs if none responded. `last_act` is the step id of the last action on a page;
     `unseen_outcome` describes it if its end was not observed, until a page is shown again. `state`
-    is the source of the open page as last shown, `state_shown` the part of it in the snapshot.
-    `logins` has the names of saved logins by site.
+    is the source of the open page as last shown, `state_shown` the part of it that the snapshot
+    contained. `logins` maps sites to the names of saved logins.
     """
 
     egress: Egress
@@ -143,7 +144,7 @@ class Web:
         )
 
     def no_page(self, hint: str = "OPEN a page first.") -> ToolError:
-        """Make the error for a call that needs an open page when none is open or it is silent."""
+        """Create the error for a call that needs an open page that responds, if there is none."""
         if not self.silent_tabs:
             return ToolError("no page is open", hint=hint)
         why = "the user's active tab does not respond: it is busy, or a dialog is open in it"
@@ -165,7 +166,7 @@ class Web:
 
 @dataclass(slots=True)
 class User:
-    """The user, whom the loops of a run may ask one question in total."""
+    """The user; the loops of a run may ask one question in total."""
 
     ask: Ask
     asked: bool = False
@@ -176,16 +177,16 @@ class ToolContext:
     """The environment of a run's tools.
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
-    and returns their hash. `approve(effect)` asks the user for approval, `user` answers a
-    question from the model: both are None if no user can be asked. `memory` is None with
-    `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts
-    images. `outgoing` decides what may be sent. On `approved_sites` the user lets the run act
-    without asking again; `tasks_allowed` is `--allow-tasks`;
-    `approvals` are actions and sites approved before the run (`--yes`). `hints` are messages from
-    the user that the model has not seen yet. `rephrase` asks the model for other queries. `effort`
-    has the preset limits of the run's depth; outside a run, the lowest. With `files_first`, a
-    search that finds something in the user's folder asks no search engine. `time_left` returns the
-    run's remaining seconds, None without a limit.
+    and returns their hash. `approve(effect)` asks the user for approval, and `user` answers a
+    question from the model; both are None if no user is available. `memory` is None with
+    `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts images.
+    `outgoing` decides what may be sent. On `approved_sites`, the user lets the run act without
+    asking again. `tasks_allowed` is `--allow-tasks`; `approvals` are actions and sites approved
+    before the run (`--yes`). `hints` are messages from the user that the model has not seen yet.
+    `rephrase` asks the model for other queries. `effort` contains the preset limits of the run's
+    depth; outside a run, the lowest ones. With `files_first`, a search that finds something in the
+    user's folder queries no search engine. `time_left` returns the run's remaining seconds, None
+    without a limit.
     """
 
     question: str
@@ -220,11 +221,11 @@ class ToolContext:
 
     @property
     def provenance(self) -> Provenance:
-        """The texts that the run has read so far, and their authors."""
+        """What the run has read so far, and its origins."""
         return self.outgoing.provenance
 
     def seconds_left(self, wanted: float) -> float:
-        """Return the seconds that a call may take: `wanted`, or the run's remaining time."""
+        """Return the seconds that a call may take: `wanted`, at most the run's remaining time."""
         left = self.time_left()
         return wanted if left is None else max(0.1, min(wanted, left))
 
@@ -234,14 +235,14 @@ class ToolContext:
         return [name for name, own in stored.items() if own == origin(url)]
 
     def is_named(self, secret: str) -> bool:
-        """Whether the question names a stored secret, which approves its use on its own site."""
+        """Whether the question names a stored secret, which approves its use on its site."""
         question = {word.casefold() for word in _WORDS.findall(self.question)}
         return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
 
     def extend_timeout(self, seconds: float, *, counts: bool = True) -> None:
-        """Give the current call more time, by default no more than the run has left.
+        """Give the current call more time, by default up to the run's remaining time.
 
-        `counts` is False for time not charged to the run: the time the user takes to answer.
+        `counts` is False for time that is not charged to the run, such as waiting for the user.
         """
         timeout = CALL_TIMEOUT.get(None)
         until = timeout.when() if timeout else None
@@ -251,7 +252,7 @@ class ToolContext:
             timeout.reschedule(now + (self.seconds_left(wanted) if counts else wanted))
 
     def with_hints(self, data: Any) -> Any:
-        """Add the user's new hints to a result's data, so that journal and replay have them."""
+        """Add the user's new hints to a result's data, so that the journal contains them."""
         if not (self.hints and isinstance(data, dict)):
             return data
         hints = "\n".join(self.hints)
@@ -262,7 +263,7 @@ class ToolContext:
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Call a synchronous memory or wiki function in their single worker thread.
 
-        Calls in one reply run concurrently; in this thread they take effect in tag order.
+        Calls in one reply run concurrently; in this thread, they take effect in tag order.
         """
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")

@@ -1,7 +1,7 @@
 """Tools for data kept between runs: memory (REMEMBER, RECALL, …), goals, and the wiki's files.
 
-Memory and goal tools have the reference engine's parameters and JSON results. The wiki's six tools
-cost a hundred tokens of every prompt, so only runs with a wiki have them.
+Memory and goal tools have the same parameters and JSON results as in the reference engine. The six
+wiki tools take a hundred tokens of every prompt, so only runs with a wiki have them.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
 
 
-MATCHES = 10  # search results, as in the reference engine
+MATCHES = 10  # maximum number of search results, as in the reference engine
 _MAX_VALUE_UNITS = 200
-"""UTF-16 code units of a value shown in search results, as in the reference engine."""
+"""Maximum UTF-16 code units of a value in search results, as in the reference engine."""
 _MIN_COSINE = 0.25
-"""Below this cosine two texts count as unrelated, as in the reference engine."""
+"""Texts with a cosine below this count as unrelated, as in the reference engine."""
 _LISTED_KINDS = frozenset({"memory", "summary", "profile"})
-"""Kinds that SEARCH_MEMORY's main list covers; the others follow under `also`."""
+"""Kinds that SEARCH_MEMORY's main list covers; others are listed under `also`."""
 SEARCHABLE_KINDS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
-"""Kinds that SEARCH_MEMORY suggests: those written by runs, and the knowledge bases."""
+"""Kinds that SEARCH_MEMORY suggests: those that runs write, and the knowledge bases."""
 _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MAX_FINDINGS = 50
-"""Maximum number of findings shown from a check of the wiki."""
+"""Maximum number of findings shown by WIKI_LINT."""
 
 raw_memory_tool = partial(
     raw_tool,
@@ -99,7 +99,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     if not isinstance(fields, dict) or not js.truthy(fields.get("key")) or "value" not in fields:
         raise ToolError(_REMEMBER_FORM)
     name = js.to_string(fields["key"])
-    # What a model writes after reading others' words may be their words.
+    # A model that has read others' text may repeat it in what it saves.
     origin = Origin(run=context.run, trusted=not context.provenance.untrusted)
     if not origin.trusted and await context.in_memory_thread(memory.trusts, name):
         value = js.to_string(fields["value"])
@@ -129,7 +129,7 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
     fields={"query": str, "kinds": (list[str] | None, None)},
 )
 async def search_memory(context: ToolContext, param: str) -> ToolResult:
-    """Search what was saved and the user's profile; then all other memories, under `also`.
+    """Search saved values and the user's profile, then all other memories (under `also`).
 
     With `kinds`, only those kinds of memories or knowledge bases are searched.
     """
@@ -141,7 +141,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
         kinds = [str(kind) for kind in kinds]
         hits = await context.in_memory_thread(memory.search, query, MATCHES, kinds)
         unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
-        # Not an error if something is found: users may have their own kinds of memories.
+        # Not an error if something is found: users may have custom kinds of memories.
         if unknown and not hits:
             hint = f"Use one of {', '.join(SEARCHABLE_KINDS)}."
             raise ToolError(f"no memories of kind {', '.join(unknown)}", hint=hint)
@@ -164,7 +164,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
 
 
 def _score_by_words(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Score entries by the share of the query's words that they contain; others are left out."""
+    """Score entries by the share of the query's words in them; those without any are left out."""
     words = [word for word in js.split_words(query.lower()) if js.length(word) > 2]
     counts = {k: sum(w in f"{k} {text}".lower() for w in words) for k, text in texts.items()}
     return {key: count / len(words) for key, count in counts.items() if count}
@@ -335,7 +335,7 @@ async def memory_get(
     start: int = 1,
     lines: Annotated[int | None, Field(ge=1, le=500)] = None,
 ) -> ToolResult:
-    """Read some lines of a wiki file, shown as web text: runs may have copied them from pages."""
+    """Read lines of a wiki file, shown as web text because runs may have copied them from pages."""
     wiki, limits = require_wiki(context), context.limits
     window = await context.in_memory_thread(
         wiki.read_lines, path, start, lines or limits.wiki_lines, limits.wiki_units

@@ -1,4 +1,4 @@
-"""Tools that look at live pages (OPEN, SNAPSHOT, FIND, TABS, …), and ways past block pages."""
+"""Tools for viewing live pages (OPEN, SNAPSHOT, FIND, TABS, …), and ways past block pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
-SOLVER_SECONDS = 120.0  # for the solving service to answer
+SOLVER_SECONDS = 120.0  # maximum time for the solving service
 NOTHING_SHOWN = "(the page shows nothing yet: WAIT, then SNAPSHOT)"
 PICTURE_NOTE = "attached: a screenshot of the visible page with refs"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"
@@ -67,9 +67,9 @@ def require_tab(context: ToolContext) -> Tab:
     playbook="url",
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
-    """Open a page in the browser and show it: in the open tab, or in a new one if that crashed."""
+    """Open a page in the browser and show it, in the open tab or, if that crashed, in a new one."""
     web = require_web(context)
-    # Our proxy checks addresses too, but an attached Chrome does not go through it.
+    # Our proxy checks addresses too, but an attached Chrome does not use it.
     web.egress.guard.check_url(url)
     usual = web.reader.deadline_of(url, context.limits.read_seconds)
     seconds = context.seconds_left(usual)
@@ -80,7 +80,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
         if tab is not None and await browser.responds(tab):
             await tab.goto(url, deadline=seconds)
         else:
-            # Reset first: if opening fails, `web.tab` must not stay the dead tab.
+            # Reset first: if opening fails, `web.tab` must not refer to the dead tab.
             dead, web.tab = tab, None
             tab = web.tab = await browser.open(url, deadline=seconds)
             if dead is not None:
@@ -100,9 +100,10 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
 async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> None:
     """Open a page behind HTTP authentication with a secret stored for its site as `user:password`.
 
-    The question must name it, or the user approve it; otherwise the refused page stays open.
+    The question must name the secret, or the user must approve it; otherwise the access-denied page
+    stays open.
     """
-    url = tab.url  # where a redirect led
+    url = tab.url  # the address after redirects
     here, site = origin(url), site_of(url)
     realm = tab.driver.login_realm
     asks = f"{here} asks for a user name and a password (HTTP authentication, {realm!r})"
@@ -161,9 +162,9 @@ def _open_result(
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The open page as it was just shown; `outcome` says what an action did to it, or "".
+    """The open page as just shown; `outcome` describes the action that led to it, or "".
 
-    `step` is the place of the last action before it.
+    `step` is the step id of the last action before it.
     """
 
     page: Page
@@ -171,7 +172,7 @@ class PageState:
     step: str = ""
 
     def register(self, context: ToolContext) -> Source | None:
-        """Make it a source of the run, in tag order; None for a page that shows nothing."""
+        """Register it as a source of the run, in tag order; None for an empty page."""
         page, web = self.page, require_web(context)
         has_text = page.document is not None and bool(page.document.text.strip())
         if not (has_text or page.shown or self.outcome):
@@ -182,7 +183,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page after looking at it, and note an action whose outcome was not observed."""
+    """Read the open page after viewing it, and record an action with an unobserved outcome."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -241,7 +242,7 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     traits=LOOKS,
 )
 async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
-    """Search the whole page for a text or a role."""
+    """Search the entire page for a text or a role."""
     tab = require_tab(context)
     async with require_web(context).lock:
         found, source = await tab.find(text), await state_shown(context, tab)
@@ -336,7 +337,7 @@ async def take_pictures(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
 
 
 def with_pictures(result: ToolResult, pictures: tuple[bytes, ...]) -> ToolResult:
-    """Add pictures to a result whose data is an object."""
+    """Add images to a result whose data is an object."""
     if not pictures:
         return result
     note = PICTURE_NOTE + (SECOND_PICTURE_NOTE if len(pictures) > 1 else "")
@@ -353,7 +354,8 @@ _USER_TASKS = {
 async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
     """Try to get past a captcha, bot check or login in front of a page; True if that worked.
 
-    A user who can see the browser is asked to do it; otherwise the captcha solver, if there is one.
+    If the user can see the browser, they are asked to do it; otherwise the captcha solver is used,
+    if there is one.
     """
     web = require_web(context)
     if web.is_visible and context.approve is not None:
@@ -371,7 +373,7 @@ async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
 async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
     """Have the solver solve a page's captcha, enter its token, and record the attempt.
 
-    Returns OK and how the token was used, or another outcome and the reason.
+    Returns OK and how the token was used, or a different outcome and the reason.
     """
     challenge = await tab.challenge()
     if challenge is None:
@@ -414,14 +416,14 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
     sends=sends_nothing,
 )
 async def solve_captcha(context: ToolContext) -> ToolResult:
-    """Have the captcha of the open page solved, including one inside a form."""
+    """Have the captcha on the open page solved, including captchas inside forms."""
     tab = require_tab(context)
     async with require_web(context).lock:
         outcome, detail = await _solve(context, tab)
     if outcome is not Outcome.OK:
         return ToolResult({"error": detail, "outcome": outcome.value}, hint=SolverFailed.hint)
     next_step = "take a SNAPSHOT"
-    if detail == "filled":  # the token is in a form, which the page has not sent yet
+    if detail == "filled":  # the token is in a form that has not been submitted yet
         next_step = "press the button that submits the form"
     return ToolResult({"outcome": "ok", "next": next_step, "url": tab.url})
 

@@ -1,7 +1,7 @@
-"""Allows or refuses, runs and records tool calls. All calls go through here.
+"""Allows or refuses tool calls, runs them and records them. All calls pass through here.
 
-Whether a call may send text depends on who wrote the text; whether it may act depends on whose page
-is open; whether its effect may outlast the run depends on what was read before. A check raises
+Whether a call may send text depends on who wrote the text. Whether it may act depends on whose page
+is open. Whether its effect may outlast the run depends on what was read before. A check raises
 `ToolError` to refuse a call.
 """
 
@@ -48,8 +48,9 @@ class Policy:
     """Runs known tool calls that pass the checks, and records every call.
 
     A failed call becomes a result with an error and a hint; it never ends the run. Calls on the
-    open page run one after another, in the order of the reply. If an action on the page fails, the
-    later actions of that reply are skipped: they were meant for the page it would have led to.
+    open page run one at a time, in the order of the reply. If an action on the page fails, later
+    actions of that reply are skipped, because they were meant for the page that it would have led
+    to.
     """
 
     def __init__(self, tools: Registry, context: ToolContext) -> None:
@@ -61,7 +62,7 @@ class Policy:
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call. Returns a function that finishes it, to be called in tag order.
 
-        Finishing numbers the sources, which must not depend on the speed of calls.
+        Finishing assigns source numbers, which must not depend on the speed of calls.
         """
         tool = self._tools.get(call.name)
         on_page = tool is not None and (
@@ -76,7 +77,8 @@ class Policy:
                 arguments, changes = await self._allowed(tool, call, place)
                 made = True
                 result = await self._call(tool, call, place, arguments, changes)
-            # Any exception in a tool becomes a result, even our own bug, so that no run is lost.
+            # Any exception in a tool becomes a result, even an internal error, so that no run is
+            # lost.
             except Exception as error:  # noqa: BLE001
                 result = _error_result(error)
                 if tool is not None and (tool.acts or tool.opens_page):
@@ -93,7 +95,7 @@ class Policy:
     async def _allowed(self, tool: Tool, call: ToolCall, place: str) -> tuple[Any, dict[str, Any]]:
         """Parse a call's parameter and run all checks; raises `ToolError`.
 
-        Returns the arguments, and data on changed arguments for the call's result.
+        Returns the arguments, and data about changed arguments for the call's result.
         """
         context = self._context
         CALL_PLACE.set(place)
@@ -124,7 +126,7 @@ class Policy:
     ) -> ToolResult | Finish:
         """Run the tool of an allowed call; raises `ToolError` and whatever the tool raises."""
         context = self._context
-        # Recorded before it is done: a run interrupted here must not do it twice.
+        # Recorded before the call: if the run is interrupted here, the call must not be repeated.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
         seconds = context.seconds_left(tool.seconds or context.limits.call_seconds)
@@ -163,13 +165,13 @@ class Policy:
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
         data = context.redactor.value(result.data)
-        # Error messages can be as long as the tool's input.
+        # An error message can be as long as the tool's input.
         if has_error(data):
             data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
             call,
             context.with_hints(data),
-            # Passages must be literal, so one with a secret is dropped, not redacted.
+            # Passages must be verbatim, so a passage with a secret is dropped instead of redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
                 replace(r, url=clean(r.url), title=clean(r.title), snippet=clean(r.snippet))
@@ -199,7 +201,7 @@ def result_event_data(
 ) -> dict[str, Any]:
     """Return the data of a `tool.result` event: everything a replay needs.
 
-    The web text starts with the snapshot, so the snapshot's length in characters is enough.
+    The web text starts with the snapshot, so only the snapshot's length in characters is stored.
     """
     has_snapshot = result.web.startswith(result.snapshot)
     observed = {
@@ -229,14 +231,14 @@ _CHECK_EFFECT_HINT: Final = "It is not repeated. Check whether it took effect."
 
 
 def unknown_outcome(why: str) -> ToolResult:
-    """Make the result of a call with an unknown outcome: to be checked, not repeated."""
+    """Create the result of a call with an unknown outcome: check it, do not repeat it."""
     return ToolResult(
         {"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_CHECK_EFFECT_HINT
     )
 
 
 def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
-    """Make the error of a call that timed out; an action may have taken effect."""
+    """Create the error for a call that timed out; an action may have taken effect."""
     why = f"no answer within {seconds:.0f} s"
     if not tool.acts:
         return ToolError(why)
@@ -257,7 +259,7 @@ def _error_result(error: Exception) -> ToolResult:
     return ToolResult(data, hint=getattr(error, "hint", ""))
 
 
-# Which texts may be sent.
+# Checks of outgoing text.
 
 _SHARE_HINT = "The user can allow it with --share file|corpus|memory|page|tool."
 _HINTS: Final = {
@@ -271,11 +273,11 @@ _HINTS: Final = {
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Check every text that a call sends, as declared by its tool, against who can read it.
+    """Check every text that a call sends, as declared by its tool, against its recipients.
 
-    The user is asked if possible; otherwise a search is made without the withheld words. Returns
-    the arguments, and data on changed arguments for the call's result. Raises `ToolError` with the
-    reason.
+    If possible, the user is asked; otherwise a search is made without the withheld words. Returns
+    the arguments, and data about changed arguments for the call's result. Raises `ToolError` with
+    the reason.
     """
     changes: dict[str, Any] = {}
     for sent in tool.sent(context, arguments):
@@ -334,7 +336,7 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
 async def _approve_sending(
     context: ToolContext, tool: Tool, sent: Sent, site: str, why: str
 ) -> None:
-    """Ask the user to approve a text for its recipient; raises `ToolError` if refused."""
+    """Ask the user to approve sending a text to its recipient; raises `ToolError` if refused."""
     hint = _HINTS[sent.sink]
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
@@ -344,11 +346,11 @@ async def _approve_sending(
     context.outgoing.allow(sent.text, site)
 
 
-# Which calls may act, and which may outlast the run.
+# Checks of actions, and of effects that outlast the run.
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of an action: where the user is logged in, only reading needs none.
+    """Ask for approval of an action; where the user is logged in, all but reading needs it.
 
     A file may be uploaded without approval only if the question names the site, and also names the
     file or `--share file` is set.
@@ -374,7 +376,8 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
         effect = f"upload {paths} to {site or web.tab.url}"
         await require_approval(context, tool.name, effect, site, kinds=("upload",))
     elif logged_in and (secret := await _named_login(context, tool, arguments)):
-        # The user tied the secret to this origin and named it: that is the approval.
+        # The user bound the secret to this origin and named it in the question, which counts as
+        # approval.
         effect = f"{tool.name} to log in at {web.tab.url}"
         context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
@@ -383,7 +386,7 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
 
 
 async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tuple[str, ...]]:
-    """Describe an action and its place for the user, and return its kinds."""
+    """Describe an action and its site for the user, and return its kinds."""
     fields = arguments.model_dump(exclude_none=True)
     ref, kinds = fields.get("ref"), [tool.approval]
     element = tab.describe(ref) if ref else "the page"
@@ -393,7 +396,8 @@ async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tupl
         kinds, effect = ["login"], f"log in with the stored secret {secret}: {element}"
     else:
         others = {k: v for k, v in fields.items() if k in arguments.model_fields_set - {"ref"}}
-        # A script may contain braces, so the arguments of a tool without a verb are no format.
+        # A script may contain braces, so the arguments of a tool without a verb are not a format
+        # string.
         verb = tool.verb.format(**fields) if tool.verb else f"{tool.name} {others} on"
         effect = f"{verb} {element}"
         if dialog := fields.get("dialog"):
@@ -409,8 +413,8 @@ async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tupl
 async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
     """Return the stored secret that a call types or submits as the user asked, or "".
 
-    The question names it, and the page has its origin. Only the form with the password field into
-    which the secret was typed may be submitted.
+    The question must name it, and the page must have its origin. Only the form with the password
+    field into which the secret was typed may be submitted.
     """
     tab = context.web.tab if context.web else None
     if tab is None:
@@ -434,27 +438,29 @@ def _file_names(arguments: Any) -> list[str]:
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
-    """Return whether the user, or one of their pages on its own site, names a URL.
+    """Return whether the user names a URL, or a private page on the URL's site does.
 
-    The root of a site that the question names counts too.
+    The root URL of a site that the question names counts too.
     """
     if exact_url(url) in context.provenance.personal_links:
         return True
     parsed = parse(url)
     if parsed is None or not parsed.host or parsed.host not in context.question.casefold():
         return False
-    # Only the root: any other URL may be invented.
+    # Only the root URL, since any other may be invented.
     return parsed.path == "/" and not parsed.query
 
 
 ALLOWED_TASKS: Final = frozenset({"SET_GOAL", "UPDATE_GOAL", "SET_TIMER", "REMIND_ME"})
-"""What `--allow-tasks` allows after memories were recalled: none starts a run or visits a page."""
+"""What `--allow-tasks` allows after memories were recalled; none of these starts a run or visits a
+page."""
 
 
 async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of calls that influence or start later runs, once others' text was read.
+    """Ask for approval of calls that influence or start later runs, once text by others was read.
 
-    With `--allow-tasks`, goals and reminders need none as long as such text only came from memory.
+    With `--allow-tasks`, goals and reminders need no approval as long as all such text came from
+    memory.
     """
     provenance = context.provenance
     allowed = context.tasks_allowed and tool.name in ALLOWED_TASKS and not provenance.read_others
@@ -469,7 +475,7 @@ async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> Non
 async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> bool:
     """Ask for approval of an MCP tool, unless the user always allows it.
 
-    What such a tool does is unknown. The user can approve all tools of its server. Returns
+    The effect of such a tool is unknown. The user can approve all tools of its server. Returns
     whether the user saw and approved these arguments.
     """
     if tool.source is not ToolSource.MCP or tool.free:
@@ -480,19 +486,19 @@ async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) ->
     return not known
 
 
-# The page that was open when a run was interrupted.
+# Reopening the page of an interrupted run.
 
 
 async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Reopen the page of an interrupted run before the first call that needs it.
 
-    A call that only looks at the page continues. One that acts on it or names a ref is refused with
-    `ToolError`: it was decided on a page whose refs and typed text are gone.
+    A call that only looks at the page continues. A call that acts on it or names a ref is refused
+    with `ToolError`: it was meant for a page whose refs and typed text are gone.
     """
     web = context.web
     if web is None or web.interrupted_page is None:
         return
-    if tool.opens_page:  # another page replaces it
+    if tool.opens_page:  # another page is about to replace it
         web.interrupted_page = None
         return
     needs_page = tool.on_page or tool.page_without_url

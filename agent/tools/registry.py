@@ -1,4 +1,4 @@
-"""Defines tools, parses their parameters, and holds the set of tools that a run has."""
+"""Defines tools, parses their parameters, and stores the set of tools that a run has."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Risk(StrEnum):
-    """The effect of a call: none, on our own stores, or on the outside world (it acts)."""
+    """The effect of a call: none, on our own stores, or on the outside world (an action)."""
 
     READ = "read"
     WRITE = "write"
@@ -58,13 +58,13 @@ class Risk(StrEnum):
 
 
 CONFIRMS: Final = frozenset({ToolTrait.CONFIRMS})
-"""The traits of a tool whose result only confirms what was asked for."""
+"""The traits of a tool whose result only confirms what was requested."""
 LOOKS: Final = frozenset({ToolTrait.LOOKS})
 """The traits of a tool that only shows more of a page."""
 
 
 class ToolSource(StrEnum):
-    """Where a tool comes from; the user can switch each source off (`--tool-sources`)."""
+    """Where a tool comes from; the user can disable each source (`--tool-sources`)."""
 
     DOMAIN = "domain"
     MCP = "mcp"
@@ -73,9 +73,9 @@ class ToolSource(StrEnum):
 
 
 class Group(StrEnum):
-    """Tools that a prompt only names, on one line, until they are needed; the value is their use.
+    """Tools that a prompt only lists by name until they are needed; the value is their purpose.
 
-    Listing all their forms would be half of every request, and few questions need them.
+    Listing all their signatures would take up half of every request, and few questions need them.
     """
 
     BROWSER = "browser, for content that READ does not show"
@@ -91,12 +91,12 @@ class Group(StrEnum):
 class Params(BaseModel):
     """Parameters of a tool; plain text in a call fills the first field."""
 
-    # Built on first use: a run calls only a few of the fifty tools.
+    # Built on first use, because a run calls only a few of the fifty tools.
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, defer_build=True)
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]
-"""A non-empty text."""
+"""A non-empty string."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +120,11 @@ class ToolResult:
 
 
 Finish = Callable[[], ToolResult]
-"""The second half of a call. It runs in tag order after all calls of a step, because the numbers
-of sources must not depend on the speed of calls."""
+"""The second half of a call. It runs in tag order after all calls of a step, because source numbers
+must not depend on the speed of calls."""
 Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
-"""How a parameter was parsed: exactly, as repaired JSON, or by the field names in it."""
+"""How a parameter was parsed: exactly, as repaired JSON, or by its field names."""
 Sends = Callable[["ToolContext", Any], Iterable[Sent]]
 """Declares the texts that a call with these arguments sends, and who can read them."""
 
@@ -135,8 +135,8 @@ def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
 
 
 def sends_address(_context: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare that `url` is requested, if there is one."""
-    # The reader has its own list of readable local files.
+    """Declare that `url`, if there is one, is requested."""
+    # The reader separately checks which local files may be read.
     if arguments.url and not arguments.url.startswith("file:"):
         yield Sent(Sink.ADDRESS, arguments.url)
 
@@ -206,7 +206,7 @@ class Tool:
     playbook: str = ""
 
     def describe(self, call: ToolCall) -> dict[str, Any]:
-        """Return the `Observation` fields that this tool sets for the result of a call."""
+        """Return the `Observation` fields that this tool sets for a call's result."""
         reads = {ToolTrait.READS} if self.risk is Risk.READ else set()
         request = ""
         if self.playbook:
@@ -217,7 +217,7 @@ class Tool:
 
     @property
     def acts(self) -> bool:
-        """Whether it may change something outside: on the open page, on a server, anywhere."""
+        """Whether it may change something outside the agent, such as the open page or a server."""
         return self.risk is Risk.EXTERNAL
 
     @property
@@ -247,10 +247,10 @@ class Tool:
         properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
         first_error = ""
-        # The first valid reading is used; the error shown is from the most likely reading.
+        # The first valid reading is used; the error comes from the most likely one.
         for tier, fields in _readings(param, list(properties), required):
             if self.params is None:
-                if required <= fields.keys():  # the server itself checks the rest
+                if required <= fields.keys():  # the server checks the rest
                     arguments = {
                         name: _coerce(value, properties.get(name, {}))
                         for name, value in fields.items()
@@ -264,7 +264,7 @@ class Tool:
         raise ToolError(first_error or "the parameter cannot be parsed", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
-        """Show how to call the tool; optional fields have a question mark."""
+        """Show how to call the tool; optional fields are marked with a question mark."""
         if not self.parameters:
             return f"<<TOOL:{self.name}:…>>"
         required = self.parameters.get("required", ())
@@ -299,9 +299,9 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
-    """Yield all texts in a tool's arguments, and the names of fields missing from its schema.
+    """Yield all strings in a tool's arguments, and the names of fields missing from its schema.
 
-    Values from the schema itself (a default, a value of a list) are left out.
+    Values from the schema itself (a default, an enum value) are left out.
     """
     if isinstance(value, dict):
         known = schema.get("properties", {})
@@ -330,7 +330,7 @@ def _readings(
     if not param.startswith(_JSON_LIKE):
         if found := _find_fields(param, names, at_start=True):
             yield PICKED, found
-        if names:  # plain text is the first field
+        if names:  # plain text fills the first field
             yield AS_WRITTEN, {names[0]: _unquote(param)}
         return
     tier = AS_WRITTEN
@@ -346,7 +346,7 @@ def _readings(
         yield tier, fields
         missing = [name for name in names if name in required and name not in fields]
         unknown = [name for name in fields if name not in names]
-        if len(missing) == len(unknown) == 1:  # the required field under a wrong name
+        if len(missing) == len(unknown) == 1:  # the required field under an incorrect name
             yield PICKED, {**fields, missing[0]: fields[unknown[0]]}
     yield PICKED, _find_fields(param, names)
 
@@ -371,7 +371,7 @@ def _unquote(text: str) -> str:
 
 
 def _coerce(value: Any, field: dict[str, Any]) -> Any:
-    """Parse a number, a boolean or a list written as text."""
+    """Parse a number, a boolean or a list written as a string."""
     if not isinstance(value, str) or field.get("type", "string") == "string":
         return value
     try:
@@ -394,7 +394,7 @@ def _json_type(field: dict[str, Any]) -> str:
 @cache
 def _params_schema(params: type[Params]) -> dict[str, Any]:
     schema = compact_schema(params.model_json_schema())
-    schema.pop("description", None)  # the class's docstring; the tool has its own description
+    schema.pop("description", None)  # the class's docstring; the tool has a separate description
     return schema
 
 
@@ -430,7 +430,7 @@ def compact_schema(
 
 
 class Registry:
-    """The tools of a run by name; later ones replace earlier ones with the same name.
+    """A run's tools by name; later ones replace earlier ones with the same name.
 
     `off` maps the names of disabled tools to the reasons.
     """
@@ -447,7 +447,7 @@ class Registry:
         return iter(self._tools.values())
 
     def lines(self) -> list[str]:
-        """Describe the tools for a prompt: each with its form, grouped tools by name only."""
+        """Describe the tools for a prompt: each with its signature, grouped tools by name only."""
         return [*map(_line, self.shown()), *self._names(on_page=False)]
 
     def names(self) -> list[str]:
@@ -455,20 +455,20 @@ class Registry:
         return self._names(on_page=False)
 
     def shown(self) -> list[Tool]:
-        """Return the tools that a prompt describes from the beginning."""
+        """Return the tools that a prompt describes from the start."""
         return [tool for tool in self if tool.listed and tool.group is None]
 
     def groups(self) -> dict[str, dict[str, list[str]]]:
-        """Return each group's tools by name, and the lines that describe them with their forms.
+        """Return each group's tools by name, and the lines that describe them with signatures.
 
-        The lines for the browser tools also name those rarely needed on a page.
+        The lines for the browser tools also list those rarely needed on a page.
         """
         groups: dict[str, dict[str, list[str]]] = {}
         for tool in self:
             if tool.group is not None:
                 row = groups.setdefault(tool.group.name, {"tools": [], "lines": []})
                 row["tools"].append(tool.name)
-                named_with_form = tool.opens_page  # a prompt has its only field already
+                named_with_form = tool.opens_page  # the prompt already shows its only field
                 row["lines"] += [_line(tool)] if tool.listed and not named_with_form else []
         if Group.BROWSER.name in groups:
             groups[Group.BROWSER.name]["lines"] += self._names(on_page=True)
@@ -495,14 +495,14 @@ _TEXT_PARAM = {
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
 }
-"""Parameters of a caller's function that takes one text."""
+"""Parameters of a caller's function that takes one string."""
 
 
 def tool_specs(tools: Registry) -> list[dict[str, Any]]:
     """Describe the tools in OpenAI's tool-calling format.
 
-    Grouped tools are called through one function, so that the list, which begins each request,
-    stays the same for the whole run.
+    Grouped tools are called through one function, so that the list at the start of each request
+    stays the same throughout the run.
     """
     specs = [
         {
@@ -521,7 +521,7 @@ def tool_specs(tools: Registry) -> list[dict[str, Any]]:
 def tool(
     name: str, description: str, risk: Risk = Risk.EXTERNAL, **settings: Any
 ) -> Callable[[Callable[..., Awaitable[ToolResult | Finish]]], Tool]:
-    """Decorate an async function as a tool; `settings` are further fields of the `Tool`.
+    """Decorate an async function as a tool; `settings` are additional fields of the `Tool`.
 
     The function's parameters after the context become the tool's parameters, with their types,
     defaults and bounds (`Annotated[int, Field(ge=1)]`).
@@ -540,13 +540,13 @@ def tool(
 
 
 reading_tool = partial(tool, risk=Risk.READ)
-"""A tool that changes nothing. It still declares what it sends."""
+"""Decorates a tool that changes nothing; it must still declare what it sends."""
 
 
 def _params_from_signature(function: Callable[..., object]) -> type[Params]:
     """Build a `Params` class from a function's parameters after the first."""
     parameters = [*signature(function).parameters.values()][1:]
-    # Annotations are strings that only resolve in the function's own module.
+    # Annotations are strings that resolve only in the function's module.
     annotated = SimpleNamespace(__annotations__={p.name: p.annotation for p in parameters})
     hints = get_type_hints(annotated, vars(sys.modules[function.__module__]), include_extras=True)
     fields: dict[str, Any] = {
@@ -564,7 +564,7 @@ def raw_tool(
     fields: dict[str, Any],
     **settings: Any,
 ) -> Callable[[Handler], Tool]:
-    """Decorate a function as a tool that parses its raw parameter itself.
+    """Decorate a function as a tool that parses the raw parameter itself.
 
     `fields` are the fields for its schema: types, or (type, default).
     """
@@ -577,11 +577,11 @@ def raw_tool(
 
 
 def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
-    """Make tools from a caller's functions, async or not.
+    """Create tools from a caller's functions, async or not.
 
-    Parameters and docstring describe them to the model. The result may be any JSON value, or what
-    pydantic turns into one. They declare nothing, so they count as sending their input, and as
-    acting.
+    Parameters and docstring describe them to the model. The result may be any JSON value, or
+    anything that pydantic converts to one. They declare nothing, so they are assumed to send their
+    input and to act.
     """
     return [_tool_from_function(name, function) for name, function in functions.items()]
 
@@ -607,7 +607,7 @@ def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
 def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
     """Build the parameters of a caller's function.
 
-    None if it takes one parameter without a type or a name: it gets the raw text. Raises
+    None if it takes one parameter without a type or a name; it then gets the raw text. Raises
     `UsageError` for parameters that no model can fill.
     """
     try:

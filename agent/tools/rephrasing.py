@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from agent.models.base import Model
 
 MAX_QUERIES: Final = 3
-"""Maximum number of queries from a reply: a fourth never found anything that three did not."""
+"""Maximum number of queries from a reply: a fourth never found anything beyond the first three."""
 MAX_QUERY_CHARS: Final = 150
-"""Maximum length of a query in characters: engines cut longer ones."""
+"""Maximum length of a query in characters: engines truncate longer ones."""
 REPHRASE_SECONDS: Final = 20.0
-"""Timeout of the model: the search has to finish within its own call's time."""
+"""Timeout of the model in seconds: the search has to finish within the time of its call."""
 
 
 class Rephrased(NamedTuple):
-    """A rephrased query; `lang` is its two-letter language code where it differs."""
+    """A rephrased query; `lang` is its two-letter language code if that differs."""
 
     text: str
     lang: str | None = None
@@ -35,7 +35,7 @@ class Rephrased(NamedTuple):
 
 @dataclass(slots=True)
 class Rephraser:
-    """Asks the run's model for other queries, at most `most` times a run, at the run's expense."""
+    """Asks the run's model for other queries, at most `most` times per run, on the run's budget."""
 
     model: Model
     budget: Budget
@@ -46,8 +46,8 @@ class Rephraser:
     async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
         """Return other queries; none if the model is not asked, fails, or has none.
 
-        The model sees only the question and the query, nothing from the web or memory: its queries
-        leave the run.
+        The model sees only the question and the query, nothing from the web or memory, because its
+        queries are sent to search engines.
         """
         usd = self.budget.max_usd
         is_spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE)

@@ -1,7 +1,7 @@
 """Tools for skills: LEARN_SKILL, LIST_SKILLS, FORGET_SKILL for learned ones, read_skill for files.
 
-Skill files in the user's own folders are the user's words. Those of a project may be written by
-anyone and are data, like any other file.
+Skill files in the user's folders count as the user's instructions. Those in a project may be
+written by anyone and are data, like any other file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MANUAL_SCORE = 60
 """Initial score of a skill that the user asked for, above that of a proposed one (50)."""
 MAX_NAME_CHARS, MAX_SKILL_CHARS = 80, 1_000
-"""Characters: every run gets all skills, so each has to be short."""
+"""Maximum length in characters: every run gets all skills, so each has to be short."""
 
 skill_tool = partial(
     reading_tool, source=ToolSource.SYSTEM, sends=sends_nothing, group=Group.SKILLS
@@ -57,9 +57,9 @@ async def learn_skill(
     name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)],
     instruction: Annotated[str, Field(min_length=1, max_length=MAX_SKILL_CHARS)],
 ) -> ToolResult:
-    """Save an instruction for later runs; one with the same name is replaced.
+    """Save an instruction for later runs, replacing one with the same name.
 
-    Once the run has read text by others, the instruction may be theirs. It is then saved as
+    Once the run has read text by others, the instruction may come from them. It is then saved as
     untrusted, and replaces a trusted one only with approval.
     """
     memory = require_memory(context)
@@ -118,7 +118,7 @@ def save_skill(
 ) -> dict[str, Any]:
     """Save a skill; if the name exists, only its instruction is replaced. Returns the skill.
 
-    One that is not `trusted` is shown to runs as a quotation until the user trusts it.
+    An instruction that is not `trusted` is shown to runs as a quotation until the user trusts it.
     """
     existing = next((skill for skill in memory.skills() if skill.get("name") == name), None)
     skill = existing or {
@@ -161,7 +161,7 @@ def skills_block(context: ToolContext) -> str:
 
 @skill_tool("read_skill", "gives the text of a skill, or of a file beside it.", capped=False)
 async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") -> ToolResult:
-    """Return the text of a skill or of one of its files; a project's is marked as data."""
+    """Return the text of a skill or of one of its files; text from a project is marked as data."""
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:
         known = ", ".join(s.name for s in context.skills if not s.broken)

@@ -25,38 +25,40 @@ if TYPE_CHECKING:
     from browser.types import SearchResult, Via
 
 BEST_PASSAGES = 8
-"""Minimum number of passages of a long page shown for a query: enough for three sentences."""
+"""Minimum number of passages shown of a long page for a query: enough for three sentences."""
 BEST_CHARS = 4_000
-"""More passages are shown for a query up to this many characters: eight paragraphs reach it, but
-eight list items or lines of code have less than a tenth of it."""
+"""Passages beyond the minimum are shown for a query up to this many characters: eight paragraphs
+reach it, but eight list items or lines of code have less than a tenth of it.
+"""
 BEST_ROWS = 12
-"""Maximum number of table rows shown for a query, the first few with the rows next to them: a word
-in every row (`ferry`) would show the start of the table instead of the row that is asked for."""
-ROWS_WITH_NEIGHBOURS = 4  # best passages shown with those around them
-MAX_PASSAGES = 80  # candidates from one source ranked for a query
+"""Maximum number of table rows shown for a query, the first few with adjacent rows: a word that is
+in every row (`ferry`) would show the start of the table instead of the requested row.
+"""
+ROWS_WITH_NEIGHBOURS = 4  # best passages shown together with adjacent ones
+MAX_PASSAGES = 80  # candidates per source that are ranked for a query
 ARGUMENTS_SHOWN = 200
 """Maximum number of characters of a tool's arguments in the title of its source."""
 CHARS_PER_TOKEN = 4
-"""Rough average, to turn a token budget into characters."""
+"""Rough average number of characters per token, to convert a token budget."""
 
 
 def register_source(context: ToolContext, page: Page, outcome: str = "", step: str = "") -> Source:
     """Register a page as a source of the run, and store the fetched content if the source is new.
 
-    The source of a live page also holds what a snapshot shows. `outcome` describes the action that
-    led to this state of the page, `step` is the place of the last action before it. Raises
+    The source of a live page also contains what a snapshot shows. `outcome` describes the action
+    that led to this state of the page, `step` is the step id of the last action before it. Raises
     `ToolError` if the page has no text at all.
     """
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
     text = document.text if document is not None else ""
     content = "\n".join((page.body.decode("utf-8", "replace"), text, page.shown, outcome))
-    if clean(content) != content:  # the page shows a secret: keep only its redacted text
+    if clean(content) != content:  # the page shows a secret: keep only the redacted text
         page, outcome = replace(page, body=b"", shown=clean(page.shown)), clean(outcome)
         if document is not None:
             document = replace(document, text=clean(text), title=clean(document.title))
     if page.shown or outcome:
         document = with_shown(document or Document(page.url), page.shown, outcome)
-        # A state that differs from the last one only in its controls has no new HTML worth keeping.
+        # If only the controls differ from the last state, the new HTML is not worth keeping.
         earlier = context.evidence.by_url(page.url)
         if earlier is not None and _article(earlier) == _article(document):
             page = replace(page, body=b"")
@@ -107,7 +109,7 @@ def _article(page: Source | Document) -> str:
 def register_results(
     context: ToolContext, query: str, results: Iterable[SearchResult]
 ) -> list[Source | None]:
-    """Register search results as sources, weaker than pages; None for a result without text.
+    """Register search results as sources weaker than pages; None for a result without text.
 
     One event records all new results of a search: most are never cited.
     """
@@ -141,7 +143,7 @@ def register_results(
 
 
 def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResult) -> ToolResult:
-    """Register the result of a caller's or plug-in's tool as a source, named in the result's label.
+    """Register the result of a caller's or plug-in's tool as a source; its label names the source.
 
     A result that already names a source, or has no text, is returned unchanged.
     """
@@ -156,9 +158,9 @@ def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResul
 def register_call(
     context: ToolContext, address: str, name: str, arguments: str, text: str, via: Via = "tool"
 ) -> Source:
-    """Register the text that a call returned as a source; address and title give its arguments.
+    """Register the text that a call returned as a source; its address and title give the arguments.
 
-    Text far longer than the part that is shown is cut.
+    Text that is far longer than the part shown is truncated.
     """
     arguments = context.redactor.text(arguments)
     query = f"?{quote(arguments[:ARGUMENTS_SHOWN])}" if arguments else ""
@@ -171,7 +173,7 @@ def register_call(
 
 
 def data_text(data: Any, name: str = "") -> str:
-    """Write data as text that can be cited: `city: Oslo`, one value per line; rows as a table."""
+    """Format data as citable text: `city: Oslo`, one value per line; rows become a table."""
     if isinstance(data, Mapping):
         parts = (
             data_text(value, f"{name}.{key}" if name else str(key)) for key, value in data.items()
@@ -197,8 +199,8 @@ def show_passages(
     """Format a source's passages within the run's token budget; returns text and passages.
 
     A long page is reduced to its best passages for a query, in reading order. Its first passage is
-    always shown: it says what "it" refers to. Of a table, the header is shown, and the rows that
-    match the query best, with their neighbours.
+    always shown, as it may explain what "it" refers to. Of a table, the header is shown, and the
+    rows that match the query best, with adjacent ones.
     """
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     article = source.article
@@ -216,7 +218,7 @@ def show_passages(
                 ids.add(passage.id)
                 chars += len(passage.text)
         ids |= _around_rows([row for row in rows if row.id in ids], source)
-        # “The reasons are:” says nothing without the passage after it.
+        # “The reasons are:” is meaningless without the passage after it.
         following = {
             after.id
             for passage, after in pairwise(article)
@@ -227,7 +229,7 @@ def show_passages(
 
 
 def _around_rows(rows: Sequence[Passage], source: Source) -> set[str]:
-    """Return the ids of the headers of the rows' tables, and of the rows next to the first few."""
+    """Return the ids of the headers of the rows' tables, and of rows adjacent to the first few."""
     places = {passage.id: at for at, passage in enumerate(source.passages)}
     ids = set[str]()
     for number, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Lists all tools, selects those of a run, and records who wrote what their results contain."""
+"""Lists all tools, selects those of a run, and records who wrote the text in their results."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 _BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
 PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
-"""Tools that need an open page: the model learns of them when a page is first open."""
+"""Tools that need an open page; the model is told about them when a page is first open."""
 _STORAGE_TOOLS: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
 TOOL_NAMES: Final = frozenset(
     tool.name for tool in (*_BROWSING_TOOLS, *_STORAGE_TOOLS, *USER_TOOLS)
 ) | {"PYTHON"}
-"""Names that are also recognised as calls in the tags of other protocols."""
+"""Tool names that are also recognised as calls in the tags of other protocols."""
 BUILT_IN: Final = TOOL_NAMES.union(
     tool.name for tool in (*SCRIPTING_TOOLS, *SOLVING_TOOLS, *WIKI_TOOLS, read_skill)
 )
-"""Tools whose results are not the words of a server or function that the user added."""
+"""Tools whose results do not come from a server or function that the user added."""
 _RULE_OPTIONS: Final = (
     *("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny"),
     *("memory_tool_allow", "memory_tool_deny"),
@@ -51,7 +51,7 @@ _RULE_OPTIONS: Final = (
 
 
 def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
-    """Yield every built-in tool with the reason why this run cannot use it, "" if it can."""
+    """Yield every built-in tool with the reason why this run cannot use it ("" if it can)."""
     solver = context.web is not None and context.web.solver is not None
     no_solver = "" if solver else "no captcha solver is set (--solver)"
     no_memory = "" if context.memory is not None else "this run has no memory"
@@ -85,10 +85,10 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
 
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
-    """Every tool with the reason why it is off, "" if it is on; and diagnostics.
+    """Every tool with the reason why it is off ("" if it is on), and diagnostics.
 
-    `refused` names those that a user's rule keeps off: calling one returns that reason. Other tools
-    that are off are unknown to the run.
+    `refused` lists the tools disabled by a rule of the user: calling one returns the reason. Other
+    tools that are off are unknown to the run.
     """
 
     rows: tuple[tuple[Tool, str], ...]
@@ -120,8 +120,8 @@ def apply_tool_rules(
 ) -> ToolSelection:
     """Apply the user's rules (`--tool-deny` and others) to tools, and sort them by source.
 
-    Each tool comes with the reason why this run cannot use it, "" if it can. Of two tools with the
-    same name, the first takes precedence. `diagnostics` are passed on.
+    Each tool is given with the reason why this run cannot use it ("" if it can). Of two tools with
+    the same name, the first takes precedence. `diagnostics` are passed on.
     """
     rows: dict[str, tuple[Tool, str]] = {}
     notes, refused = [*diagnostics], set[str]()
@@ -141,7 +141,7 @@ def apply_tool_rules(
 
 
 def _rule_against(tool: Tool, options: Options) -> str:
-    """Return the rule of the user that keeps a tool off; "" if none does."""
+    """Return the user's rule that disables a tool; "" if none does."""
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
     rules = [(options.tool_allow, options.tool_deny, "--tool")]
@@ -158,13 +158,13 @@ def _rule_against(tool: Tool, options: Options) -> str:
 
 
 def matches_any(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name matches any of the patterns, where `*` stands for any characters."""
+    """Return whether a name matches any of the patterns; `*` matches any characters."""
     name = _normalize_name(name)
     return any(fnmatchcase(name, _normalize_name(pattern)) for pattern in patterns)
 
 
 def _normalize_name(name: str) -> str:
-    """Normalize a name or pattern: lower case, `_` for all but letters, digits, `*` and `?`."""
+    """Normalize a name or pattern: lower case; only letters, digits, `*`, `?`; the rest as `_`."""
     return re.sub(r"[^a-z0-9*?]", "_", name.casefold())
 
 
@@ -180,7 +180,7 @@ def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guide
 
 _MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORAGE_TOOLS, *WIKI_TOOLS))
 _ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
-"""Fields of a result that repeat the call."""
+"""Fields of a result that repeat the call's arguments."""
 
 
 class ProvenanceCalls:
@@ -208,18 +208,18 @@ class ProvenanceCalls:
 def record_provenance(
     provenance: Provenance, observation: Observation, files: frozenset[str] = frozenset()
 ) -> None:
-    """Record who wrote the words of an observation.
+    """Record who wrote the text of an observation.
 
     A failed call and a page without text also count as read; a refused call does not, nor does a
-    file or memory that a call failed to read. `files` are the URIs of the files that the user gave
-    to the run.
+    file or memory that could not be read. `files` are the URIs of the files that the user passed to
+    the run.
     """
     if ToolTrait.CONFIRMS in observation.traits or not observation.made:
         return
     if observation.tool == "ASK_USER":
         provenance.add(str(observation.get("answer") or ""), Kind.USER)
         return
-    # A search result is the engine's words, not yet the page's: no site has shown it.
+    # A search result is text from the engine, not from the page's site.
     for hit in observation.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
@@ -239,7 +239,7 @@ def record_provenance(
     url = server or observation.url or requested
     new: list[str] = []
     if not observation.failed:
-        # A requested address is already known, and so are echoes of the call's words.
+        # A requested address is already known, and so is any repetition of the call's text.
         provenance.add_links((one for one in (requested, url) if "://" in one), Kind.WEB)
         passages = (passage.text for passage in observation.passages)
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]
@@ -258,18 +258,18 @@ def _provenance_kind(
         return Kind.MEMORY
     if tool == "read_skill":
         return Kind.MEMORY if observation.get("owner") == "user" else Kind.FILE
-    # A computed text may spell out private words that were read.
+    # Computed text may contain private words that were read.
     if tool not in BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS
-    # HTTP requests carry none of the browser's logins: anybody could read the same page.
+    # HTTP requests carry none of the browser's logins: anyone could read the same page.
     over_http = observation.get("via") == "http"
     return Kind.PAGE if not over_http and provenance.is_personal(url) else Kind.WEB
 
 
 def _strings(data: Any) -> Iterator[str]:
-    """Yield the texts in a result's data, except fields that repeat the call."""
+    """Yield the strings in a result's data, except fields that repeat the call."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):

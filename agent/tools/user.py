@@ -1,4 +1,4 @@
-"""Asks the user: for approval of a call's effect, or a question of the model (ASK_USER)."""
+"""Asks the user to approve a call's effect, or to answer a question from the model (ASK_USER)."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def refusal(
     *,
     undone: bool = False,
 ) -> ToolError:
-    """Record a refused call; return the error to raise, with the reason.
+    """Record a refused call; returns the error to raise, with the reason.
 
-    `undone` marks an action that needed approval when no user could be asked; the report
-    mentions it.
+    `undone` marks an action that needed approval when no user was available; the report mentions
+    it.
     """
     context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
     return ToolError(f"{tool} was not run: {why}", hint=hint)
@@ -79,7 +79,7 @@ async def require_approval(
     act: bool = True,
     kinds: Collection[str] = (),
 ) -> None:
-    """Get approval for an effect, unless everything on the site was approved before.
+    """Get approval for an effect, unless everything on the site is already approved.
 
     `effect` completes "The agent wants to …". `kinds` are its actions, if they can be approved
     before a run. `act` is False for changes to our own stores. Approvals are recorded. Raises
@@ -89,7 +89,7 @@ async def require_approval(
     def note(by: str) -> None:
         context.record("policy.approved", CALL_PLACE.get(), name=tool, effect=effect, by=by)
 
-    async with context.approval_lock:  # calls of a step run in parallel: ask one at a time
+    async with context.approval_lock:  # calls of a step run in parallel, so ask one at a time
         if kinds and all((kind, site) in context.approvals for kind in kinds):
             note(" ".join(f"--yes {kind}@{site}" for kind in kinds))
             return

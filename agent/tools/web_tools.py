@@ -1,4 +1,4 @@
-"""Tools that search and read: WEB_SEARCH, READ, FETCH_URL, CRAWL."""
+"""Tools for searching and reading: WEB_SEARCH, READ, FETCH_URL, CRAWL."""
 
 from __future__ import annotations
 
@@ -40,17 +40,20 @@ if TYPE_CHECKING:
 
 
 MAX_INDEXING_SECONDS, MAX_INDEXING_SECONDS_BY_RULES = 20.0, 120.0
-"""A search waits this long for a folder's index, on top of its own time; then it uses what is
-indexed so far, and says how much that is. A language model can search again; the rules answer once.
-A paper of 14 pages takes a tenth of a second of processor time."""
+"""Maximum seconds that a search waits for a folder's index, in addition to its own time. After that
+it uses what is indexed so far, and reports how much that is. A language model can search again; the
+extractive model answers only once. A paper of 14 pages takes a tenth of a second of processor time.
+"""
 MIN_RESULTS = 3
-"""With fewer results a search is rephrased: two pages seldom confirm each other."""
+"""With fewer results, a search is rephrased: two pages seldom confirm each other."""
 MAX_FILES_READ = 5
-"""Files of the user's folder that a search reads: extracting a long PDF takes a second."""
+"""Maximum number of files of the user's folder that a search reads: extracting a long PDF takes a
+second.
+"""
 PASSAGES_OF_A_FILE, CHARS_OF_A_FILE = 2, 1_200
-"""What a search shows of a file it found; READ returns the rest."""
+"""Maximum length of the excerpt that a search shows of a file; READ returns the rest."""
 _FOLDER = "corpus"
-"""Provider name of the user's own folder."""
+"""Provider name of the user's folder."""
 
 
 def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
@@ -118,7 +121,7 @@ async def _web_search(
 
 
 async def _index(context: ToolContext, corpus: Corpus) -> None:
-    """Wait for the index of a folder, which does not use up the search's own time."""
+    """Wait for the index of a folder; this does not count against the search's time."""
     by_rules = context.files_first
     allowed = MAX_INDEXING_SECONDS_BY_RULES if by_rules else MAX_INDEXING_SECONDS
     started = time.monotonic()
@@ -128,7 +131,7 @@ async def _index(context: ToolContext, corpus: Corpus) -> None:
 
 
 async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> dict[str, Page]:
-    """Read the user's files among the results: a passage found in a file counts as read."""
+    """Read the user's files among the results: passages found in a file count as read."""
     urls = [hit.url for hit in result.results if hit.url.startswith("file:")][:MAX_FILES_READ]
     seconds = context.seconds_left(context.limits.read_seconds)
     pages = await asyncio.gather(*(web.reader.read(url, deadline=seconds) for url in urls))
@@ -148,7 +151,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
         fresh=web.fresh,
         local=local,
     )
-    # A plain search costs no tokens, so it comes before the model.
+    # A plain search costs no tokens, so it is tried before the model.
     first = await search(query)
     if context.rephrase is None or not _is_too_little(context, query, first):
         return first
@@ -157,7 +160,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
         *(
             search(replace(query, text=text, lang=lang or query.lang))
             for text, lang in rephrased
-            # These queries are checked like those that the model sends itself.
+            # These queries are checked like the model's own calls.
             if (text, []) == context.outgoing.query(text, context.redactor)
         )
     )
@@ -167,7 +170,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Loc
 def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
     """Return whether a search should be rephrased: too few results, or not in English.
 
-    A folder of a few files has no more to give, so few results from it are enough.
+    For a folder with only a few files, few results are enough.
     """
     if len(first.results) < MIN_RESULTS:
         return first.answered and first.provider != _FOLDER
@@ -224,15 +227,15 @@ def _search_result(
     )
 
 
-RELATED_LINKS = 6  # links of a page that READ lists for a query
+RELATED_LINKS = 6  # maximum number of links of a page that READ lists for a query
 PREVIEW_CHARS = 8_000
-"""Characters of a page that FETCH_URL shows, as in the reference engine."""
+"""Maximum number of characters of a page that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
     Outcome.REFUSED: "Only the user can allow it (--allow-private HOST). Continue without it.",
 }
 _READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
-"""Outcomes of a page with text; one without an article may show controls anyway."""
+"""Outcomes of a page with text; a page without an article may still show controls."""
 _BLOCK_PAGE_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
     Outcome.LOGIN: "the page requires a login",
@@ -263,7 +266,7 @@ async def read(context: ToolContext, *, url: str = "", query: str = "", start: i
     playbook="url",
 )
 async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
-    """Read the beginning of a page, with a result in the reference engine's form."""
+    """Read the beginning of a page; the result has the reference engine's format."""
     page = await _page(context, url)
     return lambda: fetch_result(context, page)
 
@@ -272,7 +275,7 @@ async def _page(context: ToolContext, url: str) -> Page:
     web = require_web(context)
     if not url:
         if web.tab is not None:
-            await web.tab.driver.look()  # what it shows is part of its source
+            await web.tab.driver.look()  # what is visible is part of its source
         return await web.read_tab()
     if context.evidence.pages_read >= context.max_sources:
         raise _too_many_sources(context)
@@ -288,7 +291,7 @@ def _too_many_sources(context: ToolContext) -> ToolError:
 
 
 def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
-    """Show a page that was read: its best passages for a query, or those from `start` on."""
+    """Show a page that was read: its best passages for a query, or the passages from `start` on."""
     document = page.document or Document(page.url)
     if not (document.text.strip() or page.shown):
         return _unread(context, page)
@@ -335,7 +338,7 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _unread(context: ToolContext, page: Page) -> ToolResult:
-    """Report that a page has no readable text, why, and what to do instead."""
+    """Report that a page has no readable text, with the reason and an alternative."""
     outcome = page.outcome if page.outcome is not Outcome.OK else Outcome.EMPTY
     notes = "; ".join(page.document.notes) if page.document else ""
     reason = notes or page.reason or "the page has no text"
@@ -350,7 +353,7 @@ def _unread(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _related_links(document: Document, query: str) -> list[dict[str, str]]:
-    """Return the links whose texts share most words with a query, each address once."""
+    """Return the links whose texts share the most words with a query, each address once."""
     terms = set(content_words(query))
     counts = [(len(terms & set(content_words(link.text))), link) for link in document.links]
     best = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
@@ -360,15 +363,15 @@ def _related_links(document: Document, query: str) -> list[dict[str, str]]:
 
 WEB_TOOLS = (web_search, read, fetch_url)
 MAX_PAGES = 30
-"""Maximum number of pages in one crawl: at four in parallel and half a second each, they fit well
+"""Maximum number of pages in one crawl: at four in parallel and half a second each, they easily fit
 into one call's time.
 """
-BEST_PASSAGES = 10  # shown of a crawl, shared by its pages
-CRAWL_SECONDS = 45.0  # of the minute that a call may take
+BEST_PASSAGES = 10  # passages shown per crawl, shared by its pages
+CRAWL_SECONDS = 45.0  # part of the minute that a call may take
 
 
 def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare the address and the query: the choice of pages reveals its words to the site."""
+    """Declare the address, and the query: the choice of pages reveals its words to the site."""
     yield Sent(Sink.ADDRESS, arguments.url)
     yield Sent(Sink.SITE, arguments.query)
 
@@ -387,7 +390,7 @@ async def crawl(
     query: str = "",
     pages: Annotated[int, Field(ge=1, le=MAX_PAGES)] = 12,
 ) -> Finish:
-    """Read the pages below `url`, first those whose addresses and link texts match the query."""
+    """Read the pages below `url`, best first: those with addresses and links like the query."""
     web = require_web(context)
     if web.crawler is None:
         raise ToolError("this run does not read websites", hint="READ single pages.")
@@ -422,16 +425,16 @@ def _crawl_result(context: ToolContext, crawled: Crawl, url: str, query: str) ->
 
 
 def _register_pages(context: ToolContext, pages: Sequence[Page]) -> list[Source]:
-    """Make the pages of a crawl sources; those without text are left out."""
+    """Register the pages of a crawl as sources; those without text are left out."""
     readable = (page for page in pages if page.document and page.document.text.strip())
     sources = (register_source(context, page) for page in readable)
     return list({source.n: source for source in sources}.values())
 
 
 def _best_of_each(context: ToolContext, sources: Sequence[Source], query: str) -> Iterator[Passage]:
-    """Yield the best passages for the query: first one of every page, then further ones.
+    """Yield the best passages for the query: first one from every page, then more.
 
-    A page without any gives its first passage that is not a heading.
+    A page without a match yields its first passage that is not a heading.
     """
     per_source = max(2, BEST_PASSAGES // max(1, len(sources)))
     best = []

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["extract", "extract_body", "extract_for_index"]
 
 # The same limit as for an HTTP body.
-_MAX_UNPACKED = 24 * 1024 * 1024
+_MAX_UNPACKED_BYTES = 24 * 1024 * 1024
 
 
 def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
     """Read HTML, PDF, office documents, e-books, mail, text, data, feeds, or an archive of these.
 
     `content_type` is the HTTP header; if the bytes contradict it, the bytes decide. `Document.kind`
-    gives the detected kind. Raises ExtractError for images and for locked or broken documents,
-    TooLarge for documents that unpack to more than the limit.
+    is the detected kind. Raises ExtractError for images and for locked or broken documents,
+    TooLarge for documents that are larger than the limit when unpacked.
     """
     document = _read(body, content_type, url)
     if "\ufffd" in document.text and "\ufffd".encode() not in body:
@@ -42,7 +42,7 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
 
 
 def extract_for_index(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """Read a body as `extract_body` does, but PDFs without layout, which is five times faster."""
+    """Like `extract_body`, but read PDFs without layout analysis, which is five times as fast."""
     if sniff(body, content_type, url) != "pdf":
         return extract_body(body, content_type, url)
     from browser.extract.documents.pdf import extract_pdf  # noqa: PLC0415 - loads pypdfium2
@@ -55,7 +55,7 @@ def _file_name(url: str) -> str:
 
 
 def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> Document:
-    """Read a body; `packed` says that it is a file from an archive."""
+    """Read a body; `packed` means that it is a file from an archive."""
     kind, name = sniff(body, content_type, url), _file_name(url)
     match kind:
         case "html":
@@ -89,7 +89,7 @@ def _read_member(body: bytes, name: str) -> Document:
 
 
 def _gunzip(body: bytes) -> tuple[bytes, str]:
-    """Decompress gzip once, all members, as for `sitemap.xml.gz`; also returns a note if truncated.
+    """Decompress all members of a gzip file; also returns a note if it is truncated.
 
     Nested gzip is rejected as a zip bomb.
     """
@@ -97,7 +97,7 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
     while body.startswith(b"\x1f\x8b"):
         unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
         try:
-            content += unpacker.decompress(body, max(1, _MAX_UNPACKED - len(content)))
+            content += unpacker.decompress(body, max(1, _MAX_UNPACKED_BYTES - len(content)))
         except zlib.error as error:
             if not content:
                 raise ExtractError(f"not readable as gzip: {error}") from error
@@ -114,7 +114,7 @@ def _gunzip(body: bytes) -> tuple[bytes, str]:
 
 
 def may_be_platform(url: str) -> bool:
-    """Whether a URL may be a known platform's: none uses an IP address or a name without dots."""
+    """Whether a URL may belong to a known platform: its host must be a name with a dot."""
     name = host(url)
     return "." in name and ":" not in name and not name.rpartition(".")[2].isdigit()
 

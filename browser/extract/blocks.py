@@ -1,4 +1,4 @@
-"""Walks a page into blocks in reading order, and renders blocks as text or Markdown."""
+"""Splits a page into blocks in reading order, and renders blocks as text or Markdown."""
 
 from __future__ import annotations
 
@@ -30,39 +30,40 @@ if TYPE_CHECKING:
     from browser.extract.weighing import Scale
     from browser.types import Table
 
-_SKIPPED = frozenset(
+_SKIPPED_TAGS = frozenset(
     """script style noscript template head iframe frame svg canvas object embed audio video map
     input select datalist textarea meter progress button annotation annotation-xml rp rt optgroup
     option noembed noframes applet""".split()
 )
-_BLOCKS = frozenset(
+_BLOCK_TAGS = frozenset(
     """address article aside blockquote body caption center dd details dialog dir div dl dt
     fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend
     li main menu nav ol p pre search section summary table tbody tfoot thead td th tr ul
     template""".split()
 )
-# A text with a larger share of links is navigation.
+# A block in which links make up a larger share of the text is navigation.
 _NAVIGATION_SHARE = 0.5
-# Shorter texts are labels, not prose.
+# Blocks with fewer words are labels, not prose.
 _PROSE_WORDS = 10
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_KINDS = {
+_KIND_BY_TAG = {
     **dict.fromkeys(_HEADINGS, "heading"), "li": "item", "pre": "code", "blockquote": "quote",
     "figcaption": "caption", "dt": "term", "dd": "detail", "listing": "code",
 }  # fmt: skip
+_DATA_KINDS = frozenset("item item-rest term detail table code".split())
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
 )
-# Elements that may be a formula; characters in an exponent, as opposed to a reference or ordinal.
+# Elements that may be a formula, and the characters of an exponent (unlike a reference or ordinal).
 _FORMULA_TAGS = frozenset(("math", "mjx-container", "img", "span"))
 _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
-# Elements that CSS may place in a row; shorter siblings are letters of one word.
+# Elements that CSS may place side by side; siblings shorter than this are letters of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
 _MIN_SIBLING_CHARS = 3
-# An icon's name, which a font draws as an icon: `home_icon`.
+# The name of an icon, such as `home_icon`, which a font displays as the icon.
 _ICON = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_ANCHOR_DEPTH = 4
-_FOLDS = frozenset(("details", "summary"))
+_FOLD_TAGS = frozenset(("details", "summary"))
 _MARK_TAGS = frozenset(("sup", "a", "span", "i"))
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
@@ -73,11 +74,11 @@ _PERMALINKS = frozenset(
 class Block:
     """One paragraph, heading, list item, code block or table.
 
-    `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table, or
-    unquoted: an image or struck-out text, which only `markdown` has. `level` is the heading level;
-    `words` is the text's length; `link_chars` counts the characters in links; `folded` marks
-    text that a user has to open; `frame` is the outermost element around the block that is not
-    part of the page's content, such as a footer.
+    `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail, table, or
+    unquoted (an image or struck-out text, which only `markdown` contains). `level` is the heading
+    level, `words` the number of words, and `link_chars` the number of characters in links. `folded`
+    marks text in a collapsed part of the page. `frame` is the outermost element around the block
+    that is not part of the page's content, such as a footer.
     """
 
     kind: str
@@ -92,17 +93,17 @@ class Block:
     words: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Count the words once, as each step needs the count."""
+        """Count the words once, because every step needs the number."""
         self.words = count_words(self.text)
 
     @property
     def link_density(self) -> float:
-        """The share of the text that is in links, 0 to 1."""
+        """The share of the text that is in links, from 0 to 1."""
         return self.link_chars / max(1, len(self.text))
 
     @property
     def is_linky(self) -> bool:
-        """Whether its links mark it as navigation rather than prose."""
+        """Whether it has so many links that it is navigation, not prose."""
         return self.link_density > _NAVIGATION_SHARE
 
     @property
@@ -110,27 +111,32 @@ class Block:
         """Whether it is long enough to be prose and has few links."""
         return self.words >= _PROSE_WORDS and not self.is_linky
 
+    @property
+    def is_data(self) -> bool:
+        """Whether it is part of a list, table or code, whose lines are short."""
+        return self.kind in _DATA_KINDS
+
 
 def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:
-    """Split a page into blocks; scripts, form controls and reference marks are left out.
+    """Split a page into blocks; scripts, form controls and reference markers are left out.
 
-    With a `scale`, no part that contains the page's body is treated as a frame, and text that
+    With a `scale`, a part that contains the page's body is never treated as a frame, and text that
     cannot be quoted is included: images with alt text, and struck-out text.
     """
     return _Walker(base, scale).run(root)
 
 
 # In the collected text, `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` is a link to the
-# address with index 3. Pages cannot contain NUL: the parser drops it.
+# address with index 3. Pages cannot contain NUL characters: the parser drops them.
 _MARK = re.compile("\0([+-])([^\0]*)\0")
-_BREAK = "\u2028"
+_LINE_BREAK = "\u2028"
 _EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
     **dict.fromkeys(("del", "s", "strike"), "~~"),
 }  # fmt: skip
-# Struck-out text is no longer valid: an old price, a mistake.
+# Struck-out text is no longer valid, such as an old price or a mistake.
 _STRUCK = re.compile("\0\\+~~\0.*?\0-~~\0", re.DOTALL)
-# Further links keep their relative addresses: such an index is not read as Markdown.
+# Links beyond this number keep their relative addresses: nobody reads such an index as Markdown.
 _MAX_LINKS = 10_000
 
 
@@ -173,7 +179,7 @@ class _Inline:
                     mark = f"[{len(self._targets)}"
                     self._targets.append(target or href)
             self._links += 1
-        if mark in self._open:  # bold within bold is marked once
+        if mark in self._open:  # nested bold is marked only once
             mark = ""
         self._open.append(mark)
         if mark:
@@ -195,7 +201,7 @@ class _Inline:
     def take(self, *, verbatim: bool = False) -> list[_Piece]:
         """Return the paragraphs collected so far. `verbatim` keeps whitespace, as <pre> does."""
         self.has_text = False
-        # An element that spans several blocks is closed at the end of each and reopened.
+        # An element that spans several blocks is closed at the end of each one and then reopened.
         spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
         plain = _MARK.sub("", _STRUCK.sub("", raw)) if "\0" in raw else raw
@@ -205,24 +211,26 @@ class _Inline:
             struck = one_line(self._with_marks(raw)) if "~~" in raw else ""
             return [_Piece("", struck, 0)] if struck else []
         if verbatim:
-            code = clean(plain.replace(_BREAK, "\n")).strip("\n").rstrip()
+            code = clean(plain.replace(_LINE_BREAK, "\n")).strip("\n").rstrip()
             return [_Piece(code, code, links)] if code.strip() else []
         texts = _paragraphs(plain)
         markdowns = _paragraphs(self._with_marks(raw)) if len(plain) < len(raw) else texts
-        if len(texts) != len(markdowns):  # a mark was around characters that `clean` drops
+        if len(texts) != len(markdowns):  # `clean` dropped the characters inside a mark
             markdowns = texts
-        # Links are counted for all paragraphs together; each gets its share by length.
+        # Links are counted for all paragraphs together; each paragraph's share depends on its
+        # length.
         share = links / max(1, sum(map(len, texts)))
         return [_Piece(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)]
 
     def _with_marks(self, raw: str) -> str:
-        """Write the marks as Markdown.
+        """Convert the marks to Markdown.
 
-        Spaces go outside marks, empty marks are dropped, and adjacent identical ones are joined.
+        Spaces are moved outside marks, empty marks are dropped, and adjacent equal marks are
+        joined.
         """
         out: list[str] = []
-        opened: list[str] = []  # still empty
-        closed: list[str] = []  # right after the last words
+        opened: list[str] = []  # marks without content so far
+        closed: list[str] = []  # marks closed directly after the last words
         blanks = ""
         parts = ["", "", *_MARK.split(raw)]
         for sign, mark, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
@@ -254,7 +262,7 @@ class _Inline:
 
 def _paragraphs(raw: str) -> list[str]:
     found: list[list[str]] = [[]]
-    for line in raw.split(_BREAK):
+    for line in raw.split(_LINE_BREAK):
         if text := one_line(line):
             found[-1].append(text)
         elif found[-1]:
@@ -292,21 +300,21 @@ class _Walker:
         return [block for block, _ in self._blocks]
 
     def _start(self, node: etree._Element) -> bool:
-        """Enter an element; False if its content is to be skipped."""
+        """Enter an element; returns False if its content must be skipped."""
         tag = node.tag
-        if tag in _SKIPPED and not _is_open(node):
+        if tag in _SKIPPED_TAGS and not _has_readable_content(node):
             return False
         if tag in _FORMULA_TAGS and (drawn := formula_of(node)) is not None:
             self._inline.add(drawn)
             return False
-        if tag in _BLOCKS:
+        if tag in _BLOCK_TAGS:
             return self._start_block(node)
         if tag in _MARK_TAGS and _is_mark(node):
             return False
         if tag == "img" and self._has_unquoted and (node.get("alt") or "").strip():
             self._images.append(node)
         if tag == "br":
-            self._inline.add(_BREAK)
+            self._inline.add(_LINE_BREAK)
         if _is_separate_sibling(node):
             self._inline.add(" ")
         self._inline.open(node)
@@ -327,11 +335,11 @@ class _Walker:
                 self._append(Block("table", text, table_markdown(table), node, table=table))
             self._regions.leave(node)
             return False
-        if tag in _KINDS:
-            self._kinds.append((_KINDS[tag], node))
+        if tag in _KIND_BY_TAG:
+            self._kinds.append((_KIND_BY_TAG[tag], node))
         if tag == "details":
             self._folds.append(node.get("open") is None or self._folds[-1])
-        elif tag == "summary":  # it is visible if the element around its <details> is
+        elif tag == "summary":  # visible if the element around its <details> is visible
             self._folds.append(self._folds[-2:][0])
         elif node.get(FOLDED_MARK) is not None:
             self._folds.append(True)
@@ -340,13 +348,13 @@ class _Walker:
 
     def _end(self, node: etree._Element) -> None:
         tag = node.tag
-        if tag not in _BLOCKS:
+        if tag not in _BLOCK_TAGS:
             self._inline.close(node)
             return
         self._flush(node)
-        if tag in _KINDS and len(self._kinds) > 1:
+        if tag in _KIND_BY_TAG and len(self._kinds) > 1:
             self._kinds.pop()
-        if tag in _FOLDS or node.get(FOLDED_MARK) is not None:
+        if tag in _FOLD_TAGS or node.get(FOLDED_MARK) is not None:
             self._folds.pop()
         self._regions.leave(node)
 
@@ -383,7 +391,7 @@ class _Walker:
 
 
 def _is_exponent(node: etree._Element) -> bool:
-    """Whether a superscript is an exponent, which plain text would merge with its base."""
+    """Whether a superscript is an exponent, which would run into its base in plain text."""
     before, parent = node.getprevious(), node.getparent()
     base = before.tail if before is not None else parent.text if parent is not None else ""
     text = raw_text(node).strip()
@@ -391,17 +399,17 @@ def _is_exponent(node: etree._Element) -> bool:
 
 
 def _is_separate_sibling(node: etree._Element) -> bool:
-    """Whether an inline element is in a row of siblings separated by CSS instead of spaces."""
+    """Whether an inline element is separated from its siblings by CSS instead of spaces."""
     previous, parent = node.getprevious(), node.getparent()
     if previous is None or parent is None or parent.tag not in _ROW_TAGS:
         return False
-    if previous.tag in _BLOCKS or (previous.tail and not previous.tail.isspace()):
+    if previous.tag in _BLOCK_TAGS or (previous.tail and not previous.tail.isspace()):
         return False
     return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _MIN_SIBLING_CHARS
 
 
-def _is_open(node: etree._Element) -> bool:
-    """Whether to read a skipped element: a declarative shadow root, a button as a heading."""
+def _has_readable_content(node: etree._Element) -> bool:
+    """Whether to read an element that is usually skipped: a shadow root, a button as heading."""
     if node.tag == "template":
         return node.get("shadowrootmode") in {"open", "closed"}
     if node.tag == "button":
@@ -411,7 +419,7 @@ def _is_open(node: etree._Element) -> bool:
 
 
 def _is_own_anchor(node: etree._Element, href: str) -> bool:
-    """Whether a link is a heading's link to itself, which is not navigation."""
+    """Whether a link is a heading's link to itself, which does not count as navigation."""
     if not href.startswith("#"):
         return False
     around = (above.tag for above in itertools.islice(node.iterancestors(), _MAX_ANCHOR_DEPTH))
@@ -419,7 +427,7 @@ def _is_own_anchor(node: etree._Element, href: str) -> bool:
 
 
 def image_markdown(image: etree._Element, base: str) -> str:
-    """`![alt](address "caption")` for an image; the caption comes from the figure around it."""
+    """Format an image as `![alt](address "caption")`, with the caption of its figure."""
     sources = (image.get(name) or "" for name in ("src", "data-src", "data-original"))
     source = next((s.strip() for s in sources if s and not s.startswith("data:")), "")
     figure = next(image.iterancestors("figure"), None)
@@ -431,7 +439,7 @@ def image_markdown(image: etree._Element, base: str) -> str:
 
 
 def _is_mark(node: etree._Element) -> bool:
-    """Whether it is a mark, not text: reference number, edit link, permalink, skip link, icon."""
+    """Whether an element is a reference number, edit link, permalink, skip link or icon."""
     names = (node.get("class") or "").split()
     if node.tag in {"i", "span"} and node.get("aria-hidden") == "true":
         named = any(word in name for name in names for word in ("icon", "symbol"))
@@ -451,14 +459,14 @@ def _is_mark(node: etree._Element) -> bool:
     return "reference" in names or (link is not None and "#" in (link.get("href") or ""))
 
 
-# A block of one of these kinds goes directly below one of the kinds it is listed with.
-_CLOSE = {
+# A block of one of these kinds follows a block of the listed kinds without a blank line.
+_JOINED_AFTER = {
     "item": ("item", "item-rest"), "item-rest": ("item", "item-rest"), "detail": ("term", "detail"),
 }  # fmt: skip
 
 
 def render_text(blocks: Sequence[Block]) -> str:
-    """Join blocks with blank lines; list items, and a term and its details, with newlines."""
+    """Join blocks with blank lines, but list items, and a term and its details, with newlines."""
     quoted = [block for block in blocks if block.kind != "unquoted"]
     return _join(quoted, (_with_prefix(block, block.text) for block in quoted))
 
@@ -483,7 +491,7 @@ def _join(blocks: Sequence[Block], texts: Iterable[str]) -> str:
         if before == "term" and block.kind == "detail":
             parts.append(" " if parts[-1].endswith((":", "?", ".")) else ": ")
         elif before:
-            parts.append("\n" if before in _CLOSE.get(block.kind, ()) else "\n\n")
+            parts.append("\n" if before in _JOINED_AFTER.get(block.kind, ()) else "\n\n")
         parts.append(text)
         before = block.kind
     return "".join(parts)

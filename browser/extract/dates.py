@@ -1,4 +1,4 @@
-"""Parsing dates as pages write them into ISO 8601."""
+"""Parses dates in the forms that pages use, and returns them as ISO 8601."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _MONTHS = {
     )
     for name in names.split()
 }
-# A date within text, in the first of these forms that matches: `May 3, 2024`, `3. Mai 2024`,
-# `03.05.2024`, `2024/05/03`. `3/4/2026` is ambiguous and not accepted.
+# The forms of a date within text, tried in this order: `May 3, 2024`, `3. Mai 2024`, `03.05.2024`,
+# `2024/05/03`. `3/4/2026` is ambiguous and not accepted.
 _FORMS = tuple(
     re.compile(form)
     for form in (
@@ -48,7 +48,8 @@ _DASHED = re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")
 def iso_date(value: str) -> str | None:
     """Parse a date into `2026-11-21` or `2026-11-21T05:45:12+00:00`; None if it is not a date.
 
-    Month names may be English, German, French or Spanish. `3/4/2026` is ambiguous: None.
+    Month names may be English, German, French or Spanish. Returns None for ambiguous dates such as
+    `3/4/2026`.
     """
     text = value.strip()
     return _from_iso(text) or _from_mail(text) or _from_words(text)

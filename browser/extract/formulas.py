@@ -1,7 +1,7 @@
 """Formulas as TeX or as one line of plain text, from MathML, KaTeX, MathJax and images.
 
-The TeX that accompanies a formula is invisible, so it is used only if it matches what a user sees:
-its letters and digits must be those of the formula on the page.
+The TeX that accompanies a formula is invisible, so it is used only if it matches what the user
+sees: its letters and digits must be those of the formula on the page.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml import etree
 
-_TEX = "application/x-tex"
+_TEX_TYPE = "application/x-tex"
 _FORMULA_CLASSES = frozenset(("katex", "MathJax"))
 _IMAGE_CLASSES = ("math", "latex", "tex")
 _ANNOTATIONS = ("annotation", "annotation-xml")
-# Parts of TeX that are not drawn: `\name`, with the name of an environment.
-_COMMAND = re.compile(r"\\(?:(?:begin|end)\{[^}]*\}?|[^\W\d_]*)")
-# MathML elements with this number of parts, as one line.
-_ONE_LINE = {
+# Parts of TeX that are not displayed: commands (`\name`) and the names of environments.
+_TEX_COMMAND = re.compile(r"\\(?:(?:begin|end)\{[^}]*\}?|[^\W\d_]*)")
+# How MathML elements with this number of parts are written on one line.
+_ONE_LINE_FORMS = {
     ("msup", 2): "{}^{}", ("msub", 2): "{}_{}", ("mover", 2): "{}^{}", ("munder", 2): "{}_{}",
     ("mfrac", 2): "{}/{}", ("msubsup", 3): "{}_{}^{}", ("munderover", 3): "{}_{}^{}",
 }  # fmt: skip
-# This share of the TeX's letters need not be drawn: environment names, spacing.
+# Up to this share of the TeX's letters may be missing from the displayed formula, such as spacing.
 _INVISIBLE_SHARE = 0.2
 _MAX_FORMULA_CHARS = 4_000
-_DEEPEST = 60
+_MAX_DEPTH = 60
 
 
 def formula_of(node: etree._Element) -> str | None:
-    """The formula that an element is or wraps, surrounded by spaces; None if there is none."""
+    """Return the formula in an element, surrounded by spaces; None if there is none."""
     classes = (node.get("class") or "").split()
     if node.tag == "img":
         alt = node.get("alt") or ""
@@ -45,17 +45,19 @@ def formula_of(node: etree._Element) -> str | None:
     shown = _visible_signs(math)
     inside = set(math.iter())
     drawn = "".join(part.text or "" for part in node.iter() if part not in inside) or shown
-    tex = next((e.text or "" for e in math.iter("annotation") if e.get("encoding") == _TEX), "")
+    tex = next(
+        (e.text or "" for e in math.iter("annotation") if e.get("encoding") == _TEX_TYPE), ""
+    )
     for source in (_clean_tex(tex), _clean_tex(math.get("alttext") or "")):
-        signs = _signs(_COMMAND.sub(" ", source))
+        signs = _signs(_TEX_COMMAND.sub(" ", source))
         undrawn = (signs - _signs(drawn)).total()
         if source and undrawn <= max(2, _INVISIBLE_SHARE * signs.total()):
             return f" {source[:_MAX_FORMULA_CHARS]} "
-    return f" {' '.join(_line(math, _DEEPEST).split())[:_MAX_FORMULA_CHARS]} "
+    return f" {' '.join(_line(math, _MAX_DEPTH).split())[:_MAX_FORMULA_CHARS]} "
 
 
 def is_formula_source(hidden: etree._Element) -> bool:
-    """Whether a hidden element is the MathML for the formula that its siblings draw."""
+    """Whether a hidden element is the MathML of the formula that its siblings display."""
     parent = hidden.getparent()
     math = next(hidden.iter("math"), None)
     if parent is None or math is None:
@@ -85,7 +87,7 @@ def _signs(text: str) -> Counter[str]:
 
 
 def _line(node: etree._Element, deepest: int) -> str:
-    """MathML in one line: `a^2`, `(x + 1)/2`, `√(y)`."""
+    """Write MathML on one line: `a^2`, `(x + 1)/2`, `√(y)`."""
     tag = node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
     if tag in _ANNOTATIONS or not tag or deepest == 0:
         return ""
@@ -93,7 +95,7 @@ def _line(node: etree._Element, deepest: int) -> str:
     if not parts:
         text = (node.text or "").strip()
         return f" {text} " if tag == "mo" else text
-    if form := _ONE_LINE.get((tag, len(parts))):
+    if form := _ONE_LINE_FORMS.get((tag, len(parts))):
         texts = map(str.strip, parts)
         return form.format(*(t if t.isalnum() or len(t) <= 1 else f"({t})" for t in texts))
     return f"√({''.join(parts).strip()})" if tag == "msqrt" else "".join(parts)

@@ -1,4 +1,4 @@
-"""Removes invisible text from a page: text hidden by markup, style or colour."""
+"""Removes invisible text from a page: text that markup, styles or colours hide."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from browser.extract.css import Cascade, names_of, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
 from browser.extract.weighing import (
-    HIDDEN,
-    MAX_TEASER,
-    MIN_BODY,
+    MAX_TEASER_CHARS,
+    MIN_BODY_CHARS,
     MIN_WEIGHED_SHARE,
     prose_chars,
     read_plainly,
@@ -52,10 +51,10 @@ _HEX = re.compile(r"#([0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{3,4})\b")
 _FUNCTION = re.compile(
     r"(rgb|hsl)a?\(\s*([\d.]+)(?:deg)?[\s,]+([\d.]+)%?[\s,]+([\d.]+)%?(?:[\s,/]+([\d.]+%?))?\s*\)"
 )
-# Colours whose channels differ by at most this much look the same.
-_INDISTINCT = 12
-# Opacity up to this value is invisible.
-_FAINT = 0.05
+# Two colours look the same if none of their channels differs by more than this.
+_MAX_CHANNEL_DIFFERENCE = 12
+# Up to this opacity, text is invisible.
+_MAX_FAINT_OPACITY = 0.05
 
 
 @lru_cache(maxsize=4_096)
@@ -78,7 +77,7 @@ def parse_color(value: str) -> Color | None:
 
 
 def _number(value: str) -> float:
-    """A number, or a percentage as a fraction."""
+    """Parse a number, or a percentage as a fraction."""
     return float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
 
 
@@ -90,28 +89,30 @@ _PIXELS = {
 _SIZES = ("width", "height", "max-width", "max-height", "block-size", "max-block-size")
 _SIDES = ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start")
 _TRANSLATE = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
-_FLATTENED = re.compile(
+_FLATTENING_TRANSFORM = re.compile(
     r"scale(?:x|y|3d)?\(\s*0?\.?0\d*\s*[,)]|scale\([^,)]*,\s*0\s*\)|rotate[xy]\(\s*90deg"
     r"|matrix\(\s*0\s*,\s*0\s*,\s*0\s*,\s*0\s*,"
 )
-_FLAT_SCALE = re.compile(r"0?\.?0\d*%?(?:\s|$)")
-_FILTER = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)|blur\(\s*(?:[5-9]|\d\d+)(?:\.\d+)?px")
-# Inset by half from both sides, an empty circle, a polygon with coinciding points.
+_FLATTENING_SCALE = re.compile(r"0?\.?0\d*%?(?:\s|$)")
+_HIDING_FILTER = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)|blur\(\s*(?:[5-9]|\d\d+)(?:\.\d+)?px")
+# Clip paths with no area: inset by half from both sides, an empty circle, a polygon of equal
+# points.
 _CLIPPED_AWAY = re.compile(
     r"inset\(\s*(?:5\d|[6-9]\d|100)(?:\.\d+)?%|circle\(\s*0|ellipse\(\s*0|polygon\((?:\s*0(?:px|%)?\s*,?)+\)"
     r"|path\(\s*[\"']m\s*0[\s,]+0\s*z?\s*[\"']\)|rect\((?:\s*0(?:px|%)?){4}\s*\)"
 )
-_MASKED = re.compile(r"linear-gradient\(\s*transparent\s*,\s*transparent\s*\)")
+_HIDING_MASK = re.compile(r"linear-gradient\(\s*transparent\s*,\s*transparent\s*\)")
 _FONT_SIZE = re.compile(r"(?:^|\s)(\d*\.?\d+(?:px|pt|em|rem|%)?)(?:/|\s)")
-# Text smaller than this many pixels, or up to this share of its parent's size, cannot be read; a
-# box no larger than a speck shows nothing.
-_UNREADABLE = 2.0
+# Text smaller than this many pixels, or than this share of its parent's size, is unreadable; a box
+# of up to this many pixels shows nothing.
+_MIN_READABLE_PIXELS = 2.0
 _UNREADABLE_SHARE = 0.1
-_SPECK = 1.0
-# Offsets to the left or top, in pixels and per cent, and to the right, that leave any window.
-_FAR = 500.0
+_MAX_SPECK_PIXELS = 1.0
+# Offsets that move an element out of any window: to the left or top in pixels and per cent, and to
+# the right in pixels.
+_FAR_PIXELS = 500.0
 _FAR_PERCENT = 100.0
-_FAR_RIGHT = 5_000.0
+_FAR_RIGHT_PIXELS = 5_000.0
 
 
 def _pixels(value: str) -> float | None:
@@ -125,18 +126,18 @@ def _is_far(value: str) -> bool:
     match = _LENGTH.fullmatch(value)
     if match and match[2] in {"%", "vw", "vh"}:
         return float(match[1]) <= -_FAR_PERCENT
-    return (_pixels(value) or 0) <= -_FAR
+    return (_pixels(value) or 0) <= -_FAR_PIXELS
 
 
 def _hides(declared: Declarations) -> bool:
-    """Whether an element with these declarations, and everything in it, is invisible."""
+    """Whether these declarations make an element and everything in it invisible."""
     opacity = declared.get("opacity", "")
     return (
         declared.get("display") == "none"
         or declared.get("content-visibility") == "hidden"
-        or (_LENGTH.fullmatch(opacity) is not None and _number(opacity) <= _FAINT)
-        or _FILTER.search(declared.get("filter", "")) is not None
-        or _MASKED.match(declared.get("mask-image") or declared.get("mask", "")) is not None
+        or (_LENGTH.fullmatch(opacity) is not None and _number(opacity) <= _MAX_FAINT_OPACITY)
+        or _HIDING_FILTER.search(declared.get("filter", "")) is not None
+        or _HIDING_MASK.match(declared.get("mask-image") or declared.get("mask", "")) is not None
         or _is_off_screen(declared)
         or _is_clipped(declared)
         or _is_transformed_away(declared)
@@ -148,10 +149,11 @@ def _is_off_screen(declared: Declarations) -> bool:
         offsets = [declared.get(side, "") for side in _SIDES]
         if any(map(_is_far, (*offsets, *declared.get("inset", "").split()))):
             return True
-        if (_pixels(declared.get("left", "")) or 0) >= _FAR_RIGHT:
+        if (_pixels(declared.get("left", "")) or 0) >= _FAR_RIGHT_PIXELS:
             return True
     if any(
-        (_pixels(declared.get(side, "")) or 0) <= -_FAR for side in ("margin-left", "margin-top")
+        (_pixels(declared.get(side, "")) or 0) <= -_FAR_PIXELS
+        for side in ("margin-left", "margin-top")
     ):
         return True
     indent = declared.get("text-indent", "")
@@ -161,14 +163,14 @@ def _is_off_screen(declared: Declarations) -> bool:
 def _is_clipped(declared: Declarations) -> bool:
     clip = declared.get("clip", "")
     edges = [abs(float(n)) for n in re.findall(r"-?\d*\.?\d+", clip)] if "rect" in clip else []
-    if edges and (max(edges) <= _SPECK or len(set(edges)) == 1):
+    if edges and (max(edges) <= _MAX_SPECK_PIXELS or len(set(edges)) == 1):
         return True
     if _CLIPPED_AWAY.search(declared.get("clip-path", "")):
         return True
     overflow = " ".join(declared.get(name, "") for name in ("overflow", "overflow-x", "overflow-y"))
     sizes = (_pixels(declared.get(name, "")) for name in _SIZES)
     return ("hidden" in overflow or "clip" in overflow) and any(
-        size is not None and size <= _SPECK for size in sizes
+        size is not None and size <= _MAX_SPECK_PIXELS for size in sizes
     )
 
 
@@ -176,24 +178,24 @@ def _is_transformed_away(declared: Declarations) -> bool:
     transform = declared.get("transform", "")
     moves = [part.strip() for move in _TRANSLATE.findall(transform) for part in move.split(",")]
     return (
-        _FLAT_SCALE.match(declared.get("scale", "")) is not None
-        or _FLAT_SCALE.match(declared.get("zoom", "")) is not None
-        or _FLATTENED.search(transform) is not None
+        _FLATTENING_SCALE.match(declared.get("scale", "")) is not None
+        or _FLATTENING_SCALE.match(declared.get("zoom", "")) is not None
+        or _FLATTENING_TRANSFORM.search(transform) is not None
         or any(map(_is_far, (*declared.get("translate", "").split(), *moves)))
     )
 
 
 def _hides_own_text(declared: Declarations) -> bool:
-    """Whether an element's own text is invisible; a descendant may be made visible again."""
+    """Whether these declarations hide an element's text; descendants may be visible again."""
     if declared.get("visibility") in {"hidden", "collapse"} or _is_unreadable(_font_size(declared)):
         return True
     fill = parse_color(declared.get("-webkit-text-fill-color") or declared.get("color", ""))
     clips = (declared.get("background-clip"), declared.get("-webkit-background-clip"))
-    return fill is not None and fill.alpha <= _FAINT and "text" not in clips
+    return fill is not None and fill.alpha <= _MAX_FAINT_OPACITY and "text" not in clips
 
 
-def _resets(own: Declarations, hidden: Declarations) -> bool:
-    """Whether a descendant's declarations make its text visible despite its ancestor's."""
+def _makes_visible_again(own: Declarations, hidden: Declarations) -> bool:
+    """Whether a descendant's declarations make its text visible again."""
     if hidden.get("visibility") in {"hidden", "collapse"}:
         return own.get("visibility") == "visible"
     if _is_unreadable(_font_size(hidden)):
@@ -213,51 +215,51 @@ def _is_unreadable(size: str) -> bool:
     if size.endswith("%") and _LENGTH.fullmatch(size):
         return _number(size) <= _UNREADABLE_SHARE
     pixels = _pixels(size)
-    return pixels is not None and pixels < _UNREADABLE
+    return pixels is not None and pixels < _MIN_READABLE_PIXELS
 
 
-# In the form that `names_of` returns.
+# Class names in the form that `names_of` returns.
 _HIDING_CLASSES = frozenset(
     """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
     .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
     .vh .screenreader-only .hidden-visually""".split()
 )
-# Elements without text of their own to hide.
-_TEXTLESS = frozenset(
+# Elements that have no text to hide.
+_TEXTLESS_TAGS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
-# Elements that an attribute may hide, and elements that open other elements.
-_marked = finder(
+# Find elements that an attribute may hide, and elements that open other elements.
+_find_marked = finder(
     *(f"//@{name}/.." for name in ("style", "hidden", "popover", "bgcolor")),
     "//dialog",
     "//font[@color]",
 )
-_openers = finder("//@aria-controls/..")
+_find_openers = finder("//@aria-controls/..")
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
-_HEAVY = "data-heavy"
-# With these attributes, an element may be taken for hidden or for a paywall.
-_HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY)
+_HEAVY_ATTRIBUTE = "data-heavy"
+# Because of these attributes, an element may be taken for hidden or for a paywall.
+_HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY_ATTRIBUTE)
 
 
 def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree._Element]:
     """Remove elements that the page's markup or its own styles make invisible.
 
-    Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, by
-    attributes and style elements, display, visibility, opacity, size, colour, position and
-    clipping. External style sheets are not fetched. With a `scale`, elements with the page's
-    body are kept and returned, as a script would show them.
+    This covers `hidden`, closed dialogs and popovers, and classes for screen readers; in style
+    attributes and style elements, also display, visibility, opacity, size, colour, position and
+    clipping. External style sheets are not fetched. With a `scale`, elements that contain the
+    page's body are kept and returned, because a script would show them.
     """
     names = {element: names_of(element) for element in root.iter()}
     rules = _own_rules(root, frozenset().union(*set(names.values())))
     cascade = Cascade(names, rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
-    marked = set(_marked(root))
-    panels = {o.get("aria-controls") for o in _openers(root) if _opens_content(o)}
+    marked = set(_find_marked(root))
+    panels = {o.get("aria-controls") for o in _find_openers(root) if _opens_content(o)}
     groups: dict[str, list[_Hidden]] = {}
     for element, called in names.items():
-        if element.tag in _TEXTLESS:
+        if element.tag in _TEXTLESS_TAGS:
             continue
         is_suspect = element in marked or not _HIDING_CLASSES.isdisjoint(called)
         if not (is_suspect or cascade.may_hide(element)):
@@ -271,18 +273,18 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     for group in groups.values():
         for found in group if group not in heavy else ():
             finder.remove(found)
-    return [] if scale is None else _settle(root, heavy, finder, scale)
+    return [] if scale is None else _keep_body(root, heavy, finder, scale)
 
 
 def _opens_content(element: etree._Element) -> bool:
-    """Whether an opener is a heading's button or a tab, which open a panel of content."""
+    """Whether an opener opens a panel with content: a button in a heading, or a tab."""
     parent = element.getparent()
     named = parent is not None and parent.tag in _HEADING_TAGS
     return named or element.get("role") == "tab"
 
 
 def _fold(panel: etree._Element) -> None:
-    """Show a panel, marked as one that a user can open."""
+    """Show a panel, and mark it as one that the user can open."""
     _show(panel)
     panel.set(FOLDED_MARK, "")
 
@@ -295,19 +297,19 @@ def _show(element: etree._Element) -> None:
 def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
     """Whether elements hidden in the same way contain a large part of the page's prose."""
     parts = [found.element for found in group]
-    if sum(len(raw_text(part)) for part in parts) < MIN_BODY:
+    if sum(len(raw_text(part)) for part in parts) < MIN_BODY_CHARS:
         return False
     chars = prose_chars(parts)
-    return chars >= MIN_BODY and chars > MIN_WEIGHED_SHARE * scale.prose
+    return chars >= MIN_BODY_CHARS and chars > MIN_WEIGHED_SHARE * scale.prose
 
 
-def _settle(
+def _keep_body(
     root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
 ) -> list[etree._Element]:
-    """Keep the heavy groups that contain the page's body; remove the others."""
+    """Keep the large hidden groups (`heavy`) that contain the page's body; remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
     may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
-    for found in itertools.chain(*heavy):  # as a script would, so that the plain reading sees them
+    for found in itertools.chain(*heavy):  # as a script would, so that `read_plainly` sees them
         _show(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):
@@ -315,25 +317,26 @@ def _settle(
         if may_hide_body and scale.holds_body(parts, size / scale.prose):
             kept += parts
             continue
-        scale.leave_out(HIDDEN, sum(count_words(raw_text(part)) for part in parts))
+        scale.hide(sum(count_words(raw_text(part)) for part in parts))
         for found in group:
             finder.remove(found)
     return kept
 
 
 def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int) -> bool:
-    """Whether a page with `shown` characters of visible prose has an article without `heavy`.
+    """Whether a page with `shown` characters of visible prose shows its article without `heavy`.
 
-    The hidden parts may be further articles, which a script adds as a user scrolls.
+    The hidden parts may be further articles, which a script shows as the user scrolls.
     """
-    if shown <= MAX_TEASER:
+    if shown <= MAX_TEASER_CHARS:
         return False
     for found in itertools.chain(*heavy):
-        found.element.set(_HEAVY, "")
+        found.element.set(_HEAVY_ATTRIBUTE, "")
     visible = copy.deepcopy(root)
-    for element in [e for e in visible.iter() if e.get(_HEAVY) is not None]:
+    for element in [e for e in visible.iter() if e.get(_HEAVY_ATTRIBUTE) is not None]:
         remove(element)
-    return len(read_plainly(visible, fast=True)) > MAX_TEASER  # the slow one costs .0025 on news
+    # Without `fast`, F1 on news is .0025 lower.
+    return len(read_plainly(visible, fast=True)) > MAX_TEASER_CHARS
 
 
 def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
@@ -345,7 +348,7 @@ def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
 
 
 def _hiding_rules(rules: list[Rule]) -> list[Rule]:
-    """Rules that hide, or whose text colour is another rule's background colour, or vice versa."""
+    """Rules that hide elements, or that set a text colour which is also a background colour."""
     blocks = {rule.block: {**rule.normal, **rule.important} for rule in rules}
     texts = {n: parse_color(own.get("color", "")) for n, own in blocks.items()}
     grounds = {n: parse_color(_background_value(own)) for n, own in blocks.items()}
@@ -376,7 +379,7 @@ def _is_hidden_by_markup(element: etree._Element) -> bool:
 
 
 class _Hidden(NamedTuple):
-    """An invisible element; `wholly` says that its descendants are invisible too."""
+    """An invisible element; `wholly` means that its descendants are invisible too."""
 
     element: etree._Element
     wholly: bool
@@ -388,7 +391,7 @@ class _Finder:
 
     def __init__(self, root: etree._Element, cascade: Cascade) -> None:
         self._cascade = cascade
-        # Verdicts by the identity of declarations, which many elements share.
+        # Verdicts by the `id` of the declarations, which many elements share.
         self._verdicts: dict[int, tuple[bool, bool]] = {}
         self._known_colors: dict[etree._Element, tuple[Color | None, Color | None]] = {}
         self._defaults: tuple[Color | None, Color | None] = (
@@ -396,10 +399,11 @@ class _Finder:
             _NAMED_COLORS["white"],
         )
         if any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")):
-            self._defaults = None, None  # external sheets, which are not fetched, may set them
+            # External style sheets, which are not fetched, may set the colours.
+            self._defaults = None, None
 
     def find(self, element: etree._Element) -> _Hidden | None:
-        """How an element is hidden; None if it is visible or is the whole page."""
+        """Return how an element is hidden; None if it is visible or is the root of the page."""
         if element.tag in {"html", "body"}:
             return None
         declared = self._cascade.declared(element)
@@ -412,18 +416,18 @@ class _Finder:
         return _Hidden(element, False, declared) if is_hidden else None
 
     def remove(self, hidden: _Hidden) -> None:
-        """Remove an invisible element; only its text if descendants may be visible."""
+        """Remove an invisible element, or only its text if descendants may be visible."""
         if hidden.wholly:
             remove(hidden.element)
         else:
-            self._blank(hidden.element, hidden.declared)
+            self._remove_own_text(hidden.element, hidden.declared)
 
-    def _blank(self, element: etree._Element, hidden: Declarations) -> None:
+    def _remove_own_text(self, element: etree._Element, hidden: Declarations) -> None:
         element.text = None
         for child in element:
             child.tail = None
-            if not _resets(self._cascade.declared(child), hidden):
-                self._blank(child, hidden)
+            if not _makes_visible_again(self._cascade.declared(child), hidden):
+                self._remove_own_text(child, hidden)
 
     def _is_camouflaged(self, element: etree._Element, declared: Declarations) -> bool:
         """Whether the text has the same colour as its background."""
@@ -433,7 +437,10 @@ class _Finder:
         return (
             text is not None
             and ground is not None
-            and all(abs(a - b) <= _INDISTINCT for a, b in zip(text[:3], ground[:3], strict=True))
+            and all(
+                abs(a - b) <= _MAX_CHANNEL_DIFFERENCE
+                for a, b in zip(text[:3], ground[:3], strict=True)
+            )
         )
 
     def _colors(self, element: etree._Element) -> tuple[Color | None, Color | None]:
@@ -452,7 +459,7 @@ class _Finder:
             value = _background_value(declared)
             if value.replace("none", "").replace("inherit", "").strip():
                 color = parse_color(value)
-                if color is None or color.alpha > _FAINT:
+                if color is None or color.alpha > _MAX_FAINT_OPACITY:
                     ground = color
             self._known_colors[node] = text, ground
         return text, ground

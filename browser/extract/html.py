@@ -1,15 +1,15 @@
 """Turns an HTML page into a Document: its metadata, and the blocks that are its content.
 
-An article's content is what trafilatura finds: its text is looked up among the page's own blocks,
-so that headings, lists, tables, links and code stay as they are on the page. The few steps after
-that use only the shape of blocks, in any language. Each step that leaves something out weighs it
-first (`weighing`).
+An article's content is what trafilatura finds: that text is looked up among the page's blocks, so
+that headings, lists, tables, links and code stay as they are on the page. The few steps after that
+depend only on the shape of blocks, so they work in any language. Each step that leaves something
+out weighs it first (`weighing`).
 
-The steps were chosen by nested five-fold cross-validation over 274 pages of three sets
-(`bench/article_steps.py`). F1 on the held-out folds, using each set's own measure: .9692 / .974
-/ .9441; trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 / .908. The
-figure beside a constant or step is the loss in F1 over all pages without it; the steps for listings
-and gaps lower F1 on these sets, and are kept for kinds of pages that the sets lack.
+The steps were chosen by nested five-fold cross-validation on 274 pages from three sets
+(`bench/article_steps.py`). F1 on the held-out folds, by each set's own measure, is .9692 / .974 /
+.9441; trafilatura's default mode reaches .951 / .962 / .915, its precision mode .965 / .9744 /
+.908. The figure given with a constant or step is the loss in F1 on all pages without it. The steps
+for listings and gaps lower F1 on these sets; they are kept for kinds of pages that the sets lack.
 """
 
 from __future__ import annotations
@@ -28,36 +28,38 @@ from browser.extract.items import read_items
 from browser.extract.links import embedded_pdf, main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page, raw_text, remove
-from browser.extract.weighing import MAJORITY, Scale, read_plainly
+from browser.extract.weighing import MAJORITY, OUTSIDE, Scale, read_plainly
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words, same_words, word_list, word_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from browser.extract.blocks import Block
     from browser.extract.metadata import Metadata
     from browser.types import Document
 
-# A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 are equal).
+# A block belongs to trafilatura's text if that contains this share of the block's sequences of four
+# words (values from .3 to .7 are equally good).
 _MATCH_SHARE = 0.5
-# A page that declares no article is not one if the body has less than this share of its words.
+# A page that does not declare an article is treated as one only if the body has this share of its
+# words.
 _ARTICLE_SHARE = 0.4
-# Limits for articles: fewest words, most blocks, deepest nesting. trafilatura takes seconds for an
-# index and a minute for 1,000 nested links or tables. Of 339 saved pages, the costliest counts
-# 149,079; at this limit it takes a second.
+# Limits for articles: the minimum number of words, and the maximum number of blocks and cost.
+# trafilatura takes seconds for an index and a minute for 1,000 nested links or tables. The highest
+# cost among 339 saved pages is 149,079; at the limit, trafilatura takes a second.
 _MIN_BODY_WORDS = 25
 _MAX_BLOCKS = 5_000
 _MAX_COST = 400_000
-# Blocks between two kept ones are kept, up to this share of the kept words: anything longer is a
-# box of teasers. Costs .0005, but keeps lists within a text.
+# Blocks between two kept blocks are also kept, up to this share of the kept words: anything longer
+# is a box of teasers. This lowers F1 by .0005, but keeps lists within an article.
 _GAP_SHARE = 0.3
-# Maximum number of paragraphs in a summary between headline and body, and of lines in the
-# introduction of a page that is not a declared article (.0058).
+# Maximum paragraphs of a summary between headline and body, and maximum lines of the introduction
+# on a page that does not declare an article (.0058).
 _MAX_SUMMARY_PARAGRAPHS = 3
 _MAX_INTRODUCTION_LINES = 30
-# A line with a larger share of its characters in links is navigation (.0010).
+# A line in which links have a larger share of the characters is navigation (.0010).
 _LINK_SHARE = 0.8
 # Maximum words in a line with author and date (.0014), and in a label.
 _MAX_BYLINE_WORDS = 25
@@ -68,18 +70,18 @@ _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
 EDGE_KINDS = frozenset("paragraph quote term detail table".split())
-_LIST_KINDS = frozenset("item item-rest term detail table code".split())
+_FACT_KINDS = frozenset(("table", "term", "detail"))
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
-_LISTS = frozenset("ul ol dl li dt dd".split())
-_WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
+_LIST_TAGS = frozenset("ul ol dl li dt dd".split())
+_TEXTLESS_TAGS = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
 
 
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     """Extract a page's content as a user sees it, and its metadata.
 
-    If `html` is bytes, it is decoded as browsers do (`content_type` is the header). Hidden text,
-    navigation, cookie bars and footers are left out; for an article, only the body is kept.
-    `Document.notes` lists what could not be read. Raises ExtractError if the input has no
+    If `html` is bytes, it is decoded as in browsers (`content_type` is the header). Hidden text,
+    navigation, cookie bars and footers are left out; of an article, only the body is kept.
+    `Document.notes` lists what could not be read. Raises ExtractError if the input contains no
     element.
     """
     root, notes = parse_page(html, content_type)
@@ -89,19 +91,19 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     scale = Scale(root, declared_body(nodes))
     shown_late = strip_hidden(root, scale)
     meta = read_metadata(root, url, nodes)
-    base = _base(root, url)
+    base = _base_url(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
     if pdf := embedded_pdf(root, base):
         notes += (f"it shows a PDF, which was not read: {pdf}",)
     all_blocks = walk(root, base, scale)
-    if not all_blocks:  # nothing is visible, not even navigation: scripts fade the page in
+    if not all_blocks:  # nothing is visible, not even navigation: scripts fade in the page
         root = parse_page(html, content_type)[0]
         all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
     quoted = [block for block in all_blocks if block.kind != "unquoted"]
     blocks = content_blocks(quoted, root, meta, scale)
     if late := _late_blocks(blocks, shown_late) if shown_late else []:
-        late[0].folded = True  # marks where they begin
+        late[0].folded = True  # marks where the late blocks begin
         scale.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
     scale.finish(text)
@@ -120,7 +122,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
 
 
 def _with_unquoted(kept: list[Block], blocks: list[Block]) -> list[Block]:
-    """The kept blocks, with the images and struck-out text directly above or among them."""
+    """Add the images and struck-out text that are directly above the kept blocks or among them."""
     chosen, homes = {id(block) for block in kept}, {_container(block) for block in kept}
     above: defaultdict[int, list[Block]] = defaultdict(list)
     below, is_near = 0, False
@@ -143,14 +145,14 @@ def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block
 
 
 def _language(declared: str | None, text: str) -> str | None:
-    """The declared language; the text's own if none or a template's English is declared."""
+    """The declared language; the text's language if none is declared or a template says English."""
     if declared and not declared.lower().startswith("en"):
         return declared
     detected = language_of(text)
     return detected if detected and detected != "en" else declared or detected
 
 
-def _base(root: etree._Element, url: str) -> str:
+def _base_url(root: etree._Element, url: str) -> str:
     href = next((href for base in root.iter("base") if (href := base.get("href"))), "")
     return (join(url, href) or url) if href else url
 
@@ -160,42 +162,85 @@ def content_blocks(
 ) -> list[Block]:
     """Select the content blocks of a page, in page order.
 
-    For an article, that is the body without headline, byline and navigation; for any other page,
-    and for a declared discussion, all blocks outside frames (navigation, footers and the like).
-    Removes frames and scripts from the tree.
+    For an article, these are the body without headline, byline and navigation; for any other page,
+    including declared discussions, all blocks outside frames (navigation, footers and the like).
+    Frames and scripts are removed from the tree.
     """
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
-    scale.leave_out("navigation, comments or similar", _prose_words(blocks) - _prose_words(content))
-    if meta.is_thread or len(content) > _MAX_BLOCKS:
-        return (meta.is_thread and read_items(content)) or content
-    if not meta.is_article and (items := read_items(content)):
-        return items
-    if (not meta.is_article and _is_listing(content)) or _parsing_cost(root) > _MAX_COST:
-        return content
-    for frame in {block.frame for block in blocks if block.frame is not None}:
+    framed = [block for block in blocks if block.frame is not None]
+    scale.leave_out("navigation, comments or similar", [b for b in framed if b.is_prose])
+    homes = {block.frame: block.frame.getparent() for block in framed if block.frame is not None}
+    chosen, dropped = _choose(content, homes, root, meta, scale)
+    scale.leave_out(OUTSIDE, [*dropped, *_framed_content(blocks, chosen, homes)])
+    return chosen
+
+
+def _choose(
+    content: list[Block],
+    frames: Iterable[etree._Element],
+    root: etree._Element,
+    meta: Metadata,
+    scale: Scale,
+) -> tuple[list[Block], list[Block]]:
+    """Return the content blocks, and those that are dropped without being labels or titles."""
+    is_large = len(content) > _MAX_BLOCKS
+    may_have_items = meta.is_thread or not (meta.is_article or is_large)
+    if may_have_items and (items := read_items(content)):
+        dropped = _without(content, items)
+        return items, [block for block in dropped if block.is_prose or block.is_data]
+    is_listing = not meta.is_article and _is_listing(content)
+    if meta.is_thread or is_large or is_listing or _parsing_cost(root) > _MAX_COST:
+        return content, []
+    for frame in frames:
         remove(frame)
-    etree.strip_elements(root, *_WITHOUT_TEXT, with_tail=False)
-    body = _Body(content, meta, scale).choose(root)
+    etree.strip_elements(root, *_TEXTLESS_TAGS, with_tail=False)
+    selection = _Body(content, meta, scale)
+    body = selection.choose(root)
     words = sum(block.words for block in body)
     page_words = sum(block.words for block in content if not block.is_linky)
     share = 0.0 if meta.is_article else _ARTICLE_SHARE
     if words < max(_MIN_BODY_WORDS, share * page_words):
-        return content
-    scale.leave_out("outside the article", _prose_words(content) - _prose_words(body))
-    return body
+        return content, []
+    return body, _without(content, [*body, *selection.head()])
 
 
-def _prose_words(blocks: Iterable[Block]) -> int:
-    return sum(block.words for block in blocks if block.is_prose)
+def _without(blocks: Sequence[Block], others: Sequence[Block]) -> list[Block]:
+    known = {id(block) for block in others}
+    return [block for block in blocks if id(block) not in known]
+
+
+def _framed_content(
+    blocks: Sequence[Block], chosen: Sequence[Block], homes: Mapping[etree._Element, object]
+) -> list[Block]:
+    """The blocks of frames that may be content.
+
+    They are among the chosen blocks or in the same element as these, facts and tables, or lists in
+    a frame without links. Of 403 articles, 12 have a table or facts in another frame.
+    """
+    known = {id(block) for block in chosen}
+    places = [n for n, block in enumerate(blocks) if id(block) in known]
+    around = {_container(block) for block in chosen if block.is_prose}
+    linked = {block.frame for block in blocks if block.link_chars}
+    return [
+        block
+        for n, block in enumerate(blocks)
+        if block.frame is not None
+        and (
+            places[0] < n < places[-1]
+            or homes[block.frame] in around
+            or block.kind in _FACT_KINDS
+            or (block.is_data and block.frame not in linked)
+        )
+    ]
 
 
 def _parsing_cost(root: etree._Element) -> int:
-    """Estimate trafilatura's cost: how often it visits elements of the tree.
+    """Estimate trafilatura's cost: how many times it visits an element of the tree.
 
-    That is the sum of all depths; a link counts once for each element inside it, since its text is
-    read each time.
+    This is the sum of all depths; a link counts once for each element inside it, because its text
+    is read each time.
     """
     depths: dict[etree._Element | None, int] = {None: 0}
     for element in root.iter():
@@ -211,8 +256,9 @@ def _parsing_cost(root: etree._Element) -> int:
 def _is_listing(blocks: Sequence[Block]) -> bool:
     """Whether a page is a listing of entries (a catalogue, changelog or overview).
 
-    It has more headings than paragraphs, and more text than links. Costs .0037 on one set of
-    articles, but keeps half the words on abstract pages of papers and on repository pages.
+    A listing has more headings than paragraphs, and more text than links. This step lowers F1 by
+    .0037 on one set of articles, but without it, half of the words on the abstract pages of papers
+    and on repository pages are lost.
     """
     headings = sum(block.kind == "heading" for block in blocks)
     prose = sum(block.is_prose and block.kind in _TEXT_KINDS for block in blocks)
@@ -222,7 +268,7 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
 
 
 class _Body:
-    """Selects the body of an article; `kept` says for each block whether it is in the body."""
+    """Selects the body of an article; `kept` lists for each block whether it is in the body."""
 
     def __init__(self, blocks: Sequence[Block], meta: Metadata, scale: Scale) -> None:
         self._blocks = blocks
@@ -233,13 +279,15 @@ class _Body:
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
         self._words = [block.words for block in blocks]
+        self._is_photo_story = False
         self._word_lists = [word_list(block.text) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection.
 
-        If its fast reading finds little of the page, the slower ones are used: on 14 of 204
-        pages. F1 is the same to .0001 on both halves of four sets.
+        If its fast mode finds little of the page (as on 14 of 204 pages), its slower modes are
+        used. On both halves of four sets, F1 differs by less than .0001 from always using the
+        slower modes.
         """
         kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
         if self._share(kept) < MAJORITY:
@@ -255,8 +303,14 @@ class _Body:
         for n in reversed(range(len(kept) - 1)):
             if self._blocks[n].kind == "heading" and not self._blocks[n].is_linky:
                 kept[n] = kept[n] or kept[n + 1]
+        self._keep_photo_story(kept)
         self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
+
+    def head(self) -> list[Block]:
+        """The headline and the lines with author or date, which the Document has."""
+        rows = enumerate(self._blocks)
+        return [block for n, block in rows if self._is_title(block) or self._is_byline(n)]
 
     def _blocks_in(self, extracted: str) -> list[bool]:
         known = set(word_runs(word_list(extracted)))
@@ -276,7 +330,7 @@ class _Body:
         return sum(count for count, keep in prose if keep) / total if total else 1.0
 
     def _keep_gaps(self, kept: list[bool]) -> None:
-        """Keep the blocks between two kept ones if their container has kept ones."""
+        """Keep the blocks between two kept blocks if their container also has kept blocks."""
         places = [n for n, keep in enumerate(kept) if keep]
         parents = {_container(self._blocks[n]) for n in places}
         most = _GAP_SHARE * sum(self._words[n] for n in places)
@@ -289,8 +343,8 @@ class _Body:
     def _keep_opening(self, kept: list[bool]) -> None:
         """Keep the blocks between headline and body.
 
-        For a declared article, these are a few paragraphs of summary; for any other page, all
-        lines: an event's time and place, a product's figures.
+        For a declared article, these are a few paragraphs of summary. For any other page, they are
+        all lines, such as the time and place of an event or the specifications of a product.
         """
         first = next((n for n, keep in enumerate(kept) if keep and self._prose[n]), 0)
         heads = [n for n, b in enumerate(self._blocks[:first]) if b.level == 1 or self._is_title(b)]
@@ -301,8 +355,17 @@ class _Body:
             for n in opening:
                 kept[n] = not self._blocks[n].is_linky
 
+    def _keep_photo_story(self, kept: list[bool]) -> None:
+        """Keep captions if they have more than half as many words as the text (1 of 15 pages)."""
+        captions = [n for n, b in enumerate(self._blocks) if _is_caption(b) and not b.is_linky]
+        words = sum(self._words[n] for n in captions)
+        text = sum(self._words[n] for n, keep in enumerate(kept) if keep and n not in captions)
+        self._is_photo_story = words > MAJORITY * text
+        for n in captions if self._is_photo_story else ():
+            kept[n] = True
+
     def _trim(self, kept: list[bool]) -> None:
-        """Drop blocks that are not part of the body; keep short lines directly beside it."""
+        """Drop blocks that are not part of the body; keep short lines that are next to it."""
         places = [n for n, keep in enumerate(kept) if keep]
         first = next((n for n in places if self._prose[n]), len(kept))
         last = max((n for n in places if self._is_content(n)), default=len(kept))
@@ -312,9 +375,9 @@ class _Body:
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
-        """Keep blocks directly beside the first and last paragraphs, in the same element.
+        """Keep blocks next to the first and last paragraphs and in the same element.
 
-        These are short lines, formulas, addresses and facts, which a plain reading misses.
+        These are short lines, formulas, addresses and facts, which trafilatura misses.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose}
@@ -325,15 +388,15 @@ class _Body:
                 n += step
 
     def _keep_lists(self, kept: list[bool]) -> None:
-        """Keep lists, tables and code beside the paragraphs of a page that declares no article.
+        """Keep lists, tables and code among the paragraphs of a page that declares no article.
 
-        Those are the ingredients of a recipe, the versions of a changelog, the stages of a walk,
+        Examples are a recipe's ingredients, the versions in a changelog and the stages of a walk,
         which trafilatura drops if their lines are short.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}
         for n, block in enumerate(self._blocks):
-            if block.kind in _LIST_KINDS and not block.is_linky and _container(block) in homes:
+            if block.is_data and not block.is_linky and _container(block) in homes:
                 kept[n] = True
 
     def _is_edge(self, place: int, homes: Collection[etree._Element | None]) -> bool:
@@ -354,13 +417,16 @@ class _Body:
             or (place > last and block.kind not in {"table", "code", "item"})
             or (
                 block.kind not in _NEVER_CAPTIONS
-                and (_is_caption(block) or block.link_density > _LINK_SHARE)
+                and (
+                    (_is_caption(block) and not self._is_photo_story)
+                    or block.link_density > _LINK_SHARE
+                )
             )
         )
 
     def _heads_list(self, place: int) -> bool:
         block, below = self._blocks[place : place + 2]
-        return block.kind == "heading" and not block.is_linky and below.kind in _LIST_KINDS
+        return block.kind == "heading" and not block.is_linky and below.is_data
 
     def _is_title(self, block: Block) -> bool:
         return block.kind in {"heading", "paragraph"} and same_words(block.text, self._title)
@@ -371,7 +437,7 @@ class _Body:
         return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
-        """Whether a line names the author or date and is not a sentence; the Document has both."""
+        """Whether a line names the Document's author or contains a date, and is not a sentence."""
         block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False
@@ -390,7 +456,7 @@ class _Body:
 
 
 def _is_caption(block: Block) -> bool:
-    """Whether a line is a picture's caption or credit, by its element or class (.0014)."""
+    """Whether a line is the caption or credit of a picture, by its element or class (.0014)."""
     if block.kind == "caption" or block.node.tag == "figure":
         return True
     boxes = (block.node, block.node.getparent())
@@ -411,6 +477,6 @@ def _is_sentence(text: str) -> bool:
 def _container(block: Block) -> etree._Element | None:
     """The element around a block; for list entries, the element around the list."""
     for node in block.node.iterancestors():
-        if node.tag not in _LISTS:
+        if node.tag not in _LIST_TAGS:
             return node
     return None

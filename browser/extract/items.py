@@ -1,8 +1,8 @@
 """Finds a page's repeated items: posts in a thread, entries in a listing, products in a shop.
 
-They are recognised by structure alone, whatever the software: elements with the same name that
-contain most of the page. If each has an author and most have prose, they are posts, and each is
-shown whole under its author and date; if each has a link as its title, they are entries.
+They are recognised only by structure, whatever software the site uses: elements with the same name
+that contain most of the page. If each has an author and most have prose, they are posts, and each
+is shown in full under its author and date; if each has a link as its title, they are entries.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 _MIN_POSTS = 2
 _MIN_UNDATED_POSTS = 3
 _MIN_ENTRIES = 5
-# This share of the items must look like posts or entries; the rest are notices and ads.
-_TYPICAL = 0.8
-# A text that this share of the items repeats is a button or a label.
-_REPEATED = 1 / 3
+# At least this share of the items must look like posts or entries; the rest are notices and ads.
+_TYPICAL_SHARE = 0.8
+# Text that is repeated in this share of the items is a button or a label.
+_REPEATED_SHARE = 1 / 3
 # Maximum number of element groups to examine, those with the most text first.
 _MAX_GROUPS = 12
-# An entry's title is among its first lines.
+# The title of an entry is one of this many first lines.
 _TITLE_LINES = 3
-_MAX_NAME = 40  # characters
+_MAX_NAME_CHARS = 40
 _MAX_META_WORDS = 25
-_LINES = frozenset("paragraph heading item item-rest term detail caption".split())
+_LINE_KINDS = frozenset("paragraph heading item item-rest term detail caption".split())
 _DIGITS = re.compile(r"\d+")
 _AUTHOR_NAMES = re.compile(r"author|user|poster|byline|member|nick|^fn$", re.IGNORECASE)
-_PERSON = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
-_MIN_NAME = 2  # characters: a single one stands in for a picture
+_PERSON_URL = re.compile(r"(?:user|member|profil|author|people|account)|/u/|/@", re.IGNORECASE)
+_MIN_NAME_CHARS = 2  # a single character replaces a picture
 _BEFORE_NAMES = frozenset(("by", "von", "par", "por", "posted by", "written by"))
 _NUMERIC_DAY = re.compile(r"\b(\d{1,2})([-/])(\d{1,2})\2((?:19|20)\d\d)\b")
 _MONTHS = 12
@@ -51,7 +51,7 @@ _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 
 @dataclass(slots=True)
 class _Item:
-    """An element with its own blocks, without those of items inside it."""
+    """An element with its blocks, excluding those of items inside it."""
 
     element: etree._Element
     blocks: list[Block]
@@ -67,20 +67,20 @@ def read_items(blocks: Sequence[Block]) -> list[Block] | None:
     """The blocks of a thread or listing, item by item; None for any other page."""
     groups = _groups(blocks)
     threads = [group for group in groups if _is_thread(group)]
-    if threads:  # the outermost elements that are posts
+    if threads:  # the group with the most authors; among equals, the outermost
         return _thread_blocks(blocks, max(threads, key=lambda g: sum(bool(i.author) for i in g)))
     listings = [group for group in groups if _is_listing(group)]
     return _listing_blocks(blocks, max(listings, key=len)) if listings else None
 
 
 def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
-    """Elements of the same name that together contain most of the page's text, outer ones first."""
+    """Group elements by name; returns groups with most of the page's text, outermost first."""
     owners: dict[tuple[object, ...], dict[etree._Element, list[Block]]] = defaultdict(dict)
     for block in blocks:
         seen = set()
         for element in (block.node, *block.node.iterancestors()):
             for name in _names(element):
-                if name not in seen:  # the innermost element of a name owns the block
+                if name not in seen:  # a block belongs to the innermost element with a name
                     seen.add(name)
                     owners[name].setdefault(element, []).append(block)
     total = sum(len(block.text) for block in blocks)
@@ -95,7 +95,7 @@ def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
 
 
 def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
-    """What items of one kind share: the id without its number, the first class or the parent."""
+    """The names that items of one kind share: the id without its number, first class or parent."""
     identifier, classes = element.get("id") or "", (element.get("class") or "").split()
     if _DIGITS.search(identifier):
         yield ("#", _DIGITS.sub("", identifier))
@@ -112,9 +112,9 @@ def _is_thread(group: list[_Item]) -> bool:
     signed = [item for item in group if item.author]
     spoken = sum(any(block.is_prose for block in item.blocks) for item in signed)
     dated = sum(bool(item.date) for item in signed)
-    least = _MIN_POSTS if dated >= _TYPICAL * len(group) else _MIN_UNDATED_POSTS
-    enough = len(signed) >= max(least, _TYPICAL * len(group))
-    # A single author for everything means a page with sections.
+    least = _MIN_POSTS if dated >= _TYPICAL_SHARE * len(group) else _MIN_UNDATED_POSTS
+    enough = len(signed) >= max(least, _TYPICAL_SHARE * len(group))
+    # If everything has the same author, it is a page with sections.
     return enough and spoken >= MAJORITY * len(group) and len({item.author for item in signed}) > 1
 
 
@@ -122,11 +122,11 @@ def _author(element: etree._Element) -> str:
     for node in element.iter("a", "span", "b", "strong", "div", "p", "h3", "h4", "cite", "address"):
         marks = f"{node.get('rel') or ''} {node.get('itemprop') or ''} {node.get('class') or ''}"
         named = any(_AUTHOR_NAMES.search(mark) for mark in marks.split())
-        if named or (node.tag == "a" and _PERSON.search(node.get("href") or "")):
-            # Rank, counts and picture are in the same box; the name comes before most of them.
+        if named or (node.tag == "a" and _PERSON_URL.search(node.get("href") or "")):
+            # The box also contains rank, counts and picture; the name precedes most of them.
             for text in map(one_line, map(str, node.itertext())):
                 name = text.strip(" :·-–—»").removeprefix("@")
-                if _MIN_NAME <= len(name) <= _MAX_NAME and _may_be_name(name):
+                if _MIN_NAME_CHARS <= len(name) <= _MAX_NAME_CHARS and _may_be_name(name):
                     return name
     return ""
 
@@ -137,7 +137,7 @@ def _may_be_name(text: str) -> bool:
 
 
 def _date(item: _Item) -> str:
-    """When a post was written: its latest date, as an earlier one may be when the author joined."""
+    """Return a post's latest date; an earlier one may be the day on which the author joined."""
     for node in item.element.iter("time", "abbr", "span", "a", "meta"):
         value = node.get("datetime") or node.get("title") or ""
         if node.get("itemprop") == "datePublished":
@@ -146,18 +146,18 @@ def _date(item: _Item) -> str:
             return day
     lines = (block.text for block in item.blocks if block.words <= _MAX_META_WORDS)
     days = [day for text in lines for line in text.split("\n") if (day := date_within(line))]
-    if not days:  # the date is in the box with the post's text
-        days = [day for block in item.blocks if (day := date_within(block.text[:_MAX_NAME]))]
+    if not days:  # the date may be in the box with the post's text
+        days = [day for block in item.blocks if (day := date_within(block.text[:_MAX_NAME_CHARS]))]
     above = item.element.getprevious()
-    if not days and above is not None and len(line := text_content(above)) <= _MAX_NAME:
-        days = [date_within(line) or ""]  # a separate line above each post
+    if not days and above is not None and len(line := text_content(above)) <= _MAX_NAME_CHARS:
+        days = [date_within(line) or ""]  # the date may be in a separate line above each post
     return max(days, default="")
 
 
 def _read_numeric_days(group: list[_Item]) -> None:
-    """Parse dates such as `02-13-2021`: all posts' dates together show which part is the month.
+    """Parse dates such as `02-13-2021`; all the posts' dates together show which part is the month.
 
-    If they do not, the date stays as the page writes it.
+    If they do not, the dates are left as they are on the page.
     """
     found = []
     are_dated = sum(bool(item.date) for item in group) > MAJORITY * len(group)
@@ -181,11 +181,11 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     head = [b for b in blocks[: places[0]] if b.kind == "heading" or not b.is_linky]
     tail = [b for b in blocks[places[0] :] if id(b) not in owned and b.is_prose]
     seen = Counter(text for post in posts for text in {block.text for block in post.blocks})
-    limit = max(1, _REPEATED * len(posts))
+    limit = max(1, _REPEATED_SHARE * len(posts))
     box = _box_name(posts)
     found = list(head)
     for post in posts:
-        boxed = {id(b) for b in post.blocks if _is_in(b, box, post)}
+        boxed = {id(b) for b in post.blocks if _is_in_box(b, box, post)}
         said = [
             b
             for b in post.blocks
@@ -202,13 +202,13 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
 
 
 def _box_name(posts: list[_Item]) -> tuple[object, ...]:
-    """The name of the innermost elements with the posts' text, one in each post; () if none."""
+    """The name of the innermost elements that contain the posts' text, one per post; () if none."""
     chars: Counter[tuple[object, ...]] = Counter()
     boxes: defaultdict[tuple[object, ...], set[etree._Element]] = defaultdict(set)
     spoken = [post for post in posts if any(block.is_prose for block in post.blocks)]
     for post in spoken:
         for block in post.blocks:
-            for element in _within(block.node, post.element):
+            for element in _ancestors_within(block.node, post.element):
                 for name in _names(element):
                     chars[name] += len(block.text) if block.is_prose else 0
                     boxes[name].add(element)
@@ -216,13 +216,13 @@ def _box_name(posts: list[_Item]) -> tuple[object, ...]:
     typical = [
         name
         for name, found in boxes.items()
-        if chars[name] >= least and _TYPICAL * len(spoken) <= len(found) <= len(spoken)
+        if chars[name] >= least and _TYPICAL_SHARE * len(spoken) <= len(found) <= len(spoken)
     ]
     sizes = {name: sum(len(text_content(box)) for box in boxes[name]) for name in typical}
     return min(typical, key=lambda name: sizes[name], default=())
 
 
-def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
+def _ancestors_within(node: etree._Element, item: etree._Element) -> Iterator[etree._Element]:
     """A node and the elements around it, up to those directly inside an item."""
     current: etree._Element | None = node
     while current is not None and current is not item:
@@ -230,11 +230,11 @@ def _within(node: etree._Element, item: etree._Element) -> Iterator[etree._Eleme
         current = current.getparent()
 
 
-def _is_in(block: Block, box: tuple[object, ...], post: _Item) -> bool:
-    """Whether a block is in a post's box; a line directly above it has the box as its node."""
-    for element in _within(block.node, post.element):
+def _is_in_box(block: Block, box: tuple[object, ...], post: _Item) -> bool:
+    """Whether a block is in a post's box; for a line directly above the box, this is False."""
+    for element in _ancestors_within(block.node, post.element):
         if box in _names(element):
-            start = "".join(block.text.split())[:_MAX_NAME]
+            start = "".join(block.text.split())[:_MAX_NAME_CHARS]
             return element is not block.node or start in "".join(raw_text(element).split())
     return False
 
@@ -242,7 +242,7 @@ def _is_in(block: Block, box: tuple[object, ...], post: _Item) -> bool:
 def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
     """Whether a block names the post's author or date, or is a line of counts and links.
 
-    If the post's text has a box, all short lines outside it are.
+    If the post's text is in a box, this is true of all short lines outside the box.
     """
     if block.is_prose or block.kind in {"code", "quote", "table"}:
         return False
@@ -255,27 +255,29 @@ def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
 
 
 def _is_listing(group: list[_Item]) -> bool:
-    """Whether these are siblings of several lines each, with a link as the title."""
+    """Whether these are siblings that have several lines each, with a link as their title."""
     homes = Counter(item.element.getparent() for item in group)
     whole = [
         item
         for item in group
         if len(item.blocks) > 1 and any(block.is_linky for block in item.blocks[:_TITLE_LINES])
     ]
-    enough = max(homes.values()) >= _TYPICAL * len(group) and len(group) >= _MIN_ENTRIES
-    return enough and len(whole) >= _TYPICAL * len(group)
+    enough = max(homes.values()) >= _TYPICAL_SHARE * len(group) and len(group) >= _MIN_ENTRIES
+    return enough and len(whole) >= _TYPICAL_SHARE * len(group)
 
 
 def _listing_blocks(blocks: Sequence[Block], entries: list[_Item]) -> list[Block]:
-    """All blocks, with each entry's blocks joined into one list item, and each line once."""
+    """All blocks; each entry's blocks form one list item, without repeated lines."""
     repeated = set()
     for entry in entries:
         lines: set[str] = set()
         for block in entry.blocks:
-            if block.kind in _LINES:
+            if block.kind in _LINE_KINDS:
                 block.kind, block.level = "item-rest", 0
                 if block.text in lines:
                     repeated.add(id(block))
                 lines.add(block.text)
-        entry.blocks[0].kind = "item" if entry.blocks[0].kind in _LINES else entry.blocks[0].kind
+        entry.blocks[0].kind = (
+            "item" if entry.blocks[0].kind in _LINE_KINDS else entry.blocks[0].kind
+        )
     return [block for block in blocks if id(block) not in repeated]

@@ -1,4 +1,4 @@
-"""Reads a page's links, marking the next page, and the form controls in its content."""
+"""Reads a page's links, including which one leads to the next page, and its form controls."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NEXT_TEXT = re.compile(
     r"page suivante|suivante?|siguiente|próxima|avanti|volgende|次へ|下一页)\W*|[›»→>]{1,2}",
     re.IGNORECASE,
 )
-# Pages with more links are indexes, whose later links are not followed.
+# A page with more links is an index, whose later links are not followed.
 MAX_LINKS = 2_000
 
 
 def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
-    """Collect `a[href]` and `link[rel=next]`; the link's text can also make rel `next`."""
+    """Collect `a[href]` and `link[rel=next]`; a link's text may also mark it as `next`."""
     found: dict[str, Link] = {}
     here = urldefrag(base)[0]
     for element in root.iter("a", "area", "link"):
@@ -59,7 +59,7 @@ def embedded_pdf(root: etree._Element, base: str) -> str:
     for frame in root.iter("embed", "object", "iframe", "frame"):
         source = join(base, (frame.get("src") or frame.get("data") or "").strip())
         parts = urlsplit(source)
-        # A viewer takes the file as a parameter.
+        # A PDF viewer takes the file as a parameter.
         named = next(iter(parse_qs(parts.query).get("file", ())), "")
         if named.lower().endswith(".pdf"):
             return join(source, named)
@@ -68,11 +68,11 @@ def embedded_pdf(root: etree._Element, base: str) -> str:
     return ""
 
 
-# A page with more controls has a list of similar ones.
+# If a page has more controls, most of them are similar.
 _MAX_CONTROLS = 8
-_MAX_NAME = 80
+_MAX_NAME_CHARS = 80
 # Of 491 invisible labels on 250 pages, 19 are longer.
-_MAX_LABEL = 60
+_MAX_LABEL_CHARS = 60
 _FRAME_TAGS = frozenset(("nav", "header", "footer", "aside", "th"))
 _FRAME_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary"))
 _CONTROL_ROLES = frozenset(
@@ -91,8 +91,8 @@ def main_controls(root: etree._Element) -> tuple[str, ...]:
     """List the content's form controls: `searchbox Search the collection`, `select Season: Summer`.
 
     A visible name is preferred; an invisible one is marked `(label only)`. Controls in the header,
-    navigation, footer and table headers are left out, as are searches outside the main part. At
-    most eight are listed, each once.
+    navigation, footer and table headers are left out, as are search fields outside the main part.
+    At most eight controls are listed, without duplicates.
     """
     main = root.find(".//main")
     labels = {e.get("for"): text_content(e) for e in root.iter("label") if e.get("for")}
@@ -108,7 +108,7 @@ def main_controls(root: etree._Element) -> tuple[str, ...]:
             and not _is_outside_content(element, main)
             and (name := _name(element, role, labels))
         ):
-            found[f"{role} {name[:_MAX_NAME]}"] = True
+            found[f"{role} {name[:_MAX_NAME_CHARS]}"] = True
     return tuple(found)[:_MAX_CONTROLS]
 
 
@@ -129,7 +129,7 @@ def _name(element: etree._Element, role: str, labels: dict[str | None, str]) -> 
     """The control's name; "" if it has none. A select's name includes its options."""
     wrapper = next(element.iterancestors("label"), None)
     label = None
-    if wrapper is not None:  # from a select's label, only the text before the options
+    if wrapper is not None:  # of a select's label, only the text before the options
         label = wrapper.text if role == "select" else text_content(wrapper)
     visible = (
         text_content(element) if role in {"button", "tab"} else "",
@@ -140,7 +140,7 @@ def _name(element: etree._Element, role: str, labels: dict[str | None, str]) -> 
     )
     name = _first_text(*visible)
     if not name and (hidden := _first_text(element.get("aria-label"), element.get("title"))):
-        name = f"{hidden[:_MAX_LABEL]} (label only)"
+        name = f"{hidden[:_MAX_LABEL_CHARS]} (label only)"
     name = name or _first_text(element.get("name"))
     options = [text_content(option) for option in element.iter("option")]
     return f"{name}: {'; '.join(options)}" if name and role == "select" and options else name

@@ -28,32 +28,32 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 
-# Node types that describe the page itself, most trusted first.
+# Node types that describe the page itself, the most trusted first.
 _MAIN_TYPES = (
     "NewsArticle", "ReportageNewsArticle", "AnalysisNewsArticle", "LiveBlogPosting", "BlogPosting",
     "ScholarlyArticle", "TechArticle", "Article", "OpinionNewsArticle", "Report",
     "SocialMediaPosting", "DiscussionForumPosting", "Recipe", "VideoObject", "Product", "WebPage",
 )  # fmt: skip
 # Comments and CDATA around a script's text.
-_WRAPPING = re.compile(r"^\s*(?://)?\s*(?:<!--|<!\[CDATA\[)|(?://)?\s*(?:-->|\]\]>)\s*$")
+_SCRIPT_WRAPPING = re.compile(r"^\s*(?://)?\s*(?:<!--|<!\[CDATA\[)|(?://)?\s*(?:-->|\]\]>)\s*$")
 _TRAILING_COMMA = re.compile(r",\s*([}\]])")
-# A page's graph is flat; deeper nesting is hostile or arbitrary data.
-_DEEPEST = 6
+# A page's graph is flat; deeper nesting is an attack or unrelated data.
+_MAX_DEPTH = 6
 
 
 def read_jsonld(root: etree._Element) -> list[Node]:
-    """All JSON-LD nodes of the page, with graphs flattened; broken scripts are skipped."""
+    """Return all JSON-LD nodes of the page, with graphs flattened; broken scripts are skipped."""
     nodes: list[Node] = []
     for script in root.iter("script"):
         if (script.get("type") or "").split(";")[0].strip().lower() == "application/ld+json":
             for value in _json_values(script.text or ""):
-                nodes.extend(_flatten(value, _DEEPEST))
+                nodes.extend(_flatten(value, _MAX_DEPTH))
     return nodes
 
 
 def _json_values(text: str) -> Iterator[object]:
-    """A script's values, even several in a row; small mistakes are repaired."""
-    text = _WRAPPING.sub("", text)
+    """Yield a script's values, of which there may be several; small mistakes are repaired."""
+    text = _SCRIPT_WRAPPING.sub("", text)
     if "&quot;" in text and '"' not in text:
         text = unescape(text)
     decoder = json.JSONDecoder(strict=False)
@@ -90,31 +90,31 @@ def node_types(node: Node) -> list[str]:
 
 
 def names(value: object) -> list[str]:
-    """Names of people or organisations, given as text, a node, or a list of either."""
+    """Return the names of people or organisations, given as strings, nodes, or a list of either."""
     values = value if isinstance(value, list) else [value]
-    found = [_name_of(item, _DEEPEST) for item in values]
+    found = [_name_of(item, _MAX_DEPTH) for item in values]
     return list(dict.fromkeys(name for name in found if name and not name.startswith("http")))
 
 
 def _name_of(value: object, depth: int) -> str:
-    """A name given as text or as a node with a name, which may itself be a node."""
+    """Return a name, given as a string or as a node whose name may itself be a node."""
     if isinstance(value, dict) and depth:
         return _name_of(value.get("name") or value.get("@value"), depth - 1)
     return text_of(value)
 
 
 def text_of(value: object) -> str:
-    """A text value; a list's first value; a typed value's `@value`; otherwise an empty string."""
+    """Return a string, a list's first value or a typed value's `@value`; "" for anything else."""
     if isinstance(value, list):
         value = value[0] if value else ""
     if isinstance(value, dict):
         value = value.get("@value", "")
-    # Publishing systems often escape twice: entities remain after the JSON is parsed.
+    # Publishing systems often escape twice, so entities remain after the JSON is parsed.
     return " ".join(unescape(value).split()) if isinstance(value, str) else ""
 
 
 def read_meta(root: etree._Element) -> dict[str, str]:
-    """All `meta` elements by lower-case name, property or itemprop; the first of each."""
+    """Return `meta` elements by lower-case name, property or itemprop; the first one of each."""
     found: dict[str, str] = {}
     for element in root.iter("meta"):
         keys = ("property", "name", "itemprop", "http-equiv")
@@ -135,19 +135,19 @@ _MODIFIED_META = (
     "article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified",
 )  # fmt: skip
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
-_CLOSING = ".,;:!?'\"*_"
+_CLOSING_PUNCTUATION = ".,;:!?'\"*_"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
 _BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
-_BYLINES = frozenset(
+_BYLINE_CLASSES = frozenset(
     ("byline", "author", "byline-name", "author-name", "p-author", "autor", "fn", "username")
 )
-# A longer text is a paragraph, not a name or list of names.
+# A longer string is a paragraph, not a name or list of names.
 _MAX_NAME_CHARS = 120
 # An e-mail or web address.
 _ADDRESS = re.compile(r"\S@\S+\.\S|www\.|\.(?:com|org|net)\b", re.IGNORECASE)
-# Separates the page's name from the site's name in a title.
+# What separates the page's name from the site's name in a title.
 _SITE_SEPARATOR = re.compile(r"\s+[|–—·•»›:-]+\s+|:\s+")
-# Not plain `Article`: encyclopedias and manuals also use it for their pages.
+# `Article` alone is not in this list: encyclopedias and manuals also use it for their pages.
 _ARTICLE_TYPES = (
     "og:article", "newsarticle", "blogposting", "liveblogposting", "opinionnewsarticle",
 )  # fmt: skip
@@ -164,13 +164,13 @@ class Metadata:
 
 
 def declared_body(nodes: Sequence[Node]) -> str:
-    """The longest `articleBody` in the JSON-LD nodes."""
+    """Return the longest `articleBody` in the JSON-LD nodes."""
     bodies = (node.get("articleBody") for node in nodes)
     return max((body for body in bodies if isinstance(body, str)), key=len, default="")
 
 
 def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Metadata:
-    """Read a page's own declarations: its JSON-LD `nodes`, then meta elements, then the markup."""
+    """Read what a page declares in its JSON-LD `nodes`, its meta elements and its markup."""
     meta = read_meta(root)
     node: Node = next((n for kind in _MAIN_TYPES for n in nodes if kind in node_types(n)), {})
 
@@ -220,12 +220,12 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
 
 
 def find_doi(text: str) -> str:
-    """Find the DOI in a reference, an address or a text; "" if there is none."""
+    """Find the DOI in a reference, an address or other text; "" if there is none."""
     match = _DOI.search(text)
-    doi = match[0].rstrip(_CLOSING) if match else ""
-    # DOIs may contain brackets; a closing one without an opening one belongs to the text around it.
+    doi = match[0].rstrip(_CLOSING_PUNCTUATION) if match else ""
+    # DOIs may contain brackets, but an unmatched closing bracket belongs to the surrounding text.
     while doi.endswith((")", "]")) and doi.count(")") > doi.count("("):
-        doi = doi[:-1].rstrip(_CLOSING)
+        doi = doi[:-1].rstrip(_CLOSING_PUNCTUATION)
     return doi.lower()
 
 
@@ -258,12 +258,12 @@ def read_publication(meta: Mapping[str, str]) -> Publication:
 
 
 def read_title(root: etree._Element, *, declared: str | None) -> str:
-    """The page's title without its site's name; `declared` is the declared headline."""
+    """Return the page's title without the site's name; `declared` is the declared headline."""
     heads = (e for e in root.iter("title") if next(e.iterancestors("svg"), None) is None)
     head = next(heads, None)
     head_title = text_content(head) if head is not None else ""
     heading = _heading(root, head_title)
-    # The head's title contains the page's and the site's names: it confirms one of the others.
+    # The title in the head contains the page's and the site's names, so it can confirm the others.
     if heading and heading in head_title and not (declared and declared in head_title):
         return heading
     if heading and declared and heading in declared:
@@ -272,7 +272,7 @@ def read_title(root: etree._Element, *, declared: str | None) -> str:
 
 
 def _heading(root: etree._Element, head_title: str) -> str:
-    """The first h1; if that is the site's name, another heading that appears in the title."""
+    """The first h1 or, if that is the site's name, another heading that appears in the title."""
     first = next(root.iter("h1"), None)
     if first is None:
         return ""
@@ -284,18 +284,18 @@ def _heading(root: etree._Element, head_title: str) -> str:
 
 
 def _heading_text(heading: etree._Element) -> str:
-    """The text of a heading without its permalink sign."""
+    """The text of a heading without its permalink symbol."""
     return text_content(heading).rstrip("¶🔗 ").removesuffix(" #")
 
 
 def _links_to_home(heading: etree._Element) -> bool:
-    """Whether a heading links to the site's home page; one linking to itself is the page's own."""
+    """Whether a heading links to the site's home page; a page heading may link to itself."""
     links = (link.get("href") or "#" for link in heading.iter("a"))
     return any(link[0] != "#" and urlsplit(link).path in {"", "/"} for link in links)
 
 
 def _site_names(meta: dict[str, str], node: Node, url: str) -> frozenset[str]:
-    """The names of a page's site, reduced to letters and digits: its publisher's and its host's."""
+    """The names of a page's site (of its publisher and host), reduced to letters and digits."""
     labels = host(url).removeprefix("www.").split(".")
     declared = (meta.get("og:site_name", ""), meta.get("application-name", ""))
     found = (*declared, *names(node.get("publisher")), *labels, "".join(labels))
@@ -315,7 +315,7 @@ def _author(
     if declared:
         return ", ".join(declared)
 
-    # Each author of a paper has a separate meta element, written as `Holm, Ada`.
+    # Each author of a paper has a separate meta element, in the form `Holm, Ada`.
     cited: list[str] = []
     for element in root.iter("meta"):
         if (element.get("name") or "").lower() in {"citation_author", "dc.creator"}:
@@ -331,20 +331,20 @@ def _author(
     for element in root.iter("a", "span", "div", "p", "address", "li", "strong"):
         marks = f"{element.get('rel') or ''} {element.get('itemprop') or ''}".lower().split()
         classes = (element.get("class") or "").lower().split()
-        is_author = "author" in marks or not _BYLINES.isdisjoint(classes)
+        is_author = "author" in marks or not _BYLINE_CLASSES.isdisjoint(classes)
         if is_author and (name := _author_name(text_content(element), sites)):
             return name
     return None
 
 
 def _author_name(value: str, sites: frozenset[str]) -> str:
-    """Clean an author's name, without "by"; "" for an address, the site's name or a long text."""
+    """Clean an author's name and drop "by"; "" for an address, the site's name or a long text."""
     text = _BY.sub("", one_line(value))
     return text if _is_person(text, sites) else ""
 
 
 def _is_person(name: str, sites: frozenset[str]) -> bool:
-    """Whether a name can be a person's: no address, no number, and not the site's name."""
+    """Whether a name may be a person's: it is not an address, a number or the site's name."""
     letters = _letters(name)
     return (
         0 < len(name) <= _MAX_NAME_CHARS
@@ -379,11 +379,11 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
     return joined if is_web_url(joined) else None
 
 
-# Author and date are in short lines directly after or before the title; a labelled date may be
-# anywhere below it. A line with more words is prose, as is a sentence longer than a few words.
+# The author and date are in short lines directly before or after the title; a labelled date may be
+# anywhere below it. Longer lines are prose, as are sentences of more than a few words.
 _LINES_BEFORE, _LINES_AFTER = 4, 6
 _MAX_LINE_WORDS = 20
-_SENTENCE = 6
+_MIN_SENTENCE_WORDS = 6
 _DATE_LABELS = (
     "published", "posted", "updated", "last updated", "last modified", "veröffentlicht", "erstellt",
     "stand", "aktualisiert", "publié", "publicado", "actualizado", "pubblicato",
@@ -406,10 +406,10 @@ _PERSON_LINK = re.compile(
 
 
 def add_byline(declared: Document, blocks: Sequence[Block]) -> Document:
-    """Add an undeclared author and dates from the lines around the title.
+    """Add an undeclared author and undeclared dates from the lines around the title.
 
-    Of 186 saved pages that declare their author, this finds the same one for 78 and another for 6;
-    of 200 that declare their date, the same for 100 and another for 20.
+    Of 186 saved pages that declare an author, this finds the same author on 78 and a different one
+    on 6; of 200 that declare a date, the same date on 100 and a different one on 20.
     """
     if declared.author and (declared.published or declared.modified):
         return declared
@@ -438,9 +438,9 @@ def _has_date_label(text: str) -> bool:
 def _is_line(block: Block) -> bool:
     """Whether a block is a short line that is neither a sentence nor a heading.
 
-    A heading with a date is a headline about it, or a changelog entry.
+    A heading that contains a date is a headline about that day, or a changelog entry.
     """
-    is_sentence = block.words > _SENTENCE and block.text.endswith((".", "!", "?"))
+    is_sentence = block.words > _MIN_SENTENCE_WORDS and block.text.endswith((".", "!", "?"))
     return (
         block.words <= _MAX_LINE_WORDS
         and not is_sentence

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from browser.extract.weighing import MAJORITY, MIN_BODY
+from browser.extract.weighing import MAJORITY, MIN_BODY_CHARS
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -20,7 +20,7 @@ _FRAME_ROLES = frozenset(
     """navigation contentinfo complementary search dialog alertdialog menu menubar toolbar
     tooltip""".split()
 )
-# Manuals put notes in <aside>; those are content.
+# Manuals put notes in <aside>; such notes are content.
 _NOTE_WORDS = frozenset(
     "note tip hint info warning caution important danger admonition callout".split()
 )
@@ -37,7 +37,7 @@ _FRAME_WORDS = frozenset(
 _NEVER_FRAMES = frozenset("html body main article a h1 h2 h3 p".split())
 _NAME_ATTRIBUTES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# A box with this many rows of a name and a value is a fact box.
+# A box with at least this many rows with a name and a value is a fact box.
 _MIN_FACT_ROWS = 2
 
 
@@ -53,21 +53,23 @@ class Region:
 
     @property
     def group(self) -> Region | str:
-        """The group it is weighed with: all regions with its mark; a hard one, alone."""
+        """The group that it is weighed with: all regions with its mark, or only itself if hard."""
         return self if self.hard else self.mark
 
 
 class Regions:
-    """The regions of one walk over a page; `current` is the innermost open one."""
+    """The regions found while a page is traversed; `current` is the innermost open one."""
 
     def __init__(self, scale: Scale | None = None) -> None:
         self.current: Region | None = None
         self._scale = scale
-        # Characters and, of these, prose characters; "" is the whole page. Soft regions are summed
-        # by mark: many small boxes of one class may be the content, such as a list's entries.
+        # The number of characters, and how many of them are prose; the key "" is the entire page.
+        # Soft regions are added up by mark: many small boxes with the same class may be the
+        # content, such as the entries of a list.
         self._sums: Counter[tuple[Region | str, bool]] = Counter()
         self._nodes: dict[Region | str, list[etree._Element]] = {}
         self._verdicts: dict[Region | str, bool] = {}
+        self._frames: dict[Region | None, etree._Element | None] = {}
 
     def enter(self, node: etree._Element) -> None:
         """Open a region if this element starts one."""
@@ -87,7 +89,7 @@ class Regions:
     def count(self, chars: int, linked: int, *, is_prose: bool) -> None:
         """Add a block's characters, of which `linked` are in links, to all open regions.
 
-        Links count only for the page: navigation consists mostly of links, as do lists of products.
+        Links are counted only for the page, as navigation and product lists are mostly links.
         """
         self._sums["", False] += chars
         chars -= linked
@@ -99,16 +101,18 @@ class Regions:
 
     def frame_of(self, region: Region | None) -> etree._Element | None:
         """The outermost element around a region if it is a frame; None if it is content."""
-        frame = None
-        while region is not None:
-            if not region.content and not self._holds_content(region.group):
-                frame = region.node
-            region = region.parent
-        return frame
+        if region not in self._frames:
+            frame, around = None, region
+            while around is not None:
+                if not around.content and not self._contains_content(around.group):
+                    frame = around.node
+                around = around.parent
+            self._frames[region] = frame
+        return self._frames[region]
 
-    def _holds_content(self, group: Region | str) -> bool:
+    def _contains_content(self, group: Region | str) -> bool:
         if group not in self._verdicts:
-            prose = self._sums["", True] >= MIN_BODY  # lists and tables have none
+            prose = self._sums["", True] >= MIN_BODY_CHARS  # a page of lists or tables has no prose
             share = self._sums[group, prose] / max(1, self._sums["", prose])
             self._verdicts[group] = (
                 share > MAJORITY
@@ -131,14 +135,14 @@ def _hard_mark(node: etree._Element) -> str:
         return role if role in _FRAME_ROLES else ""
     parent = node.getparent()
     if node.tag == "footer" and parent is not None and parent.tag == "blockquote":
-        return ""  # the source of a quote
+        return ""  # it names the source of the quotation
     if node.tag == "aside" and (not _NOTE_WORDS.isdisjoint(_words(node)) or _is_fact_box(node)):
         return ""
     return node.tag
 
 
 def _is_fact_box(node: etree._Element) -> bool:
-    """Whether a box in an article has rows with a name and a value."""
+    """Whether a box in an article has rows that consist of a name and a value."""
     if next(node.iterancestors("article", "main"), None) is None:
         return False
     rows = [[cell.tag for cell in row if cell.tag in {"th", "td"}] for row in node.iter("tr")]
@@ -158,7 +162,7 @@ def _soft_mark(node: etree._Element) -> str:
 def _words(node: etree._Element) -> tuple[str, ...]:
     """The words of an element's class, id and data attributes.
 
-    Data attributes have meaningful names where generated class names do not.
+    Where class names are generated, data attributes still have meaningful names.
     """
     attributes = dict(node.items())
     values = [value for name in _NAME_ATTRIBUTES if (value := attributes.get(name))]
@@ -167,5 +171,5 @@ def _words(node: etree._Element) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=8_192)
 def _split_name(name: str) -> tuple[str, ...]:
-    """Split class names and ids into lower-case words, also at camelCase."""
+    """Split class names and ids into lower-case words, including those in camel case."""
     return tuple(word.lower() for word in _WORD.findall(name))

@@ -1,9 +1,9 @@
 """Detects the kind of a document from its bytes, and the encoding of its text.
 
-The kind is decided by the first bytes, then the header, then the URL's suffix. The encoding is
-determined in the same order as in browsers: byte order mark, the header's charset, the page's own
-declaration, then charset-normalizer's best guess. Labels are interpreted according to the WHATWG
-Encoding standard.
+The kind is determined from the first bytes, then the header, then the URL's suffix. The encoding is
+determined in the same order as in browsers: the byte order mark, the header's charset, the page's
+declaration, then the best guess of charset-normalizer. Labels are interpreted according to the
+WHATWG Encoding standard.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lxml import etree
 
 BINARY: Final = "binary"
 
-_PREFIX = 1024  # bytes that browsers examine for an encoding
+_PREFIX_BYTES = 1024  # bytes that browsers examine for an encoding
 _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"PK\x03\x04", "zip"),
@@ -37,19 +37,19 @@ _HTML = re.compile(
     rb"|div|table|h1|p|a|br|main|article|section|nav|header|ul|iframe)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
-# A paper in JATS, whose root has the same name as an HTML element.
+# A paper in JATS; its root element has the same name as an HTML element.
 _JATS = re.compile(rb"<article\b[^>]*\b(?:article-type|dtd-version)=")
 _XHTML = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _XML = re.compile(rb"\s*<\?xml|\s*<[A-Za-z_][\w:.-]*(?:\s[^<>]*)?>")
-# The first line of a stored message, if nothing else identifies it as one.
+# The first line of a stored message, for files that nothing else identifies as e-mail.
 _MAIL = re.compile(
     rb"(?:return-path|received|delivered-to|message-id|mime-version|x-original-to):\s|From \S+@\S",
     re.IGNORECASE,
 )
-# MIME Sniffing standard, "binary data byte": text has none of these.
+# "Binary data bytes" in the MIME Sniffing standard, which text does not contain.
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-# If text is declared, this share of such bytes is accepted as damage, e.g. a NUL in a template.
+# In declared text, up to this share of such bytes is accepted as damage, e.g. a NUL in a template.
 _DAMAGE_SHARE = 0.02
 _TYPES = {
     "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf",
@@ -71,16 +71,16 @@ _SUFFIXES = {
 
 def sniff(body: bytes, content_type: str, url: str) -> str:
     """Return the kind: BINARY, one of _TYPES, or rtf, zip, ole or gzip."""
-    head = body[:_PREFIX].removeprefix(codecs.BOM_UTF8)
+    head = body[:_PREFIX_BYTES].removeprefix(codecs.BOM_UTF8)
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _SUFFIXES.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
-    if signed := _signed(head):  # before an encoding is guessed from its zero bytes
+    if signed := _kind_by_signature(head):  # checked before an encoding is guessed from zero bytes
         return signed
     _, codec = _codec_by_bytes(head)
     codec = codec or ("utf-16" if "utf-16" in content_type.lower() else "")
     if codec not in {"", "utf-8"}:
         head = head.decode(codec, "ignore").lstrip("\ufeff").encode()
-    elif b"\x00" in head and _HTML.match(head):  # the parser drops a stray zero byte in a page
+    elif b"\x00" in head and _HTML.match(head):  # the parser drops stray zero bytes in pages
         head = head.replace(b"\x00", b"")
     if signed := _signature(head, declared or ending):
         return signed
@@ -91,14 +91,15 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
     return _kind_of_text(head, declared or ending)
 
 
-def _signed(head: bytes) -> str:
+def _kind_by_signature(head: bytes) -> str:
     return next((kind for magic, kind in _SIGNATURES if head.startswith(magic)), "")
 
 
 def _signature(head: bytes, declared: str) -> str:
-    if signed := _signed(head):
+    if signed := _kind_by_signature(head):
         return signed
-    # Some generators put lines before the signature, which PDF readers skip; text may quote it.
+    # Some generators write lines before the signature, and PDF readers skip these. Other text may
+    # quote the signature.
     if declared in {"pdf", ""} and b"%PDF-" in head and not head.lstrip().startswith(b"<"):
         return "pdf"
     accepted = _DAMAGE_SHARE * len(head) if declared else 0
@@ -106,7 +107,7 @@ def _signature(head: bytes, declared: str) -> str:
 
 
 def _kind_of_text(head: bytes, declared: str) -> str:
-    if declared in {"text", "md"}:  # a tutorial in plain text may begin with a tag
+    if declared in {"text", "md"}:  # a plain-text tutorial may begin with a tag
         return declared
     if not declared and _MAIL.match(head):
         return "mail"
@@ -125,14 +126,14 @@ def _kind_of_text(head: bytes, declared: str) -> str:
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # it begins with UTF-16's mark
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with UTF-16's byte order mark
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
-# Browsers look for a declaration in this many bytes, and further to the end of the head.
+# Browsers look for a declaration in this many bytes, and if it is not there, in the entire head.
 _HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
 _MAX_HEAD_BYTES = 64 * 1024
 # Encodings for which browsers use a larger variant than Python does under the same name.
@@ -141,12 +142,12 @@ _WIDER_CODECS = {
     "x-user-defined": "cp1252", "iso-8859-8-i": "iso-8859-8", "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
 }  # fmt: skip
-# In UTF-16 markup, this share of every second byte is zero, and hardly any of the other bytes.
+# In UTF-16 markup, at least this share of every other byte is zero, and almost none of the rest.
 _MIN_ZERO_SHARE = 0.4
 _MAX_STRAY_SHARE = 0.05
 _MIN_PAIRS = 4
 # ISO-2022 uses these to shift to another character set, in bytes that are otherwise ASCII.
-_SHIFTS = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"))
+_SHIFT_SEQUENCES = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"))
 _GUESS_BYTES = 16 * 1024
 
 
@@ -156,20 +157,20 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 
 def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
-    """Decode a page's bytes; also returns a note on what was wrong with them, usually "".
+    """Decode a page's bytes; also returns a note on any problem with them, usually "".
 
-    A UTF-8 label is checked against the bytes, as it is every editor's default.
+    A UTF-8 label is checked against the bytes, because it is the default of every editor.
     """
     header = _CHARSET.search(content_type)
     bom, codec = _codec_by_bytes(body)
-    label = codec or (_codec(header[1]) if header else None) or _declared(body)
+    label = codec or (_codec(header[1]) if header else None) or _declared_codec(body)
     if codec or label not in {None, "utf-8"}:
         text = body[len(bom) :].decode(label or "", "replace")
     else:
         try:
             return body.decode("utf-8"), ""
         except UnicodeDecodeError as error:
-            text, name = _guess(body, torn_end=error.start >= len(body) - 3)
+            text, name = _guess_encoding(body, torn_end=error.start >= len(body) - 3)
         if label and name != "utf-8":
             name = "windows-1252" if name == "cp1252" else name
             return text, f"it is declared as UTF-8 but is not; it was read as {name}"
@@ -178,17 +179,17 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
 
 
 def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
-    """The byte order mark, if any, and the codec that it or the bytes indicate; otherwise ""."""
+    """The byte order mark, if any, and the codec that it or the bytes indicate ("" if unknown)."""
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return mark, codec
-    shifts = (name for shift, name in _SHIFTS if shift in body[:_GUESS_BYTES])
-    return b"", _wide(body) or next(shifts, "")
+    shifts = (name for shift, name in _SHIFT_SEQUENCES if shift in body[:_GUESS_BYTES])
+    return b"", _wide_codec(body) or next(shifts, "")
 
 
-def _wide(body: bytes) -> str:
-    """The UTF-16 or UTF-32 codec, recognised by its zero bytes, if there is no mark; or ""."""
-    head = body[: _PREFIX // 4 * 4]
+def _wide_codec(body: bytes) -> str:
+    """The UTF-16 or UTF-32 codec of bytes without a mark, recognised by zero bytes; or ""."""
+    head = body[: _PREFIX_BYTES // 4 * 4]
     if not any(head[3::4] + head[2::4]) and len(head) > _MIN_PAIRS:
         return "utf-32-le"
     if not any(head[::4] + head[1::4]) and len(head) > _MIN_PAIRS:
@@ -203,20 +204,20 @@ def _wide(body: bytes) -> str:
     return ""
 
 
-def _declared(body: bytes) -> str | None:
+def _declared_codec(body: bytes) -> str | None:
     """The codec that the page declares in an XML declaration or a meta element."""
-    if found := _XML_ENCODING.search(body[:_PREFIX]):
+    if found := _XML_ENCODING.search(body[:_PREFIX_BYTES]):
         labels = [found[1].decode("ascii", "replace")]
     else:
-        end = _HEAD_ENDS.search(body, _PREFIX, _MAX_HEAD_BYTES)
-        head = body[: end.start() if end else _PREFIX]
+        end = _HEAD_ENDS.search(body, _PREFIX_BYTES, _MAX_HEAD_BYTES)
+        head = body[: end.start() if end else _PREFIX_BYTES]
         if b"<meta" not in head.lower():
             return None
         root = etree.fromstring(head.decode("latin-1"), etree.HTMLParser())
         labels = [label for meta in root.iter("meta") if (label := _meta_label(meta))]
     for label in labels:
         if codec := _codec(label):
-            # The declaration was readable as ASCII, so the page is not in UTF-16.
+            # The declaration is readable as ASCII, so the page cannot be in UTF-16.
             return "utf-8" if codec.startswith("utf-16") else codec
     return None
 
@@ -237,21 +238,21 @@ def _codec(label: str) -> str | None:
     return _WIDER_CODECS.get(encoding.name, str(encoding.codec_info.name))
 
 
-def _guess(body: bytes, *, torn_end: bool) -> tuple[str, str]:
-    """The text and codec of bytes that are not valid UTF-8.
+def _guess_encoding(body: bytes, *, torn_end: bool) -> tuple[str, str]:
+    """Return the text and codec of bytes that are not valid UTF-8.
 
-    `torn_end`: only the last character is cut off.
+    `torn_end` means that only the last character is incomplete.
     """
     text = body.decode("utf-8", "replace")
     invalid = text.count("\ufffd")
     multibyte = sum(character > "\x7f" for character in text) - invalid
-    # A character cut off at the end, or a stray byte in a long text, is still UTF-8.
+    # Text with an incomplete last character, or with a few stray bytes, is still UTF-8.
     if torn_end or multibyte > 10 * invalid:
         return text, "utf-8"
-    from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages say nothing at all
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages declare no encoding
 
     ranks = list(from_bytes(re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body)[:_GUESS_BYTES]))
-    # Among equal ranks the first is arbitrary, so the most common encoding is chosen.
+    # If several encodings have the best rank, their order is arbitrary: choose the most common one.
     best = (ranks[0].chaos, -ranks[0].coherence) if ranks else ()
     equal = [rank.encoding for rank in ranks if (rank.chaos, -rank.coherence) <= best]
     name = "cp1252" if "cp1252" in equal or not equal else equal[0]

@@ -1,4 +1,4 @@
-"""A page's tables: told apart from layout, read as rows of cells, and rendered as text."""
+"""A page's tables: distinguishes them from layout, reads their rows, and renders them as text."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    CellText = Callable[[etree._Element], str]  # noqa: SLF001 - lxml names its public type so
+    CellText = Callable[[etree._Element], str]  # noqa: SLF001 - the name of lxml's public type
 
-# Characters; longer cells are layout columns, not values.
+# Cells with more characters are layout columns, not values.
 _MAX_CELL_CHARS = 1_500
-# The page controls spans, so they are limited; HTML allows 1000 columns.
+# Spans are limited because the page controls them; HTML allows 1,000 columns.
 _MAX_SPAN = 100
 
 
 def is_data_table(node: etree._Element) -> bool:
     """Whether a table contains data rather than layout.
 
-    It does if it has header cells or a regular grid, but no table, form, rule or heading inside.
+    It does if it has header cells or a regular grid, and contains no table, form, rule or heading.
     """
     layout_tags = ("table", "form", "hr", "blockquote", "h1", "h2", "article")
     wide = [cells for row in node.iter("tr") if len(cells := _cells(row)) > 1]
@@ -43,7 +43,7 @@ def is_data_table(node: etree._Element) -> bool:
 def read_table(node: etree._Element, cell_text: CellText) -> Table:
     """Read the rows; a cell that spans several rows is repeated in each one."""
     rows: list[list[str]] = []
-    # By column: the number of rows below that a cell still spans, with its text.
+    # For each column: how many more rows a cell spans, and its text.
     pending: dict[int, tuple[int, str]] = {}
     for row in node.iter("tr"):
         filled: list[str] = []
@@ -74,7 +74,7 @@ def read_table(node: etree._Element, cell_text: CellText) -> Table:
 def table_text(table: Table, *, ruled: bool = False) -> str:
     """Render a table as text: its caption, then `| a | b |` rows.
 
-    With `ruled`, a rule after the first row marks it as the header.
+    With `ruled`, a rule below the first row marks it as the header.
     """
     rows = [_row(row) for row in table.rows]
     if ruled and len(rows) > 1:
@@ -118,7 +118,7 @@ def _has_header(node: etree._Element) -> bool:
 
 
 def holds_facts(node: etree._Element) -> bool:
-    """Whether each row is a name and its value, apart from single-cell titles."""
+    """Whether each row is a name and its value, except for titles in a single cell."""
     rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
     pairs = rows.count(["th", "td"])
     return pairs > 1 and all(len(row) < 2 or row == ["th", "td"] for row in rows)

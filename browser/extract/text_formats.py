@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from lxml import etree
     from markdown_it.rules_core import StateCore
 
-# Characters, more than in a book; parsing them takes 1 to 2 s.
+# Maximum characters, more than a book has; parsing them takes 1 to 2 s.
 _MAX_MARKDOWN_CHARS = 1_000_000
-# Unclosed brackets take quadratic time; long lists of links have a few thousand.
+# Unclosed brackets take quadratic time; long lists of links have a few thousand brackets.
 _MAX_BRACKETS = 10_000
 # A first line longer than this is a paragraph, not a title.
 _MAX_TITLE_CHARS = 120
@@ -70,10 +70,10 @@ def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str 
 
 
 def _read_markdown(text: str, url: str, name: str) -> Document:
-    """Read Markdown as the page it renders to; front matter gives title, author, date, language.
+    """Read Markdown like its rendered page; front matter may provide title, author and date.
 
-    The text has no markup except for headings, lists and tables; `markdown` is the file's own. A
-    file over the limits is read as plain text, as the notes say.
+    The text has no markup except for headings, lists and tables; `markdown` is the file's content.
+    A file above the limits is read as plain text, and the notes report this.
     """
     if len(text) > _MAX_MARKDOWN_CHARS or text.count("[") > _MAX_BRACKETS:
         note = "too long, or too many brackets: shown as Markdown source"
@@ -86,7 +86,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     lines = [line.partition(":") for line in front.split("\n")]
     fields = {key.lower(): value.strip(" \"'") or None for key, _, value in lines}
     body = text_blocks(body)
-    # Line breaks are kept, as in poems, addresses and `Opened: 1829`, except in wrapped text.
+    # Line breaks are kept (for poems, addresses, `Opened: 1829`), except in hard-wrapped text.
     parser = MarkdownIt("commonmark", {"breaks": True, "maxNesting": 40}).enable(
         ["table", "strikethrough"]
     )
@@ -116,9 +116,10 @@ def _unwrap_paragraphs(state: StateCore) -> None:
             token.content = "\n".join(unwrap(token.content.split("\n")))
 
 
-# Further rows are for computing, not for reading.
+# Rows beyond this number are for calculation, not for reading.
 _MAX_ROWS = 20_000
-# Characters; no table has such a row, but a line of only commas would exhaust memory.
+# Maximum characters. No table has such a row, but a line that consists of commas would exhaust
+# memory.
 _MAX_LINE_CHARS = 1_000_000
 
 
@@ -154,7 +155,7 @@ def _read_csv(text: str, url: str, name: str) -> Document:
     if max(map(len, text.splitlines()), default=0) > _MAX_LINE_CHARS:
         return read_plain(text, url, name, kind="csv", note="not CSV: shown as text")
     dialect: csv.Dialect | type[csv.Dialect] = csv.excel
-    with suppress(csv.Error):  # none is detected if there is one column: use the comma
+    with suppress(csv.Error):  # a single column has no delimiter: use the comma
         dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|")
     reader = filter(None, csv.reader(io.StringIO(text, newline=None), dialect))
     try:
@@ -170,7 +171,7 @@ def _read_csv(text: str, url: str, name: str) -> Document:
 
 
 def _read_feed(text: str, url: str, name: str) -> Document:
-    """Read RSS or Atom: each entry as a heading, author and date, summary, and a link."""
+    """Read RSS or Atom: each entry becomes a heading, author and date, summary, and a link."""
     root = _parse(text)
     blocks: list[str] = []
     links: list[Link] = []
@@ -188,7 +189,7 @@ def _read_feed(text: str, url: str, name: str) -> Document:
         if target := _entry_link(entry, url):
             links.append(Link(target, title))
     channel = next((e for e in root.iter() if _tag(e) in {"channel", "feed"}), root)
-    body = "\n\n".join(blocks) or _lines(root)  # without entries, use the feed's own text
+    body = "\n\n".join(blocks) or _lines(root)  # without entries, use the feed's text
     date = _field(channel, "pubdate", "updated", "lastbuilddate", "date")
     return Document(
         url=url, title=_field(channel, "title") or name, text=body, markdown=body, kind="feed",
@@ -210,7 +211,7 @@ def _entry_link(entry: etree._Element, base: str) -> str:
     for child in entry:
         if _tag(child) != "link" or (child.get("rel") or "alternate") != "alternate":
             continue
-        # Atom has the address in an attribute, RSS in the text.
+        # The address is in an attribute in Atom, and in the text in RSS.
         if href := child.get("href") or (child.text or "").strip():
             return join(base, href)
     return ""
@@ -222,7 +223,7 @@ _MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 
 
 def _read_captions(text: str, url: str, name: str) -> Document:
-    """Read WebVTT or SubRip: the spoken text by speaker and sentence, each with its time."""
+    """Read WebVTT or SubRip: what was said, by speaker and sentence, with the time of each."""
     blocks: list[str] = []
     last = spoken = ""
     for cue in text_blocks(text).split("\n\n"):
@@ -250,7 +251,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:
-    """Read any other XML: a paper as a page, otherwise the text of its elements, one per line."""
+    """Read any other XML: a paper like a page; otherwise the text of each element on one line."""
     root = _parse(text)
     if is_jats(root):
         return read_jats(root, url, name)

@@ -1,4 +1,4 @@
-"""Parses HTML and XML into lxml trees, with limits on size; helpers for text in trees."""
+"""Parses HTML and XML into lxml trees of limited size; helpers for text in trees."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDED_MARK = "data-folded"
-"""Attribute of an element that a control on the page opens."""
+"""Marks an element that a control on the page opens."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
-# A parsed tag takes about 500 bytes: a compressed body of nothing but tags would take gigabytes.
-# The longest articles and lists have 60,000 tags and a few megabytes.
+# A parsed tag takes about 500 bytes, so a compressed body that consists of tags would take
+# gigabytes. The longest articles and lists have 60,000 tags and a few megabytes.
 MAX_TAGS = 150_000
 _MAX_BYTES = 5_000_000
-# If a page exceeds the byte limit, only this many are read, which takes a few seconds at worst.
-_TAGS_IF_CUT = 50_000
+# If a page exceeds the byte limit, only this many tags are read, which takes at most a few seconds.
+_MAX_TAGS_IF_CUT = 50_000
 
 # A <noscript> with this many characters may be the article; a notice about scripts is shorter.
 _ARTICLE_CHARS = 1_000
 
 # libxml2's limit on nested elements.
 _MAX_DEPTH = 2_048
-_BOXES = re.compile(
+_NESTING_TAGS = re.compile(
     r"</?(?:table|thead|tbody|tfoot|tr|td|th|div|section|span|font|center|blockquote|ul|ol|li|dl|dd"
     r"|b|i|em|strong)\b[^>]*>",
     re.IGNORECASE,
@@ -44,23 +44,23 @@ _HEAD_TAGS = frozenset(("title", "meta", "link", "script", "style", "base", "nos
 def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     """Parse as leniently as browsers do, without comments and processing instructions.
 
-    `content_type` is the header, for the charset of bytes. Raises ExtractError if the input has no
-    element.
+    `content_type` is the header, which may give the charset of bytes. Raises ExtractError if the
+    input contains no element.
     """
     return parse_page(page, content_type)[0]
 
 
 def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Element, tuple[str, ...]]:
-    """Parse as `parse_html` does; also returns notes for the user on what could not be read."""
+    """Like `parse_html`, but also returns notes for the user on what could not be read."""
     cut = page[:_MAX_BYTES]
     text, note = decode_noted(cut, content_type) if isinstance(cut, bytes) else (cut, "")
-    read = bounded(text) if len(cut) == len(page) else bounded(text, _TAGS_IF_CUT)
+    read = bounded(text) if len(cut) == len(page) else bounded(text, _MAX_TAGS_IF_CUT)
     notes: tuple[str, ...] = (note,) if note else ()
     if len(cut) < len(page) or len(read) < len(text):
         notes += ("only the beginning was read: the page is too large",)
     root, is_whole = _parse(read)
     if not is_whole:
-        root, _ = _parse(_BOXES.sub("<p>", read))
+        root, _ = _parse(_NESTING_TAGS.sub("<p>", read))
         notes += ("its elements are nested too deeply: read without tables and boxes",)
     _repair_head(root)
     _open_noscript(root)
@@ -68,7 +68,7 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
 
 
 def _parse(text: str) -> tuple[etree._Element, bool]:
-    """A page's tree and whether it is complete: libxml2 stops at elements nested too deeply."""
+    """Return a tree and whether it is complete: libxml2 stops at elements nested too deeply."""
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
     )
@@ -85,7 +85,7 @@ def _parse(text: str) -> tuple[etree._Element, bool]:
 
 
 def parse_xml(data: str | bytes) -> etree._Element | None:
-    """Parse untrusted XML, without entities and network; None if it cannot be recovered."""
+    """Parse untrusted XML, without entities and network access; None if it is beyond recovery."""
     encoding = "utf-8" if isinstance(data, str) else None
     parser = etree.XMLParser(
         encoding=encoding, resolve_entities=False, no_network=True, remove_comments=True,
@@ -100,7 +100,7 @@ def parse_xml(data: str | bytes) -> etree._Element | None:
 
 
 def bounded(markup: AnyStr, most: int = MAX_TAGS) -> AnyStr:
-    """Cut markup off after `most` tags."""
+    """Truncate markup after `most` tags."""
     sign = "<" if isinstance(markup, str) else b"<"
     if markup.count(sign) <= most:
         return markup
@@ -127,7 +127,7 @@ def _repair_head(root: etree._Element) -> None:
 def _open_noscript(root: etree._Element) -> None:
     """Turn a <noscript> into a <div> if it has more text than the rest of the page.
 
-    In that case it contains the article, which scripts would load from elsewhere.
+    In that case, it contains the article, which scripts would otherwise load.
     """
     longest = max(root.iter("noscript"), key=lambda box: len(raw_text(box)), default=None)
     if longest is None or len(text := text_content(longest)) < _ARTICLE_CHARS:
@@ -143,7 +143,7 @@ def _open_noscript(root: etree._Element) -> None:
 def finder(*paths: str) -> Callable[[etree._Element], list[etree._Element]]:
     """Return a function that finds a page's elements at any of these XPaths, in page order.
 
-    It searches the elements of a large page faster than a loop.
+    On a large page, it is faster than a loop over the elements.
     """
     found: Callable[[etree._Element], Any] = etree.XPath("|".join(paths))
     return found
@@ -164,7 +164,7 @@ def remove(element: etree._Element) -> None:
 
 
 def _join_texts(*texts: str | None) -> str:
-    """Join texts, without characters that lxml returns but does not accept."""
+    """Join strings, without the characters that lxml returns but does not accept."""
     return _NOT_XML.sub("", "".join(filter(None, texts)))
 
 
@@ -179,6 +179,6 @@ def text_content(element: etree._Element) -> str:
 
 
 def local_name(element: etree._Element) -> str:
-    """The tag without namespace or unbound prefix; "" for a comment."""
+    """The tag without its namespace or an unbound prefix; "" for a comment."""
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""

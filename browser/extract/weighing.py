@@ -1,16 +1,16 @@
 """Weighs what would be left out of a page, so that no step removes the page's body.
 
-The body is the one that the page declares (`articleBody` in JSON-LD), otherwise what a plain
-reading by trafilatura finds. A step that would remove a large part of the page checks here first; a
-note says what was left out, or was kept although it looked hidden. Of 187 news pages and articles,
-9 have a large hidden part: 3 of these are the article.
+The body is the one that the page declares (`articleBody` in JSON-LD), or else what trafilatura
+finds in a plain reading. A step that would remove a large part of the page checks here first; a
+note reports what was left out, or was kept although it looked hidden. Of 187 news pages and
+articles, 9 have a large hidden part, and 3 of these parts are the article.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -21,24 +21,31 @@ from browser.text.words import count_words, word_list, word_runs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAJORITY = 0.5
-"""A part with a larger share of the body contains it; reading a smaller share is too little."""
-MIN_WEIGHED_SHARE = 1 / 3
-"""A part with a larger share of the page's prose is weighed before it is removed."""
-WHOLE_PAGE_SHARE = 0.9
-"""A part with a larger share of the prose is the page itself."""
-MIN_BODY = 500
-"""Characters; a shorter text is not a body to weigh by."""
+    from browser.extract.blocks import Block
 
-MAX_TEASER = 1_500
-"""Characters; if a page's visible prose is longer than this, it shows its article."""
+MAJORITY = 0.5
+"""A part with more than this share of the body is taken for the body; less is not enough."""
+MIN_WEIGHED_SHARE = 1 / 3
+"""A part with more than this share of the page's prose is weighed before it is removed."""
+WHOLE_PAGE_SHARE = 0.9
+"""A part with more than this share of the prose is the page itself."""
+MIN_BODY_CHARS = 500
+"""In characters; anything shorter cannot be used as the body."""
+
+MAX_TEASER_CHARS = 1_500
+"""In characters; a page whose visible prose is longer than this shows its article."""
 HIDDEN = "hidden"
-"""The reason for leaving out text that a user does not see."""
-MIN_NOTED = 100
-"""Words; omissions are noted if they are longer than this and longer than the kept text."""
+"""The reason given for leaving out text that the user does not see."""
+OUTSIDE = "outside the main content"
+"""The reason given for leaving out blocks beside an article or a thread; always noted."""
+MIN_NOTED_WORDS = 100
+"""In words; frames and hidden text are noted if longer than this and longer than the kept text."""
+_REMEDY = "; opening the page in the browser shows them"
+# What a note calls a block.
+_NAMES = {"item": "list item", "item-rest": "list item", "code": "code block"}
 
 _TAG = re.compile(r"<[^>]*>")
-# A text node with this many characters outside links and controls is prose.
+# A text node of at least 40 characters outside links and controls is prose.
 _PROSE = etree.XPath(
     "descendant-or-self::*/text()[string-length(.) >= 40][not(ancestor::*[self::a or self::script"
     " or self::style or self::noscript or self::template or self::head or self::select"
@@ -47,43 +54,44 @@ _PROSE = etree.XPath(
 
 
 def read_plainly(root: etree._Element, *, precise: bool = False, fast: bool = False) -> str:
-    """The text of a page's article, as trafilatura reads it; "" if it finds none.
+    """Return the text of a page's article, as trafilatura reads it; "" if it finds none.
 
-    If `fast`, its reading is not compared with those of other extractors, which saves a third of
+    With `fast`, its result is not compared with those of other extractors, which saves a third of
     the time.
     """
-    import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
+    import trafilatura  # noqa: PLC0415 - takes 0.17 s, and only some pages need it
 
-    # If it finds nothing, the page is read without it: the user need not see its warning.
+    # If trafilatura finds nothing, the page is read without it, so its warning is suppressed.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     found = trafilatura.extract(root, favor_precision=precise, include_comments=False, fast=fast)
     return found or ""
 
 
 class Scale:
-    """Weighs parts of one page against its body; `notes` says what was left out, and how much.
+    """Weighs parts of one page against its body; `notes` reports what was left out, and how much.
 
-    `declared` is the text that the page declares as its body. `needs_scripts` says why a browser
-    may show more than was read.
+    `declared` is the text that the page declares as its body. `needs_scripts` explains why a
+    browser may show more than was read.
     """
 
     def __init__(self, root: etree._Element, declared: str) -> None:
         self._root = root
-        words = word_list(_TAG.sub(" ", declared)) if len(declared) >= MIN_BODY else []
+        words = word_list(_TAG.sub(" ", declared)) if len(declared) >= MIN_BODY_CHARS else []
         self._declared = frozenset(word_runs(words))
         self._declared_words = len(words)
-        self._left_out: Counter[str] = Counter()
+        self._words: Counter[str] = Counter()
+        self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.notes: list[str] = []
         self.needs_scripts = ""
 
     @cached_property
     def prose(self) -> int:
-        """Characters of prose on the page, whether visible or not."""
+        """The number of characters of prose on the page, whether visible or not."""
         return prose_chars([self._root])
 
     @cached_property
     def plain(self) -> str:
-        """The page's text by a plain reading."""
+        """The text of the page's article, as `read_plainly` returns it."""
         return read_plainly(self._root)
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
@@ -91,7 +99,7 @@ class Scale:
         if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
             return share > MIN_WEIGHED_SHARE
         body = self._declared
-        if not body and len(self.plain) >= MIN_BODY:
+        if not body and len(self.plain) >= MIN_BODY_CHARS:
             body = frozenset(word_runs(word_list(self.plain)))
         if not body:
             return share > MAJORITY
@@ -99,20 +107,31 @@ class Scale:
         return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
-        """Note how many words of the body are kept although the page hides them."""
+        """Note how many words of the body were kept although the page hides them."""
         self.needs_scripts = f"its text is shown only by a script ({words} words)"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
-    def leave_out(self, why: str, words: int) -> None:
-        """Count words that a step leaves out; `why` completes "left out as …"."""
-        self._left_out[why] += words
+    def hide(self, words: int) -> None:
+        """Count words that are left out as hidden."""
+        self._words[HIDDEN] += words
+
+    def leave_out(self, why: str, blocks: Iterable[Block]) -> None:
+        """Count blocks that are left out, except links; `why` completes "left out as …"."""
+        for block in blocks:
+            if block.words and not block.is_linky:
+                self._words[why] += block.words
+                self._kinds[why][_NAMES.get(block.kind, block.kind)] += 1
 
     def finish(self, text: str) -> None:
-        """Note what was left out if it is more than the kept text, or most of the declared body."""
+        """Note what was left out, if that is more than was kept or most of the declared body."""
         kept = count_words(text)
-        for why, words in self._left_out.items():
-            if words > max(kept, MIN_NOTED):
-                self.notes.append(f"left out as {why}: {words} words; the text has {kept}")
+        for why, words in self._words.items():
+            if words > max(kept, MIN_NOTED_WORDS) or why == OUTSIDE:
+                kinds = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in self._kinds[why].most_common()]
+                found = f" ({', '.join(kinds)})" if kinds else ""
+                self.notes.append(
+                    f"left out as {why}: {words} words{found}; the text has {kept}{_REMEDY}"
+                )
                 if why == HIDDEN:
                     self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
         read = len(self._declared.intersection(word_runs(word_list(text))))
@@ -129,6 +148,6 @@ def _text(part: etree._Element) -> str:
 
 
 def prose_chars(parts: Iterable[etree._Element]) -> int:
-    """Characters of prose in elements."""
+    """Return the number of characters of prose in elements."""
     found = (cast("list[str]", _PROSE(part)) for part in parts)
     return sum(len(text.strip()) for texts in found for text in texts)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CHROMIUM_FEATURES_OFF", "CHROMIUM_FLAGS", "Egress", "EgressPolicy"]
 
 CHROMIUM_FLAGS = (
-    # By default, loopback bypasses a proxy; the guard must see it to refuse it.
+    # By default, loopback requests bypass the proxy; the guard must see them to refuse them.
     "--proxy-bypass-list=<-loopback>",
     # QUIC is UDP and would bypass an HTTP proxy.
     "--disable-quic",
@@ -98,7 +98,7 @@ class Egress:
         try:
             await ProxyConnection((reader, writer), self._connector).serve()
         except (OSError, asyncio.CancelledError):
-            writer.transport.abort()  # the client is gone, or the run is over
+            writer.transport.abort()  # the client has disconnected, or the run is over
         finally:
             self._clients.discard(client)
 

@@ -346,18 +346,18 @@ def _is_own_address(address: Address) -> bool:
         return False  # no route for this family: dialling will fail
 
 
-VERDICT = "x-egress-verdict"
+VERDICT_HEADER = "x-egress-verdict"
 """The header by which our HTTP client recognises answers that come from the guard.
 
 The proxy removes it from servers' responses.
 """
 # Verdicts are sent as status codes: a client that asks for a tunnel sees nothing else.
-_VERDICTS = {"403": Refused, "502": ConnectFailed, "503": NameUnknown, "504": NoAnswer}
+_ERROR_BY_STATUS = {"403": Refused, "502": ConnectFailed, "503": NameUnknown, "504": NoAnswer}
 
 
 def verdict_for(error: BrowserError) -> str:
     """The status that the proxy uses to report an error to its clients."""
-    for status, kind in _VERDICTS.items():
+    for status, kind in _ERROR_BY_STATUS.items():
         if type(error) is kind:
             return status
     return "502"
@@ -365,4 +365,4 @@ def verdict_for(error: BrowserError) -> str:
 
 def error_from_verdict(status: str, reason: str) -> BrowserError:
     """Turn a status from the proxy back into an error."""
-    return _VERDICTS.get(status, ConnectFailed)(reason)
+    return _ERROR_BY_STATUS.get(status, ConnectFailed)(reason)

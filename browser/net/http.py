@@ -66,7 +66,7 @@ _API_HEADERS = {**_COMMON_HEADERS, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
 """Maximum bytes of a body, raw and decoded. Articles are under 5 MB, long PDFs under 20 MB."""
-PER_HOST, OVERALL = 6, 48
+MAX_PER_HOST, MAX_OVERALL = 6, 48
 """Maximum concurrent requests: to one host (as many as a browser makes), and in total."""
 # Chromium gives up after 20; legitimate redirect chains have at most four or five.
 _MAX_REDIRECTS = 10
@@ -91,8 +91,8 @@ class _Call:
     def redirected(self, status: int, url: str) -> _Call:
         """Return the call that a browser would make after a redirect.
 
-        Security: headers that the caller added, keys and cookies among them, are not sent to
-        another origin.
+        Security: headers that the caller added, including keys and cookies, are not sent to another
+        origin.
         """
         headers = {k: v for k, v in self.headers.items() if k.lower() != "cookie"}
         if origin(url) != origin(self.url):
@@ -117,14 +117,14 @@ class HttpClient:
         *,
         timeout: float = 20.0,
         retries: int = 2,
-        per_host: int = PER_HOST,
+        per_host: int = MAX_PER_HOST,
         cache: Path | None = None,
         fresh: bool = False,
     ) -> None:
         self._egress = egress
         self._timeout = timeout
         self._attempts = retries + 1
-        self._slots = RequestSlots(per_host=per_host, overall=OVERALL)
+        self._slots = RequestSlots(per_host=per_host, overall=MAX_OVERALL)
         self._cache = cache
         self._fresh = fresh
         self._connections: Connections | None = None

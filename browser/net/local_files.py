@@ -51,7 +51,7 @@ class LocalFiles:
         raise Refused(f"{path.name} is outside the files and folders that you named")
 
     def share(self, url: str, others: LocalFiles) -> str:
-        """Add an address's file to `others`; returns its address there, unchanged if possible.
+        """Add the file at `url` to `others`; returns its address there, unchanged if possible.
 
         Raises `Refused` as `path` does.
         """

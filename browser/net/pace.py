@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RequestSlots:
-    """Slots for concurrent requests. A request waiting for a busy host takes up no overall slot."""
+    """Slots for concurrent requests; waiting for a busy host does not use up an overall slot."""
 
     def __init__(self, *, per_host: int, overall: int) -> None:
         self._per_host = per_host
@@ -40,9 +40,9 @@ _RATE_LIMITED = frozenset({429, 503})
 
 
 class HostPace:
-    """The next time at which each host may be requested, in seconds on the event loop's clock.
+    """The next time at which each host may be contacted, in seconds on the event loop's clock.
 
-    `delays` holds the seconds that hosts require between the starts of two requests.
+    `delays` maps each host to the seconds that it requires between the starts of two requests.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Fetching pages politely: robots.txt (RFC 9309), crawl delays, `Retry-After`."""
+"""Fetches pages politely: obeys robots.txt (RFC 9309), crawl delays and `Retry-After`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Polite:
     async def get(
         self, url: str, *, deadline: float | None = None, max_bytes: int = MAX_BYTES
     ) -> Response:
-        """Fetch `url` as soon as its host may be requested.
+        """Fetch `url` as soon as its host may be contacted.
 
         Raises as `HttpClient.get` does; also Refused if robots.txt forbids it, and DeadlineExceeded
         immediately if the host requires a longer pause than `deadline`.

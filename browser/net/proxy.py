@@ -18,7 +18,7 @@ from ada_url import URL
 
 from browser.errors import ConnectFailed, NoAnswer, Refused
 from browser.net.dial import Streams, authority, dial
-from browser.net.guard import VERDICT, verdict_for
+from browser.net.guard import VERDICT_HEADER, verdict_for
 from browser.net.url import DEFAULT_PORTS, Url, parse
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Connector:
                 self._headers = ((b"Proxy-Authorization", b"Basic " + base64.b64encode(pair)),)
 
     async def connect(self, host: str, port: int, *, tunnel: bool) -> Route:
-        """Connect for a tunnel's raw bytes, or otherwise for plain HTTP requests.
+        """Connect for the raw bytes of a tunnel or, without `tunnel`, for plain HTTP requests.
 
         Raises Refused or ConnectFailed.
         """
@@ -263,7 +263,7 @@ class ProxyConnection:
                     hints += 1
                     await self._client.send(event)
                 case h11.Response(status_code=status, reason=reason, headers=headers):
-                    ours = _end_to_end_headers(headers, dropping=VERDICT.encode())
+                    ours = _end_to_end_headers(headers, dropping=VERDICT_HEADER.encode())
                     answer = h11.Response(status_code=status, reason=reason, headers=ours)
                     await self._client.send(answer)
                 case h11.Data():
@@ -282,7 +282,11 @@ class ProxyConnection:
         if self._client.http.our_state not in {h11.SEND_RESPONSE, h11.IDLE}:
             return False
         text = reason.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")[:300]
-        headers = [(VERDICT, verdict), ("content-length", str(len(text))), ("connection", "close")]
+        headers = [
+            (VERDICT_HEADER, verdict),
+            ("content-length", str(len(text))),
+            ("connection", "close"),
+        ]
         head = h11.Response(status_code=int(verdict), reason=text, headers=headers)
         await self._client.send(head, h11.Data(data=text), h11.EndOfMessage())
         return False

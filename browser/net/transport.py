@@ -19,7 +19,7 @@ from zlib import crc32
 import httpx2
 
 from browser.errors import BadResponse, ConnectFailed, FetchError, NoAnswer, TooLarge
-from browser.net.guard import VERDICT, error_from_verdict
+from browser.net.guard import VERDICT_HEADER, error_from_verdict
 from browser.net.page_cache import AGE, KEY, CachingTransport
 from browser.net.url import join
 
@@ -39,12 +39,12 @@ _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepa
 
 
 # The name of the extension that marks a truncated body.
-CUT = "urchin.cut"
+TRUNCATED = "urchin.cut"
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response: `url` is the final one, `body` decoded, `history` the URLs redirected from.
+    """A response: `url` is the final URL, `body` is decoded, `history` lists redirecting URLs.
 
     `headers` are case-insensitive; repeated ones are joined with `, `. `age` is a cached page's age
     in seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` means
@@ -114,7 +114,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
                 limits=_LIMITS,
             )
         response = await self._pools[pool_key].handle_async_request(request)
-        if (verdict := response.headers.get(VERDICT)) is None:
+        if (verdict := response.headers.get(VERDICT_HEADER)) is None:
             return response
         await response.aclose()
         raise error_from_verdict(verdict, response.reason_phrase)
@@ -128,7 +128,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
 class Connections:
     """Connections, cookies, and the page cache in the file `cache`, if one is given.
 
-    httpx2's client is not used: it parses `Location` by its own rules, not like a browser.
+    httpx2's client is not used, because it does not parse `Location` like a browser.
     """
 
     def __init__(self, proxy_url: str, cache: Path | None = None, *, fresh: bool = False) -> None:
@@ -151,7 +151,7 @@ class Connections:
         """Send one request and read its response; for a redirect, only the head.
 
         `cache_key` names the cache entry that may be used. There are no timeouts here: the caller's
-        deadline covers the whole call.
+        deadline covers the entire call.
         """
         request = httpx2.Request(method, url, headers=dict(headers), content=content)
         if cache_key:
@@ -169,7 +169,7 @@ class Connections:
                     await _discard(response)
                     return head
                 body = await read_body(response, max_bytes)
-                cut = CUT in response.extensions
+                cut = TRUNCATED in response.extensions
                 return Response(url, status, headers, body, age=age, cut=cut)
 
     async def forget(self, cache_key: str) -> None:
@@ -194,9 +194,9 @@ async def _discard(response: httpx2.Response) -> None:
 async def read_body(response: httpx2.Response, limit: int) -> bytes:
     """Read and decode a body; the `limit` in bytes applies both before and after decoding.
 
-    For a truncated body, the part that was received is returned, and the response's extensions
-    contain CUT. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip, gzip`):
-    no legitimate server sends those, and each link multiplies the compression ratio.
+    For a truncated body, the part that was received is returned and the response's extensions
+    contain TRUNCATED. Raises TooLarge, and BadResponse for a broken or chained encoding (`gzip,
+    gzip`): no legitimate server sends those, and each link multiplies the compression ratio.
     """
     names = response.headers.get("content-encoding", "").lower().split(",")
     encodings = [name for name in map(str.strip, names) if name not in {"", "identity", "none"}]
@@ -215,7 +215,7 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
     except httpx2.RemoteProtocolError:
         if not body.tell():
             raise
-        response.extensions[CUT] = True
+        response.extensions[TRUNCATED] = True
     except httpx2.DecodingError as error:
         raise BadResponse(f"the body is not valid {encodings[0]}: {error}") from error
     return body.getvalue()

@@ -113,7 +113,8 @@ def normalize(url: str) -> str:
     """Normalise a URL to one fetchable form that all spellings of a page's URL share.
 
     Escapes are unified (RFC 3986, 6.2.2); tracking parameters, credentials, fragment, the host's
-    trailing dot and an empty query are removed. URLs that are not web URLs are only stripped.
+    trailing dot and an empty query are removed. From URLs that are not web URLs, only surrounding
+    whitespace is removed.
     """
     parsed = parse(strip_tracking(url))
     if parsed is None or parsed.scheme not in WEB_SCHEMES:
@@ -143,7 +144,7 @@ def strip_tracking(url: str) -> str:
 
 
 def registrable_domain(host: str) -> str:
-    """Return a host's registrable domain (`bbc.co.uk`); addresses and bare names are unchanged."""
+    """Return a host's registrable domain (`bbc.co.uk`), or the host itself if it has none."""
     host = host.strip("[]").rstrip(".").lower()
     if "." not in host or ":" in host or host.rpartition(".")[2].isdigit():
         return host
@@ -176,7 +177,7 @@ def _unify_escape(match: re.Match[str]) -> str:
     return character if character in _UNRESERVED else match[0].upper()
 
 
-# An escape after a lone `%` is left unchanged: decoded, it could form another escape with it.
+# An escape after a lone `%` is left unchanged, because decoding it could create another escape.
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{ascii_letters}{digits}._~-")
 

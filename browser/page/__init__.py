@@ -1,1 +1,1 @@
-"""Live pages: snapshots with refs, actions on elements, and what changed."""
+"""Live pages: snapshots with refs, actions on elements, and the resulting changes."""

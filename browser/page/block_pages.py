@@ -1,6 +1,6 @@
-"""Recognising pages shown instead of the content: bot checks, logins, consent, paywalls, errors.
+"""Recognises pages shown instead of the content: bot checks, logins, consent, paywalls, errors.
 
-A block page has little text: a longer page is not one, whatever it mentions.
+A block page has little text: a longer page is never treated as one, whatever it mentions.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from browser.types import Document
 
-# Characters of an extracted text; an article about captchas is longer.
+# Maximum characters of the extracted text; an article about captchas is longer.
 _MAX_BLOCK_PAGE_CHARS = 1_500
 _MAX_PAYWALL_CHARS = 4_000
-_BARE_NOTICE = 500  # a page with nothing but a notice
+_MAX_NOTICE_CHARS = 500  # a page that consists of a notice
 
-_STATUS = {
+_OUTCOME_BY_STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.PAYWALL, 403: Outcome.BLOCKED, 404: Outcome.NOT_FOUND,
     407: Outcome.UNAUTHORIZED, 408: Outcome.TIMEOUT, 410: Outcome.NOT_FOUND,
     429: Outcome.RATE_LIMITED, 451: Outcome.BLOCKED, 504: Outcome.TIMEOUT,
@@ -64,16 +64,16 @@ _CONSENT_DIALOG = re.compile(
 _FIELD = re.compile(r"<(?:input|select|textarea)\b")
 _PASSWORD = re.compile(r"<input[^>]{1,300}type\s*=\s*[\"']?password", re.IGNORECASE)
 # The other kinds are recognised by literal phrases, in lower case.
-_BLOCKED = (
+_BLOCKED_PHRASES = (
     "access denied", "access has been denied", "access to this page denied",
     "access to this page has been denied", "request blocked", "you have been blocked",
     "the request could not be satisfied", "403 forbidden", "zugriff verweigert",
 )  # fmt: skip
-_LOGIN = (
+_LOGIN_PHRASES = (
     "login", "log in", "signin", "sign in", "anmelden", "einloggen", "se connecter",
     "iniciar sesión", "wachtwoord",
 )  # fmt: skip
-_NOT_FREE = ('"isaccessibleforfree":false', '"isaccessibleforfree":"false')
+_NOT_FREE_MARKUP = ('"isaccessibleforfree":false', '"isaccessibleforfree":"false')
 _CAPTCHA_MARKS = (
     "g-recaptcha", "hcaptcha.com", "h-captcha", "captcha-delivery.com", "px-captcha",
     "geo.captcha", "/captcha/", "captcha-form", "arkoselabs", "funcaptcha",
@@ -84,7 +84,7 @@ _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/
 
 
 class BlockPage(NamedTuple):
-    """The kind of block page, and one line saying why it is one."""
+    """The kind of block page, and the reason for this verdict in one line."""
 
     outcome: Outcome
     reason: str
@@ -98,33 +98,33 @@ def find_block_page(
     document: Document | None,
     shown: str = "",
 ) -> BlockPage | None:
-    """Recognise a block page by status, address and words; None if it is not one.
+    """Recognise a block page by its status, address and wording; None if it is not one.
 
     `requested` is the address before redirects, `url` the one after them. `status` is None for a
-    page that was read in the browser. `shown` is all the text that the page shows: the extracted
-    text may lack the paywall's words.
+    page that was read in the browser. `shown` is all the text that the page shows, because the
+    extracted text may lack the wording of the paywall.
     """
     block = _by_content(requested, url, html, document, shown)
     if status is None or status < 400:
         return block
     if block is not None and block.outcome in {Outcome.CAPTCHA, Outcome.BOT_CHECK, Outcome.LOGIN}:
         return BlockPage(block.outcome, f"{block.reason} (HTTP {status})")
-    return BlockPage(_STATUS.get(status, Outcome.ERROR), f"HTTP {status}")
+    return BlockPage(_OUTCOME_BY_STATUS.get(status, Outcome.ERROR), f"HTTP {status}")
 
 
 def is_bare_page(html: str, document: Document) -> bool:
-    """Whether a live page has little text and no form: a captcha in a form blocks nothing."""
+    """Whether a live page has little text and no form: a captcha inside a form blocks nothing."""
     return len(document.text) <= _MAX_BLOCK_PAGE_CHARS and _FIELD.search(html) is None
 
 
 def mentions_captcha(document: Document) -> bool:
-    """Whether a page is only a notice about a captcha of any kind."""
+    """Whether a page consists of a notice about a captcha, of any kind."""
     words = f"{document.title}\n{document.text}"
-    return len(words) < _BARE_NOTICE and _CAPTCHA.search(words) is not None
+    return len(words) < _MAX_NOTICE_CHARS and _CAPTCHA.search(words) is not None
 
 
 def may_be_paywall(html: str, document: Document | None) -> bool:
-    """Whether it is worth looking for paywall wording in all the text that a page shows."""
+    """Whether all the text that a page shows should be searched for paywall wording."""
     return (
         document is not None
         and len(document.text) <= _MAX_PAYWALL_CHARS
@@ -146,27 +146,27 @@ def _by_content(
         return block
     if not _PAYWALL.search(f"{text}\n{shown}"):
         return None
-    # A longer page with such words must also be marked as not free (schema.org).
-    if len(text) <= _MAX_BLOCK_PAGE_CHARS or _contains_any("".join(html.split()), _NOT_FREE):
+    # A longer page with such wording must also be marked as not free (schema.org).
+    if len(text) <= _MAX_BLOCK_PAGE_CHARS or _contains_any("".join(html.split()), _NOT_FREE_MARKUP):
         return BlockPage(Outcome.PAYWALL, "only the beginning is free to read")
     return None
 
 
 def _short_block_page(requested: str, url: str, html: str, words: str) -> BlockPage | None:
-    """Recognise a short block page; the most certain signs come first."""
-    bare = len(words) < _BARE_NOTICE
+    """Recognise a short block page; the most reliable signs are checked first."""
+    bare = len(words) < _MAX_NOTICE_CHARS
     if _CAPTCHA.search(words) and _contains_any(html, _CAPTCHA_MARKS):
         return BlockPage(Outcome.CAPTCHA, "the site asks for a captcha to be solved")
     if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _BOT_MARKS.search(html))):
         return BlockPage(Outcome.BOT_CHECK, "the site checks whether the visitor is human")
-    if bare and _contains_any(words, _BLOCKED):
+    if bare and _contains_any(words, _BLOCKED_PHRASES):
         return BlockPage(Outcome.BLOCKED, "the site refused access")
     if host(url).startswith(_CONSENT_HOSTS) or _CONSENT.search(words):
         return BlockPage(Outcome.CONSENT, "a consent page covers the content")
     if bare and _CONSENT_DIALOG.search(html):
         return BlockPage(Outcome.CONSENT, "a consent dialog covers the content")
     has_password_field = _PASSWORD.search(html) is not None
-    mentions_login = _contains_any(words, _LOGIN)
+    mentions_login = _contains_any(words, _LOGIN_PHRASES)
     was_redirected = _is_login(url) and not _is_login(requested)
     if was_redirected and (has_password_field or mentions_login):
         return BlockPage(Outcome.LOGIN, "the site redirected to its login page")

@@ -1,4 +1,4 @@
-"""Captchas on a page: finding one for a solver, and inserting the solver's token."""
+"""Captchas on a page: finds one for a solver, and inserts the solver's token."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def answer(driver: PageDriver, token: str) -> str:
 
 async def _find(driver: PageDriver) -> tuple[Frame, Challenge] | None:
     for frame in driver.page.frames:
-        with suppress(PlaywrightError):  # the frame is gone
+        with suppress(PlaywrightError):  # the frame no longer exists
             if raw := await injected.call(frame, "challenge"):
                 return frame, Challenge(**raw)
     return None

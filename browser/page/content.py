@@ -1,4 +1,4 @@
-"""Reading a page: its rendered HTML, its visible content, screenshots, its storage."""
+"""Reads a page: its rendered HTML, visible content and storage; takes screenshots."""
 
 from __future__ import annotations
 
@@ -25,38 +25,39 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
 
-READ_SECONDS = 5.0  # a page that does not answer by then is stuck in one of its scripts
-FOREIGN_FRAME_SECONDS = 1.0  # for a frame from another site to answer
-FOREIGN_FRAMES = 8  # further ones are advertisements
-FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames contain nothing to read
+READ_SECONDS = 5.0  # a page that takes longer is stuck in one of its scripts
+FOREIGN_FRAME_SECONDS = 1.0  # how long to wait for a frame from another site
+MAX_FOREIGN_FRAMES = 8  # any further ones are advertisements
+MIN_FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames contain nothing to read
 
 
 async def rendered_html(page: Page) -> str:
-    """Serialise what a user sees as HTML, with styles applied; frames from other sites come last.
+    """Serialise what the user sees as HTML, with styles applied; other sites' frames come last.
 
-    A frame that is gone or stuck is left out. Raises DeadlineExceeded and SessionError.
+    A frame that no longer exists or does not answer is left out. Raises DeadlineExceeded and
+    SessionError.
     """
     async with within(READ_SECONDS, "read the page"):
         html = str(await injected.call(page.main_frame, "rendered"))
 
     async def frame_html(frame: Frame) -> str:
         box = await (await frame.frame_element()).bounding_box()
-        width, height = FOREIGN_FRAME_SIZE
+        width, height = MIN_FOREIGN_FRAME_SIZE
         if box is None or box["width"] < width or box["height"] < height:
             return ""
         rendered = str(await injected.call(frame, "rendered"))
         return f"<section>{rendered.partition('<body>')[2].rpartition('</body>')[0]}</section>"
 
-    # The script reads frames from the page's own site; it cannot access those of other sites.
+    # The script also reads frames from the page's own site, but cannot access those of other sites.
     own = origin(page.url)
     foreign = [f for f in page.frames[1:] if is_web_url(f.url) and origin(f.url) != own]
     sections = ""
-    for frame in foreign[:FOREIGN_FRAMES]:
+    for frame in foreign[:MAX_FOREIGN_FRAMES]:
         sections += await answer_or_none(frame_html(frame), FOREIGN_FRAME_SECONDS) or ""
     return html.replace("</body>", f"{sections}</body>", 1)
 
 
-MAX_PDF_BYTES = 50_000_000  # for a PDF that the browser shows
+MAX_PDF_BYTES = 50_000_000  # of a PDF that the browser shows
 _FETCH_SCRIPT = """async (most) => {
   const answer = await fetch(location.href, { credentials: 'include' });
   const file = answer.ok ? await answer.blob() : null;
@@ -70,9 +71,9 @@ _FETCH_SCRIPT = """async (most) => {
 
 
 async def pdf_bytes(page: Page) -> bytes | None:
-    """Fetch the PDF that a page shows, from the browser's cache if it is there.
+    """Fetch the PDF that a page shows, if possible from the browser's cache.
 
-    None if it is too large, or if the site does not serve it a second time.
+    Returns None if it is too large, or if the site does not serve it a second time.
     """
     try:
         text: str = await page.evaluate(_FETCH_SCRIPT, MAX_PDF_BYTES)
@@ -83,7 +84,7 @@ async def pdf_bytes(page: Page) -> bytes | None:
 
 
 def page_context(raw: dict[str, Any]) -> PageContext:
-    """Build a PageContext from the result of `context` in `js/rendered.js`, with cleaned texts."""
+    """Build a PageContext from the result of `context` in `js/rendered.js`; cleans its strings."""
     return PageContext(
         url=raw["url"],
         title=clean(raw["title"]),
@@ -96,18 +97,18 @@ def page_context(raw: dict[str, Any]) -> PageContext:
     )
 
 
-JPEG_QUALITY = 80  # small print stays readable, at a quarter of a PNG's size on pages with photos
+JPEG_QUALITY = 80  # small print stays readable; pages with photos take a quarter of a PNG
 
 
 async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
     """Take a JPEG screenshot with the refs of the last snapshot marked in all frames.
 
-    If the marks hide something, a second screenshot without them follows.
+    If the marks cover something, a second screenshot without them is added.
     """
 
     async def screenshot() -> bytes:
-        # One image pixel is one CSS pixel, so that a point on the image can be clicked.
-        # Playwright would hide the caret with a style and leave an empty attribute behind.
+        # `scale`: one image pixel is one CSS pixel, so that a point on the image can be clicked.
+        # `caret`: Playwright would hide it with a style and leave an empty attribute behind.
         return await page.screenshot(
             type="jpeg", quality=JPEG_QUALITY, scale="css", caret="initial", timeout=seconds * 1000
         )
@@ -127,11 +128,11 @@ async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
 StorageRows = Sequence[dict[str, str]]
 """Entries of a site's localStorage or sessionStorage, in Playwright's form: `name`, `value`."""
 DATABASE_SECONDS = 2.0
-"""One session's databases take 10 ms; after visits to many sites, some 120 ms each."""
+"""Reading one session's databases takes 10 ms; after visits to many sites, about 120 ms each."""
 MAX_DATABASE_BYTES = 4_000_000
-"""Larger databases are caches that the site can refill, and would be copied after every step."""
-# Only into an empty session storage: what a document has stored since is not overwritten.
-_RESTORE = """(() => {
+"""Larger databases are caches that the site can refill; they would be copied after every step."""
+# Restores only an empty session storage, so that newer entries are never overwritten.
+_RESTORE_SCRIPT = """(() => {
     const [site, rows] = %s;
     if (location.origin === site && !sessionStorage.length)
         for (const row of rows) sessionStorage.setItem(row.name, row.value);
@@ -140,10 +141,10 @@ _RESTORE = """(() => {
 
 @dataclass(frozen=True, slots=True)
 class BrowserStorage:
-    """All of the browser's cookies, and what the open page's site stores. These are secrets.
+    """All of the browser's cookies, and what the open page's site stores. All of it is secret.
 
-    `site` is the site's entry in Playwright's storage state, without databases that are too large;
-    None if the open page is not http(s). `session` is the tab's sessionStorage.
+    `site` is the site's entry in Playwright's storage state, except for databases that are too
+    large; None if the open page is not http(s). `session` is the tab's sessionStorage.
     """
 
     cookies: list[dict[str, Any]]
@@ -158,7 +159,7 @@ async def read_storage(page: Page) -> BrowserStorage:
         return BrowserStorage(cookies)
     site = origin(page.url)
     stored = await injected.call(page.main_frame, "stored")
-    # A page may have replaced what its storage returns: Playwright accepts only strings.
+    # A page may have overridden its storage; Playwright accepts only strings.
     local, session = (
         [{"name": str(name), "value": str(value)} for name, value in stored[kind]]
         for kind in ("local", "session")
@@ -176,7 +177,9 @@ async def _databases(page: Page, site: str) -> list[dict[str, Any]]:
             state = await page.context.storage_state(indexed_db=True)
     except BrowserError:
         return []
-    origins: list[Any] = [dict(entry) for entry in state["origins"]]  # not in Playwright's types
+    origins: list[Any] = [
+        dict(entry) for entry in state["origins"]
+    ]  # Playwright's types do not include databases
     return [
         database
         for entry in origins
@@ -191,5 +194,5 @@ async def restored_session_storage(page: Page, site: str, rows: StorageRows) -> 
     if not rows:
         yield
         return
-    async with await page.add_init_script(_RESTORE % json.dumps([site, rows])):
+    async with await page.add_init_script(_RESTORE_SCRIPT % json.dumps([site, rows])):
         yield

@@ -1,7 +1,8 @@
-"""Choosing options in lists, and checking a control's value after an action.
+"""Chooses options in lists, and checks the value of a control after an action.
 
-A list is a native select, or one that the page draws: a combobox, a listbox, a framework's select.
-Each check returns a note for the action's outcome; "" if the control has the expected value.
+A list is a native select or one that the page draws, such as a combobox, a listbox or a framework's
+select. Each check returns a note for the action's outcome; "" if the control has the expected
+value.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from browser.page.user_input import ControlState
     from browser.page.view import Target
 
-VALUE_SHOWN = 80  # characters of a control's actual text
-OPTIONS_SHOWN = 30  # of a list; its ref shows the others
-CONTEXT_LETTERS = 20  # letters before and after a replaced part of a text
-LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
+VALUE_SHOWN_CHARS = 80  # characters of a control's actual text
+OPTIONS_SHOWN = 30  # of a list; the others are shown by its ref
+CONTEXT_LETTERS = 20  # letters compared before and after a replaced part
+LIST_SECONDS = 4.0  # for scrolling a list of options, out of an action's ten seconds
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
@@ -43,16 +44,16 @@ async def check_typed(
     replaced: bool,
     instead: str | None = None,
 ) -> str:
-    """Check that a field holds the typed text; with `replaced`, nothing else.
+    """Check that a field contains the typed text and, with `replaced`, nothing else.
 
-    `instead` is the part that it replaced. Raises ActionError if the field took none of it.
+    `instead` is the part that it replaced. Raises ActionError if the field accepted none of it.
     """
     if before["kind"] in STEPPERS:
         return await _check_stepped(driver, target, text)
     if before["drawn"] is not None:
         return await _check_drawn(driver, target, before, text, replaced=replaced, instead=instead)
     if before["text"] is None:
-        # A terminal or game may show anything; a code editor keeps its text elsewhere.
+        # A terminal or game may show anything; a code editor stores its text elsewhere.
         return "the value that it shows could not be checked"
     after = await _read_back(driver, target)
     if after is None or after["text"] is None:
@@ -67,7 +68,7 @@ async def check_typed(
     if after["secret"]:
         now = "says something else"
     elif after["text"]:
-        now = f"says {clean(after['text'])[:VALUE_SHOWN]!r}"
+        now = f"says {clean(after['text'])[:VALUE_SHOWN_CHARS]!r}"
     if not actual or actual == _normalize(before["text"]):
         raise ActionError(
             f"the field did not accept the text: it {now}",
@@ -99,14 +100,14 @@ async def _check_drawn(
     replaced: bool,
     instead: str | None,
 ) -> str:
-    """Check what an editor or terminal, which draws its text itself, shows after typing."""
+    """Check what an editor or terminal that draws its text itself shows after typing."""
     after = await _read_back(driver, target)
     if after is None or after["drawn"] is None:
         return _LEFT_PAGE
     old, now = _normalize(before["drawn"]), _normalize(after["drawn"])
     if not now and not old:  # it draws on a canvas
         return "the value that it shows could not be checked"
-    shows = f"it shows {clean(after['drawn'])[:VALUE_SHOWN]!r}"
+    shows = f"it shows {clean(after['drawn'])[:VALUE_SHOWN_CHARS]!r}"
     lines = [line for line in map(_letters, text.splitlines()) if line] or [_normalize(text)]
     rest = now
     for line in sorted(lines, key=len, reverse=True):
@@ -116,7 +117,8 @@ async def _check_drawn(
             return f"but {shows}"
         rest = rest.replace(line, "", 1)
     if instead:
-        # Lines that scrolled out of view are not drawn: only the surrounding text is compared.
+        # Lines that have scrolled out of view are not drawn, so only the surrounding text is
+        # compared.
         head, _, tail = old.partition(_normalize(instead))
         expected = head[-CONTEXT_LETTERS:] + _normalize(text) + tail[:CONTEXT_LETTERS]
         return "" if expected in now else f"but {shows}"
@@ -133,8 +135,8 @@ async def check_toggled(driver: PageDriver, target: Target, before: ControlState
         return ""
     after = await _read_back(driver, target)
     if after is None:
-        return "" if before["role"] == "option" else _LEFT_PAGE  # a list closes after a choice
-    # Clicking a radio button, tab or option that is on leaves it on.
+        return "" if before["role"] == "option" else _LEFT_PAGE  # a list may close after a choice
+    # A radio button, tab or option that is on stays on when it is clicked.
     if after["on"] != before["on"] or (before["stays"] and before["on"][0]):
         return ""
     on, word = after["on"]
@@ -154,7 +156,7 @@ async def select(driver: PageDriver, target: Target, value: str) -> str:
         return await _select_natively(driver, target, value)
     try:
         return await _choose_in_drawn_list(driver, target, value)
-    except ActionError:  # an option's text may contain a semicolon, so it is split only now
+    except ActionError:  # split only now, as an option's text may contain a semicolon
         parts = [part.strip() for part in value.split(";")]
         if len(parts) == 1:
             raise
@@ -208,9 +210,9 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         role = (await control_state(option))["role"]
         problem = await click(option)
         await driver.settle()
-        if not problem and not role.startswith("menuitem"):  # a menu acts and has no value
+        if not problem and not role.startswith("menuitem"):  # a menu item acts and has no value
             problem = await _check_chosen(driver, target, option, (value, options[found[0]]))
-    with suppress(PlaywrightError):  # the choice may have led to another page
+    with suppress(PlaywrightError):  # the choice may have opened another page
         # A multiple-choice list stays open.
         if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
             await driver.page.keyboard.press("Escape")
@@ -228,10 +230,9 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
 async def _opened_options(
     driver: PageDriver, target: Target, value: str, known: Iterable[str]
 ) -> dict[str, str]:
-    """Open a list that the page draws, and return its options by ref.
+    """Open a list that the page draws by clicking it, and return its options by ref.
 
-    It is clicked. A field with suggestions may open its list only when the arrow key is pressed or
-    text is typed.
+    A field with suggestions may open its list only when the arrow key is pressed or text is typed.
     """
 
     async def click_it() -> None:
@@ -260,7 +261,7 @@ async def _check_chosen(
 ) -> str:
     """Check a choice from a list that the page draws.
 
-    Either the option is on, or the control that opened the list now shows one of the option's
+    Either the option must be on, or the control that opened the list must show one of the option's
     `names`.
     """
     after = await _read_back(driver, option)
@@ -272,7 +273,7 @@ async def _check_chosen(
     after = await _read_back(driver, target)
     if after is None:
         return _LEFT_PAGE
-    if after["role"] == "listbox":  # its text is that of all its options
+    if after["role"] == "listbox":  # its text consists of all its options
         return "its selection could not be checked"
     reads = _normalize(after["reads"])
     for name in map(_normalize, names):
@@ -282,7 +283,7 @@ async def _check_chosen(
 
 
 async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:
-    """Scroll the list that an option is in until one with the value is rendered."""
+    """Scroll the list that contains `option` until an option with the value is rendered."""
     target = await driver.frames.find(option)
     arguments = {"text": value, "ms": LIST_SECONDS * 1000, "more": False, "element": target.element}
     async with keep_rendering(driver.page):
@@ -290,7 +291,7 @@ async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:
 
 
 async def _visible_refs(driver: PageDriver) -> dict[str, str]:
-    """Role and name of the elements that a user can see and act on, by ref."""
+    """Return the role and name of the elements that the user can see and act on, by ref."""
     visible: dict[str, str] = {}
     for line in (await driver.look()).lines:
         visible |= {ref: what for ref, what in line.refs.items() if ref not in line.unseen_refs}
@@ -298,22 +299,22 @@ async def _visible_refs(driver: PageDriver) -> dict[str, str]:
 
 
 def _option_names(visible: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
-    """Names, by ref, of the visible options.
+    """Return the names of the visible options, by ref.
 
-    Those that are not `known` from before the list opened are preferred. Options are recognised by
-    their role; in a list without roles, everything new is an option.
+    Options that are not `known` from before the list opened are preferred. Options are recognised
+    by their role; in a list without roles, everything that is new counts as an option.
     """
     new = {ref: what.partition(" ") for ref, what in visible.items() if ref not in known}
     candidates = new or {ref: what.partition(" ") for ref, what in visible.items()}
     options = {ref: name for ref, (role, _, name) in candidates.items() if role in _OPTION_ROLES}
     if not options and known:
         options = {ref: name for ref, (_, _, name) in new.items()}
-    # A name in brackets stands for an image.
+    # A name in brackets describes an image.
     return {ref: name for ref, name in options.items() if name and name[0] != "("}
 
 
 def _matching_refs(options: dict[str, str], value: str) -> list[str]:
-    """Refs of the options whose name is `value`, otherwise of those whose name contains it."""
+    """Return the refs of the options named `value`, or else of those whose name contains it."""
     wanted = value.casefold().strip()
     names = {ref: name.casefold().strip() for ref, name in options.items()}
     exact = [ref for ref, name in names.items() if name == wanted]
@@ -328,21 +329,21 @@ async def _read_back(driver: PageDriver, target: Target) -> ControlState | None:
     await driver.settle()
     with suppress(PlaywrightError, RefError):
         state: ControlState | None = await control_state(target)
-        if state and state["left"]:  # in one call: it may be re-rendered ten times a second
+        if state and state["left"]:  # in one call, as it may be re-rendered ten times per second
             state = await injected.call(target.frame, "stateNow", target.ref)
         return state
     return None
 
 
 def _different_value(state: ControlState) -> str:
-    return f"but it now reads {state['reads'][:VALUE_SHOWN]!r}"
+    return f"but it now reads {state['reads'][:VALUE_SHOWN_CHARS]!r}"
 
 
 def _letters(text: str) -> str:
-    """Reduce a text to its letters and digits."""
+    """Reduce a string to its letters and digits."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _normalize(text: str) -> str:
-    """Reduce a text to its letters and digits, or if it has none, to everything except spaces."""
+    """Reduce a string to its letters and digits or, if it has none, remove its spaces."""
     return _letters(text) or "".join(text.casefold().split())

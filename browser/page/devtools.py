@@ -1,4 +1,4 @@
-"""Developer tools of a page: console messages, network requests, window size, media emulation."""
+"""Developer tools for a page: console messages, network requests, viewport, media emulation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from browser.page.tab import Tab
 
-PAGE_PARTS: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
-"""Resource types that a page is made of; `requests` lists them only with `static`."""
+PAGE_RESOURCES: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
+"""Types of the resources that a page consists of; `requests` lists these only with `static`."""
 SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
-"""Headers that grant access: their values are withheld."""
+"""Headers that grant access; their values are not shown."""
 MAX_BODY_CHARS: Final = 4_000
-"""Characters of a request's or response's body."""
-# By the console's own message types; all others count as debug.
+"""Maximum characters shown of the body of a request or response."""
+# Levels by the console's message types; all other types are `debug`.
 _LEVELS: Final = {
     "log": "info", "info": "info", "assert": "error", "error": "error", "warning": "warning",
 }  # fmt: skip
@@ -42,19 +42,19 @@ async def console(tab: Tab) -> list[tuple[str, str]]:
 async def requests(tab: Tab, *, static: bool = False) -> list[str]:
     """List the page's last requests: number, method, address, status.
 
-    With `static`, also those for images, styles, scripts and the like.
+    With `static`, requests for images, styles, scripts and the like are included.
     """
     async with within(LOOK_SECONDS, "list the requests"):
         made = await tab.page.requests()
     return [
         _line(number, request)
         for number, request in enumerate(made, 1)
-        if static or request.resource_type not in PAGE_PARTS
+        if static or request.resource_type not in PAGE_RESOURCES
     ]
 
 
 async def request(tab: Tab, number: int, part: str | None = None) -> str:
-    """Show a request, by its number in `requests`: all headers, or one part.
+    """Show the request with this number in `requests`: all headers, or one part.
 
     Parts are `request-headers`, `request-body`, `response-headers`, `response-body`. Raises
     ActionError if there is no such request or part.
@@ -68,10 +68,10 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
         if part and part.startswith("response") and response is None:
             raise ActionError(f"it has no response: {_status(chosen)}")
         if part == "request-body":
-            return _cut(chosen.post_data or "")
+            return _shortened(chosen.post_data or "")
         if part == "response-body" and response is not None:
             try:
-                return _cut((await response.body()).decode("utf-8", "replace"))
+                return _shortened((await response.body()).decode("utf-8", "replace"))
             except PlaywrightError as error:
                 raise ActionError("the browser no longer stores its body") from error
         request_headers = _headers(await chosen.headers_array())
@@ -116,5 +116,5 @@ def _headers(rows: Any) -> str:
     )
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= MAX_BODY_CHARS else f"{text[:MAX_BODY_CHARS]}…"

@@ -21,13 +21,13 @@ from browser.types import SavedFile
 if TYPE_CHECKING:
     from playwright.async_api import Download
 
-MAX_NAME_BYTES = 200  # of UTF-8; file systems take 255, and a counter may be added
-MAX_FILES = 100  # downloads of one session
-BYTES_LIMIT = 500_000_000  # of one session
-WATCH_SECONDS = 0.2  # between checks of the bytes received; the browser reports no progress
-_MAX_EXTENSION_CHARS = 12  # characters
+MAX_NAME_BYTES = 200  # in UTF-8; file systems allow 255, and a counter may be added
+MAX_FILES_PER_SESSION = 100
+MAX_BYTES_PER_SESSION = 500_000_000
+WATCH_SECONDS = 0.2  # between checks of the received bytes, as the browser reports no progress
+_MAX_EXTENSION_CHARS = 12
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
-# Names that Windows reserves for devices, whatever the extension.
+# Names that Windows reserves for devices, with any extension.
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
@@ -52,13 +52,14 @@ def _cut_to_bytes(text: str, size: int) -> str:
 
 
 class Downloads:
-    """Saves the downloads of a session; without a `folder` a temporary one is made.
+    """Saves the downloads of a session; without a `folder`, it creates a temporary one.
 
     Incoming files are watched: a download that exceeds the `quota` in bytes is cancelled while it
-    runs, whatever size the server announced. Unsaved files are deleted with the browser context.
+    is running, whatever size the server announced. Unsaved files are deleted with the browser
+    context.
     """
 
-    def __init__(self, folder: Path | None, quota: int = BYTES_LIMIT) -> None:
+    def __init__(self, folder: Path | None, quota: int = MAX_BYTES_PER_SESSION) -> None:
         self._folder = folder
         self._quota = quota
         self._files = 0
@@ -69,9 +70,9 @@ class Downloads:
         """Save a download; failures are reported in the result, not raised."""
         name = safe_name(download.suggested_filename)
         self._files += 1
-        if self._files > MAX_FILES:
+        if self._files > MAX_FILES_PER_SESSION:
             await _stop(download)
-            return SavedFile(name, why=f"a session keeps at most {MAX_FILES} files")
+            return SavedFile(name, why=f"a session keeps at most {MAX_FILES_PER_SESSION} files")
         self._arriving.append(download)
         try:
             if not await self._arrive(download):
@@ -81,7 +82,7 @@ class Downloads:
             target = self._reserve(name)
             try:
                 await download.save_as(target)
-            except BaseException:  # cancelled, too: no empty file stays behind
+            except BaseException:  # including cancellation: no empty file must remain
                 target.unlink(missing_ok=True)
                 raise
         except (PlaywrightError, OSError) as error:
@@ -111,7 +112,7 @@ class Downloads:
         return sum(map(_bytes_of, self._arriving))
 
     def _reserve(self, name: str) -> Path:
-        """Create an empty file under an unused name: another download may want the same name."""
+        """Create an empty file with an unused name, as another download may want the same name."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="urchin-downloads-"))
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +126,7 @@ class Downloads:
 
 
 def _bytes_of(download: Download) -> int:
-    """Return the number of bytes of a download received so far."""
+    """Return how many bytes of a download have been received."""
     # Playwright's public `path` waits until the file is complete.
     whole = Path(download._impl_obj._artifact._initializer["absolutePath"])  # noqa: SLF001
     total = 0
@@ -136,7 +137,7 @@ def _bytes_of(download: Download) -> int:
 
 
 async def _stop(download: Download) -> None:
-    """Cancel a download; if it was complete, delete its file, which would count forever."""
+    """Cancel a download; if it was complete, delete its file, which would count for the quota."""
     await download.cancel()
     with suppress(PlaywrightError):  # cancelled before it was complete: there is no file
         await download.delete()

@@ -1,4 +1,4 @@
-"""The page of a tab: opens a page, looks at it, acts on it, and looks again for what changed."""
+"""The page of a tab: opens a page, looks at it, acts on it, and looks again for changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from browser.errors import (
     RefError,
     Refused,
 )
-from browser.net.guard import VERDICT, error_from_verdict
+from browser.net.guard import VERDICT_HEADER, error_from_verdict
 from browser.net.url import host, is_web_url, registrable_domain
 from browser.page import http_login, injected
 from browser.page.snapshot import DEFAULT_BUDGET, describe_changes, new_lines
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from browser.page.view import Target
 
 
-WHOLE_SECONDS = 30.0  # for a look at the whole of a very large page
-LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a page whose script never ends is abandoned
-EMPTY_SHARE = 0.5  # of a look's time: the longest wait for a page that shows nothing yet
-WALK_SHARE = 0.5  # of a look's time that may be spent walking
+WHOLE_PAGE_SECONDS = 30.0  # for a look at an entire, very large page
+LOOK_SECONDS = 6.0  # the walk stops after 2.5; a page whose script never ends is given up
+EMPTY_WAIT_SHARE = 0.5  # of a look's time, for waiting while a page is empty or loading
+WALK_SHARE = 0.5  # of a look's time, for walking the page
 ACT_SECONDS = 10.0
-ACT_RESERVE = 3.0  # of it, kept for the page to settle once more
-RERENDER_SECONDS = 4.0  # of an action's ten, on a page that re-renders its elements all the time
+ACT_RESERVE_SECONDS = 3.0  # of ACT_SECONDS, reserved for the page to settle once more
+RERENDER_SECONDS = 4.0  # of ACT_SECONDS, on a page that keeps re-rendering its elements
 OPEN_SECONDS = 20.0
-LOAD_SHARE = 0.7  # of the time for opening a page; the rest is for the first look
-DIALOG_SHOWN = 200  # characters
+LOAD_SHARE = 0.7  # of the time for opening a page; the first look gets the rest
+DIALOG_SHOWN_CHARS = 200
 FLASHED = "changed and changed back in the meantime"
-# Parts of frame addresses: consent platforms that show their dialog in a frame.
+# Parts of the frame addresses of consent platforms that show their dialog in a frame.
 _CONSENT_FRAMES = (
     "consent", "sp_message", "privacy-mgmt", "trustarc", "cmp.", "/cmp", "onetrust", "cookielaw",
 )  # fmt: skip
@@ -60,7 +60,7 @@ _UNKNOWN_OUTCOME_ERRORS = (BrowserGone, DeadlineExceeded, PageCrashed)
 AddressCheck = Callable[[str], Awaitable[None]]
 """Raises Refused for an address that must not be reached."""
 Perform = Callable[[], Awaitable[str | None]]
-"""Performs an action; the text that it returns is added to the line saying what was done."""
+"""Performs an action; the string it returns is added to the line that describes the action."""
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class Logins:
 class PageDriver:
     """One page with its events, its frames and its last view.
 
-    `check_allowed` is for an attached browser, whose requests do not pass our filtering proxy.
+    `check_allowed` is for an attached browser, whose requests do not go through the egress proxy.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class PageDriver:
         self.events = events
         self.frames = Frames(page)
         self.logins = logins or Logins()
-        self.login_realm: str | None = None  # of the HTTP authentication that failed
-        self._consent_left_at = ""  # the address where a dialog was left for the model
+        self.login_realm: str | None = None  # the realm of the HTTP authentication that failed
+        self._consent_left_at = ""  # the address at which a dialog was left to the model
         self._check_allowed = check_allowed
         self._allowed_hosts = set[str]()  # already checked, or requested by the caller
         self.view: View | None = None
@@ -109,10 +109,10 @@ class PageDriver:
     async def goto(
         self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
     ) -> None:
-        """Go to an address; a page that loads slowly is used as it is after LOAD_SHARE.
+        """Go to an address; if a page loads slowly, it is used as it is after LOAD_SHARE.
 
-        `login` answers the site if it asks for one by HTTP authentication; without it, the page
-        that the site shows instead is opened.
+        `login` is sent if the site asks for HTTP authentication; without it, the page that the site
+        shows instead is opened.
         """
         self._check_dialog()
         self.view, self.events.hold_dialogs, self.events.chooser = None, False, None
@@ -145,16 +145,16 @@ class PageDriver:
         return response
 
     async def _check_response(self, url: str, response: Response | None) -> None:
-        """Raise Refused or ConnectFailed if the guard answered or a redirect is not allowed."""
+        """Raise Refused or ConnectFailed if the guard refused, or a redirect is not allowed."""
         self._allowed_hosts = {host(url)}
         if response is None:
             return
-        # Without our proxy, which checks each hop, a redirect may have visited a forbidden host.
+        # The proxy checks each redirect; without it, one may have led through a forbidden host.
         hop = response.request.redirected_from
         while hop is not None:
             await self._check_url(hop.url)
             hop = hop.redirected_from
-        if verdict := response.headers.get(VERDICT):
+        if verdict := response.headers.get(VERDICT_HEADER):
             raise error_from_verdict(verdict, f"{url}: {response.status_text}")
 
     async def check_current_url(self) -> None:
@@ -182,12 +182,12 @@ class PageDriver:
 
     def _check_dialog(self) -> None:
         if dialog := self.events.open_dialog:
-            message = dialog.message[:DIALOG_SHOWN]
+            message = dialog.message[:DIALOG_SHOWN_CHARS]
             raise ActionError(f'a dialog is open: {dialog.type} "{message}"')
 
     @asynccontextmanager
     async def reading(self, doing: str, seconds: float = LOOK_SECONDS) -> AsyncIterator[None]:
-        """Run a read of the page within `seconds`, after checking that it is alive and allowed."""
+        """Limit a read of the page to `seconds`, after checking that it is alive and allowed."""
         self.check_alive()
         await self.check_current_url()
         async with within(seconds, doing):
@@ -196,14 +196,14 @@ class PageDriver:
     async def close_consent(self) -> bool:
         """Close a known platform's consent dialog over the page; returns whether one was closed.
 
-        It is reported with the next observation. Buttons are recognised by the platform's own ids
-        and classes, never by their text, and pressed once. Where the browser is logged in, nothing
-        is clicked, as a click may act in the user's name.
+        This is reported with the next observation. Buttons are recognised by the platform's ids and
+        classes, never by their text, and are pressed only once. On sites where the browser is
+        logged in, nothing is clicked, as a click might act on the user's behalf.
         """
         url = self.page.url
         press = not self.logins.at(url)
         for frame in self.page.frames:
-            with suppress(PlaywrightError):  # the frame is gone, with its dialog
+            with suppress(PlaywrightError):  # the frame and its dialog no longer exist
                 if found := await self._consent_in(frame, press=press):
                     break
         else:
@@ -234,16 +234,16 @@ class PageDriver:
         return (found[0], found[1], found[2]) if found else None
 
     async def settle(self) -> None:
-        """Wait for the page, and the frame of the action, to settle."""
+        """Wait for the page and the action's frame to settle."""
         await self.events.settle(self._acted_frame)
 
     async def look(self, deadline: float = LOOK_SECONDS, *, whole: bool = False) -> View:
         """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded.
 
-        Only part of a very large page is walked, unless the `whole` page is requested.
+        Of a very large page, only part is walked, unless the `whole` page is requested.
         """
         self.check_alive()
-        deadline = max(deadline, WHOLE_SECONDS) if whole else deadline
+        deadline = max(deadline, WHOLE_PAGE_SECONDS) if whole else deadline
         most_ms, chars = (WHOLE_MS, WHOLE_CHARS) if whole else (WALK_MS, WALK_CHARS)
         walk_ms = min(most_ms, int(deadline * 1000 * WALK_SHARE))
         before = self.view
@@ -257,8 +257,11 @@ class PageDriver:
                     raise
                 await self.settle()
                 self.view = await self.frames.look(walk_ms, before, chars=chars)
-            empty_until = time.monotonic() + deadline * EMPTY_SHARE
-            while not self.view.lines and self.events.loading and time.monotonic() < empty_until:
+            empty_until = time.monotonic() + deadline * EMPTY_WAIT_SHARE
+            is_new = self.events.navigations != self._looked_at
+            while self.events.loading and time.monotonic() < empty_until:
+                if self.view.lines and not (is_new and self.view.says_loading):
+                    break
                 await self.settle()  # an application that renders its page by script
                 self.view = await self.frames.look(walk_ms, before, chars=chars)
         self._looked_at = self.events.navigations
@@ -275,9 +278,9 @@ class PageDriver:
     ) -> ActionOutcome:
         """Perform an action on an element and report what changed.
 
-        `dialog` answers a dialog that it opens. `moving` is for actions that move the pointer
-        along a path, which needs frames to be drawn. Raises RefError if the ref no longer has an
-        element, ActionError if the action is not possible.
+        `dialog` answers a dialog that the action opens. `moving` is for actions that move the
+        pointer along a path, which requires frames to be drawn. Raises RefError if the ref's
+        element no longer exists, ActionError if the action is not possible.
         """
         before = await self._begin_action(dialog)
         try:
@@ -300,17 +303,17 @@ class PageDriver:
                     target = await self.frames.find(ref)
             return await perform(target)
 
-        # The element's name before the action: a click may change it.
+        # Uses the element's name from before the action, as a click may change it.
         did = f"{did} [{ref}] {before.refs.get(ref, '')}".rstrip()
         return await self.observe(did, before, perform_on_element, moving=moving)
 
     async def act_on_page(
         self, did: str, perform: Perform, *, moving: bool = False
     ) -> ActionOutcome:
-        """Perform an action on the page as a whole and report what changed."""
+        """Perform an action on the page, not on one element, and report what changed."""
         before = await self._begin_action(None)
         self._acted_frame = None
-        # Start watching for changes; with a ref, finding its element already does.
+        # Start watching for changes; for a ref, `find` already does this.
         async with within(ACT_SECONDS, did):
             await injected.call(self.page.main_frame, "arm")
         return await self.observe(did, before, perform, moving=moving)
@@ -332,17 +335,17 @@ class PageDriver:
                     await while_acting.enter_async_context(keep_rendering(self.page))
                 if perform and (note := await perform()):
                     did = f"{did} {note}" if note.startswith("in ") else f"{did}, {note}"
-                perform = None  # from here on, only its effect is awaited
+                perform = None  # it was performed; the rest only waits for its effect
                 await self.settle()
                 if self.events.unanswered:
-                    await self.events.wait_for_answer(until - ACT_RESERVE)
+                    await self.events.wait_for_answer(until - ACT_RESERVE_SECONDS)
                     await self.settle()
             if self.events.closed:
                 self.events.add("the tab closed")
                 return ActionOutcome(did, "", before.url, self.events.drain())
             after = await self.look()
         except _UNKNOWN_OUTCOME_ERRORS as error:
-            # Before the action, a lost page is only that; afterwards a timeout may be its effect.
+            # The action may have taken effect if it was performed, or if it timed out.
             if isinstance(error, DeadlineExceeded) or perform is None:
                 raise OutcomeUnknown(did, str(error)) from error
             raise

@@ -1,4 +1,4 @@
-"""FIND: lines of the whole page with a text, also in long lists, which are scrolled."""
+"""FIND: finds lines anywhere on the page, including in long lists, which it scrolls."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ async def find(driver: PageDriver, text: str) -> FindResult:
 
 
 async def _lines_with_text(driver: PageDriver, text: str) -> tuple[list[PageLine], bool]:
-    """The view's lines, plus lines with the text that it lacks because the page is too large.
+    """The view's lines, plus matching lines that it lacks because the page is too large.
 
-    Also returns whether the whole page was searched.
+    Also returns whether the entire page was searched.
     """
     view = await driver.look()
     if not view.cut_below and not view.cut_above:
@@ -68,9 +68,9 @@ async def _refs_of_text(driver: PageDriver, text: str) -> list[tuple[str, str, s
 
 
 async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine], str]:
-    """Scroll lists that render or load only what is in view until a text appears.
+    """Scroll lists that render or load only their visible part, until the text appears.
 
-    Returns the page's lines if it appears, otherwise none; and a note to add to the result.
+    Returns the page's lines (none if the text does not appear), and a note for the result.
     """
     until = time.monotonic() + SEEK_SECONDS
     note = ""
@@ -87,7 +87,7 @@ async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine
                     return [], _SEARCH_INCOMPLETE
                 if state.get("grew"):
                     note = _LOADS_MORE
-                    continue  # with the next list
+                    continue  # try the next list
                 if not state.get("found"):
                     break
                 view = await driver.look()

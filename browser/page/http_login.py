@@ -1,4 +1,4 @@
-"""HTTP authentication (Basic, Digest): shows the page behind it, or the refusal page."""
+"""HTTP authentication (Basic, Digest): opens the protected page, or the site's refusal page."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class HttpLogin(NamedTuple):
 async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterator[list[str]]:
     """Answer the origin of `url` once with `login` while the body runs; decline everything else.
 
-    When a request is declined, the site sends its refusal page; without an answer nothing would
-    load at all. The browser keeps the accepted credentials for that origin. Yields the names of
-    the realms that asked.
+    If authentication is declined, the site sends its refusal page; without an answer, nothing would
+    load at all. The browser keeps accepted credentials for that origin. Yields the names of the
+    realms that asked for authentication.
     """
     session = await page.context.new_cdp_session(page)
     realms: list[str] = []
     given = set[str]()
 
     async def send(method: str, request: str, **more: Any) -> None:
-        with suppress(PlaywrightError):  # the request is gone
+        with suppress(PlaywrightError):  # the request no longer exists
             await session.send(method, {"requestId": request, **more})
 
     def answer(event: dict[str, Any]) -> None:

@@ -1,11 +1,11 @@
 """The JavaScript library that runs inside pages, and calls to it.
 
-The files in `js/` are joined into one closure. It is installed in every frame before the page's own
-scripts; in a document that was already open, at the first call. The page cannot find it: it is a
-global constant with a random name, not a property of the window.
+The files in `js/` are joined into one closure. It is installed in every frame before the page's
+scripts run; in a document that was already open, it is installed at the first call. The page cannot
+find it: it is a global constant with a random name, not a property of the window.
 
-Closed shadow roots whose creation the library did not see (declared in the page's HTML, or older
-than the library) are fetched through DevTools, host by host.
+Closed shadow roots that were created without the library (by the page's HTML, or before the library
+was installed) are fetched through DevTools, one host at a time.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ LIBRARY_FILES = (
     "hooks dom visibility roles appearance clickable refs pointer fields scroll lines walk changes "
     "rendered consent captcha marks"
 ).split()
-"""The files of `js/`, in order of dependency."""
+"""The files in `js/`, in the order of their dependencies."""
 
-CONTEXT_LIMIT = 100_000  # characters of a page's visible text or selection
+CONTEXT_LIMIT = 100_000  # maximum characters of a page's visible text or selection
 _NAME = f"u{secrets.token_hex(8)}"
-_LATE = f"Symbol.for('{_NAME}')"
+_LATE_SYMBOL = f"Symbol.for('{_NAME}')"
 _MISSING = "urchin-library-missing"
 
 
@@ -47,11 +47,11 @@ _LIBRARY = f"(() => {{ {_DEFINITIONS}\n{_read('library')}\nreturn library; }})()
 SOURCE = f"}})();\nconst {_NAME} = {_LIBRARY};\n(() => {{"
 """The init script for each of our contexts and pages.
 
-Playwright wraps an init script in a function. This one ends that function and begins another, so
-that its constant is global: scripts can use such a constant by its name, but nothing lists it.
+Playwright wraps an init script in a function. This script ends that function and begins another, so
+that its constant is global: scripts can use it if they know the name, but cannot list it.
 """
 
-# For the user's own tabs: the definitions alone install no hooks and leave nothing behind.
+# For the user's own tabs: the definitions alone install no hooks and leave no trace.
 CONTEXT_EXPRESSION = (
     f"(() => {{ {_DEFINITIONS}\nreturn asJSON(context({{ limit: {CONTEXT_LIMIT} }})); }})()"
 )
@@ -61,8 +61,8 @@ _CALL = (
     f"([name, argument, late]) => {{ const library = typeof {_NAME} === 'object' ? {_NAME} : late;"
     f" if (!library) throw new Error('{_MISSING}'); return library[name](argument); }}"
 )
-_late: WeakKeyDictionary[Frame, JSHandle] = WeakKeyDictionary()
-"""The libraries of documents that were already open, by frame: reachable only by these handles."""
+_late_libraries: WeakKeyDictionary[Frame, JSHandle] = WeakKeyDictionary()
+"""The libraries of documents that were already open, by frame; only these handles refer to them."""
 
 
 async def call(frame: Frame, name: str, argument: object = None) -> Any:
@@ -87,21 +87,21 @@ async def _with_library(
 
 
 async def _late_library(frame: Frame) -> JSHandle:
-    """Return the library of a document that was already open; install it at the first call."""
-    if library := _late.get(frame):
-        with suppress(PlaywrightError):  # it belongs to the frame's previous document
+    """Return the library of a document that was already open; the first call installs it."""
+    if library := _late_libraries.get(frame):
+        with suppress(PlaywrightError):  # the handle belongs to the frame's previous document
             await library.evaluate("library => 0")
             return library
-    _late[frame] = library = await frame.evaluate_handle(_LIBRARY)
+    _late_libraries[frame] = library = await frame.evaluate_handle(_LIBRARY)
     return library
 
 
 Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a DevTools command (method, parameters) to one page and returns its result."""
-# Groups the remote objects of one search, so that they are released together.
-_GROUP = {"objectGroup": "closed-roots"}
-_SHARED = f"(typeof {_NAME} === 'object' ? {_NAME} : globalThis[{_LATE}])"
-_ADOPT = f"function (root) {{ {_SHARED}.adopt(this, root); }}"
+# Groups the remote objects of a search, so that they can be released together.
+_OBJECT_GROUP = {"objectGroup": "closed-roots"}
+_LIBRARY_EXPRESSION = f"(typeof {_NAME} === 'object' ? {_NAME} : globalThis[{_LATE_SYMBOL}])"
+_ADOPT_FUNCTION = f"function (root) {{ {_LIBRARY_EXPRESSION}.adopt(this, root); }}"
 _VISIBLE_TEXT = """function () {
   const shown = [...this.children].filter((child) => child.getClientRects().length);
   return shown.map((child) => child.innerText ?? '').join('\\n').trim();
@@ -109,25 +109,25 @@ _VISIBLE_TEXT = """function () {
 
 
 async def adopt_closed_roots(page: Page) -> bool:
-    """Pass the closed roots of suspected hosts to the page's library; True if there were any."""
+    """Pass the closed roots of suspected hosts to the page's library; False if there are none."""
     session = await page.context.new_cdp_session(page)
-    late = _late.get(page.main_frame)
+    late = _late_libraries.get(page.main_frame)
     try:
-        if late:  # DevTools cannot use Playwright's handle, only properties of the window
-            await late.evaluate(f"library => {{ globalThis[{_LATE}] = library; }}")
-        roots = await _closed_roots(session.send, f"{_SHARED}.suspects()")
+        if late:  # DevTools cannot use Playwright's handles, only properties of the window
+            await late.evaluate(f"library => {{ globalThis[{_LATE_SYMBOL}] = library; }}")
+        roots = await _closed_roots(session.send, f"{_LIBRARY_EXPRESSION}.suspects()")
         for host, root in roots:
             call = {
-                "functionDeclaration": _ADOPT,
+                "functionDeclaration": _ADOPT_FUNCTION,
                 "objectId": host,
                 "arguments": [{"objectId": root}],
             }
             await session.send("Runtime.callFunctionOn", call)
-        await session.send("Runtime.releaseObjectGroup", _GROUP)
+        await session.send("Runtime.releaseObjectGroup", _OBJECT_GROUP)
     finally:
         if late:
-            with suppress(PlaywrightError):  # the document is gone
-                await late.evaluate(f"() => delete globalThis[{_LATE}]")
+            with suppress(PlaywrightError):  # the document no longer exists
+                await late.evaluate(f"() => delete globalThis[{_LATE_SYMBOL}]")
         await session.detach()
     return bool(roots)
 
@@ -139,16 +139,16 @@ async def closed_text(send: Send) -> str:
         call = {"functionDeclaration": _VISIBLE_TEXT, "objectId": root, "returnByValue": True}
         result = (await send("Runtime.callFunctionOn", call))["result"]
         texts.append(str(result.get("value", "")))
-    await send("Runtime.releaseObjectGroup", _GROUP)
+    await send("Runtime.releaseObjectGroup", _OBJECT_GROUP)
     return "\n".join(filter(None, texts))
 
 
 async def _closed_roots(send: Send, expression: str) -> list[tuple[str, str]]:
     """Find the closed roots of the elements in the array that an expression returns.
 
-    Returns pairs of remote object ids: host and root.
+    Returns pairs of remote object ids: the host's and the root's.
     """
-    array = (await send("Runtime.evaluate", {"expression": expression, **_GROUP}))["result"]
+    array = (await send("Runtime.evaluate", {"expression": expression, **_OBJECT_GROUP}))["result"]
     if "objectId" not in array:
         return []
     query = {"objectId": array["objectId"], "ownProperties": True}
@@ -162,6 +162,6 @@ async def _closed_root(send: Send, host: str) -> str | None:
     node = (await send("DOM.describeNode", {"objectId": host}))["node"]
     for root in node.get("shadowRoots", ()):
         if root["shadowRootType"] == "closed":
-            query = {"backendNodeId": root["backendNodeId"], **_GROUP}
+            query = {"backendNodeId": root["backendNodeId"], **_OBJECT_GROUP}
             return str((await send("DOM.resolveNode", query))["object"]["objectId"])
     return None

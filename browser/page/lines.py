@@ -1,8 +1,8 @@
-"""The lines of a snapshot, made from the page script's findings (`js/walk.js`).
+"""The lines of a snapshot, made from the output of the page script (`js/walk.js`).
 
-A line is a block of the page: a heading, a paragraph, a list item, a table row. Links and controls
-appear inside the text, where they are on the page: `[e7: link text]`, `[e8 button: Save,
-disabled]`.
+A line is a block of the page, such as a heading, a paragraph, a list item or a table row. Links and
+controls appear in the text at the position they have on the page: `[e7: link text]`, `[e8 button:
+Save, disabled]`.
 """
 
 from __future__ import annotations
@@ -23,34 +23,41 @@ if TYPE_CHECKING:
 
 REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
-OPTIONS_SHOWN = 12  # a select's options; further ones go on separate lines
-OPTIONS_A_LINE = 40  # options on one line of an expanded list
-OPTION_SHOWN = 40  # characters
-NAME_SHOWN = 160  # characters of a control's name
-FRAME_NAME_SHOWN = 60  # characters
-LINK_TARGET_SHOWN = 60  # characters
-VALUE_SHOWN = 200  # characters of a field's value; its ref shows the rest
-VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer value
-VALUE_A_LINE = 800  # characters on one line of an expanded value
-LONG_LINE = 500  # characters; shorter lines are not split
-MIN_PART = 350  # of a long line; a part ends at the first sentence or control after this
-MAX_INDENT = 6  # levels: deeper ones cost tokens and show nothing new
+OPTIONS_SHOWN = 12  # of a select; further options are put on separate lines
+OPTIONS_PER_LINE = 40  # in an expanded list
+OPTION_SHOWN_CHARS = 40
+NAME_SHOWN_CHARS = 160  # of a control's name
+FRAME_NAME_SHOWN_CHARS = 60
+LINK_TARGET_SHOWN_CHARS = 60
+VALUE_SHOWN_CHARS = 200  # of a field's value; its ref shows the rest
+VALUE_HEAD_CHARS, VALUE_TAIL_CHARS = 100, 40  # both ends of a longer value
+VALUE_CHARS_PER_LINE = 800  # in an expanded value
+LONG_LINE_CHARS = 500  # shorter lines are not split
+MIN_PART_CHARS = 350  # of a split line; a part ends at the first sentence or control after this
+MAX_INDENT = 6  # levels; deeper indentation costs tokens and conveys nothing new
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})
-_NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is not a row
-_BRACKET_LOST = 800  # a bracket still open after this belongs to the text, not to a control
+_NEVER_SPLIT = (
+    "h",
+    "row",
+    "th",
+    "board",
+    "region",
+    "frame",
+)  # kinds of lines; a split row would no longer be a row
+_MAX_BRACKET_CHARS = 800  # a bracket that is open for longer is part of the text, not of a control
 _NOT_VISIBLE_STATES = frozenset({"invisible", "off-screen", "turned away"})
-# The text inside these is their label; inside a custom field or list it is the value.
+# The text inside these is their label; inside a custom field or list, it is the value.
 _CAPTIONED_ROLES = ("", "button", "link", "menuitem", "tab")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
 _UNNAMED_ROLES = frozenset({"link", "clickable", "hoverable"})
 _CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"})
-LABEL_ONLY = " (label only)"  # after the name of a landmark whose name is not visible
-_NON_CONTENT_STATES = frozenset({"focused", "label only"})  # say nothing about the page itself
-# Stands for a space in a field's value while runs of spaces are collapsed; clean text has no NUL.
+LABEL_ONLY = " (label only)"  # follows the name of a landmark if that name is not visible
+_NON_CONTENT_STATES = frozenset({"focused", "label only"})  # not part of the page's content
+# Replaces a space in a field's value while repeated spaces are collapsed; clean text has no NUL.
 _KEPT_SPACE = "\0"
-# Security: page text that looks like one of our refs could pass for a control.
+# Security: page text that looks like one of our refs could be mistaken for a control.
 _FORGED_REF = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
 
 Piece = dict[str, Any]
@@ -58,7 +65,7 @@ Piece = dict[str, Any]
 
 
 def plain_text(text: str) -> str:
-    """Make page text safe for a line: cleaned, on one line, without forged refs."""
+    """Make page text safe for a line: clean it, put it on one line, and remove forged refs."""
     if text.isascii() and text.isprintable():  # most text: nothing to clean
         return _FORGED_REF.sub("(", text) if "[" in text else text
     return _FORGED_REF.sub("(", clean(text).replace("\n", " ⏎ "))
@@ -68,13 +75,13 @@ def plain_text(text: str) -> str:
 class PageLine:
     """One line of a view.
 
-    `plain` is the text without refs, as it can be cited: `Posts per page: 9` for a field, `Save
-    (button, disabled)`. `group` is (repeater, item) for rows that repeat; `region` names the
-    landmarks around it; `continues` marks the later parts of a long paragraph, `front` lines of a
-    dialog (2) or another layer (1) that covers the page. `refs` maps each ref in the line to role
-    and name; `options` and `values` hold, by ref, what is too long for the line. `unseen_refs` and
-    `unseen_text` are the refs and text parts that a user cannot see. `covered` pairs each part
-    marked as covered with the same part without that note.
+    `plain` is the text without refs, as it can be cited, such as `Posts per page: 9` for a field or
+    `Save (button, disabled)`. `group` is (repeater, item) for repeated rows; `region` names the
+    landmarks around the line; `continues` marks the later parts of a long paragraph; `front` marks
+    lines of a dialog (2) or another layer (1) that covers the page. `refs` maps each ref in the
+    line to its role and name; `options` and `values` contain, by ref, what is too long for the
+    line. `unseen_refs` and `unseen_text` are the refs and parts of the text that the user cannot
+    see. `covered` pairs each part that is marked as covered with the same part without the mark.
     """
 
     text: str
@@ -94,7 +101,7 @@ class PageLine:
     covered: list[tuple[str, str]] = field(default_factory=list)
 
     def rendered(self) -> str:
-        """The line as a snapshot shows it, with its indentation and block mark."""
+        """The line as a snapshot shows it, with its indentation and block marker."""
         return " " * min(self.depth, MAX_INDENT) + _MARKS.get(self.kind, "") + self.text
 
     def citable(self) -> str:
@@ -104,7 +111,7 @@ class PageLine:
         return _MARKS.get(self.kind, "") + self.plain
 
     def uncovered(self) -> str:
-        """The rendered line without the notes that something covers it."""
+        """The rendered line, without the marks for covered parts."""
         text = self.rendered()
         for covered, bare in self.covered:
             text = text.replace(covered, bare)
@@ -112,7 +119,7 @@ class PageLine:
 
     @property
     def out_of_sight(self) -> bool:
-        """Whether no part of the line can be seen, regardless of what covers it."""
+        """Whether no part of the line can be seen, even if nothing covered it."""
         return self.hidden and not self.covered and self.kind not in ("options", "value")
 
     def rename(self, refs: dict[str, str]) -> None:
@@ -130,33 +137,33 @@ class PageLine:
         self.unseen_refs = {refs.get(ref, ref) for ref in self.unseen_refs}
 
     def visible_text(self) -> str:
-        """The text that a user can see."""
+        """The text that the user can see."""
         text = "" if self.hidden or self.kind in ("options", "value") else self.text
         for part in self.unseen_text:
             text = text.replace(part, "")
         return text.strip()
 
 
-_CONTROL = re.compile(r"\[(?:f\d+)?e\d+ [^\[\]]*\]|\[(?:f\d+)?e\d+:")  # for a link, only its mark
+_CONTROL = re.compile(r"\[(?:f\d+)?e\d+ [^\[\]]*\]|\[(?:f\d+)?e\d+:")  # for a link, only the start
 _WORD_CHARACTER_RE = re.compile(r"\w")
 _FIRST_WORDS_RE = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
 _NUMBER = re.compile(r"\d+")
-CONTEXT_LINES = 3  # before a line with no words of its own
-COMPARED_LINES = 4_000
-"""Maximum total lines of two views; comparing more takes too long."""
+CONTEXT_LINES = 3  # before a line without words
+MAX_COMPARED_LINES = 4_000
+"""Maximum number of lines of two views together; comparing more takes too long."""
 
 
 def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
-    """Match re-rendered or reloaded elements with the previous ones: new refs to old refs.
+    """Match re-rendered or reloaded elements with the previous ones; maps new refs to old refs.
 
-    The lines of both views are aligned by their text without refs. Elements of two aligned lines
-    are the same if those lines have the same controls, by role and name, in the same order, and the
-    same text about them: one row's `Remove` is not another row's.
+    The lines of both views are aligned by their text without refs. The elements of two aligned
+    lines are the same if both lines have the same controls, by role and name, in the same order,
+    and the same text around them: the `Remove` button of one row is not that of another row.
     """
     old_refs = {ref for line in before for ref in line.refs}
     new_refs = {ref for line in after for ref in line.refs}
     lost = old_refs - new_refs
-    if not lost or not new_refs - old_refs or len(before) + len(after) > COMPARED_LINES:
+    if not lost or not new_refs - old_refs or len(before) + len(after) > MAX_COMPARED_LINES:
         return {}
     views = _Compared(before), _Compared(after)
     matched: dict[str, str] = {}
@@ -166,14 +173,14 @@ def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[st
             continue
         for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
             old, new = before[i].refs, after[j].refs
-            if list(old.values()) == list(new.values()) and _say_the_same(*views, i, j):
+            if list(old.values()) == list(new.values()) and _have_same_content(*views, i, j):
                 pairs = zip(new, old, strict=True)
                 matched |= {n: o for n, o in pairs if n not in old_refs and o in lost}
     return matched
 
 
 class _Compared:
-    """A view's lines for a comparison: `keys` without refs, `said` without controls."""
+    """A view's lines for a comparison: `keys` are without refs, `said` without controls."""
 
     def __init__(self, lines: Sequence[PageLine]) -> None:
         self.keys = [REF.sub("[", line.text) for line in lines]
@@ -183,13 +190,13 @@ class _Compared:
         self.named = [any(map(str.isalpha, name)) for name in names]
 
     def context(self, at: int) -> str:
-        """The text of the nearest previous line that has any words."""
+        """The text of the closest line above that has any words."""
         near = (self.said[n] for n in range(at - 1, max(-1, at - 1 - CONTEXT_LINES), -1))
         return next((said for said in near if _WORD_CHARACTER_RE.search(said)), "")
 
 
-def _say_the_same(before: _Compared, after: _Compared, i: int, j: int) -> bool:
-    """Whether two aligned lines are about the same thing: numbers in them may have changed."""
+def _have_same_content(before: _Compared, after: _Compared, i: int, j: int) -> bool:
+    """Whether two aligned lines are about the same thing; their numbers may differ."""
     old, new = before.said[i], after.said[j]
     if _WORD_CHARACTER_RE.search(old) or _WORD_CHARACTER_RE.search(new):
         begins = [
@@ -203,30 +210,30 @@ def _say_the_same(before: _Compared, after: _Compared, i: int, j: int) -> bool:
     is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
     if is_unique and (_WORD_CHARACTER_RE.search(old) or before.named[i]):
         return True
-    # Controls without words, such as the days of a month, relate to the text before them.
+    # Controls without words, such as the days of a month, belong to the text before them.
     context = before.context(i)
     return context == after.context(j) and (is_unique or context != "")
 
 
 def frame_line(entry: dict[str, Any]) -> PageLine:
-    """Make a frame's heading line; the frame's own lines follow it."""
-    ref, name = entry["f"], str(entry["p"][0] or "")[:FRAME_NAME_SHOWN]
+    """Make the heading line of a frame, which the frame's lines follow."""
+    ref, name = entry["f"], str(entry["p"][0] or "")[:FRAME_NAME_SHOWN_CHARS]
     text = f"[{ref} frame: {name}, label only]" if name else f"[{ref} frame]"
     refs = {ref: f"frame {name}".strip()}
     return PageLine(text, "frame", entry["d"], name, refs, front=entry.get("m", 0))
 
 
 def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
-    """Make the lines for one entry of the walk; a long one is split.
+    """Make the lines for one entry of the walk; long lines are split.
 
-    Options and values that do not fit follow on separate lines.
+    Options and values that do not fit are put on separate lines below.
     """
     line = PageLine("", entry["k"], entry["d"], front=entry.get("m", 0))
     if entry.get("g"):
         line.group = (str(entry["g"][0]), int(entry["g"][1]))
     pieces = entry["p"]
     if line.kind == "region":
-        name = plain_text(pieces[0])[:NAME_SHOWN]
+        name = plain_text(pieces[0])[:NAME_SHOWN_CHARS]
         line.text = f"{entry['r']} {name}:" if name else f"{entry['r']}:"
         line.plain = f"{entry['r']} {name.removesuffix(LABEL_ONLY)}" if name else ""
         return [line]
@@ -243,39 +250,41 @@ def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
 def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
     """Make lines for the options and values that do not fit in the line itself."""
     for ref, options in line.options.items():
-        for start in range(OPTIONS_SHOWN, len(options), OPTIONS_A_LINE):
-            text = "; ".join(options[start : start + OPTIONS_A_LINE])
+        for start in range(OPTIONS_SHOWN, len(options), OPTIONS_PER_LINE):
+            text = "; ".join(options[start : start + OPTIONS_PER_LINE])
             shown, name = f"options of {ref}: {text}", _name_of(line.refs[ref])
             plain = f"{name}, further options: {text}"
             yield PageLine(shown, "options", line.depth + 1, plain, hidden=True, front=line.front)
     for ref, value in line.values.items():
-        for start in range(0, len(value), VALUE_A_LINE):
-            text = value[start : start + VALUE_A_LINE]
+        for start in range(0, len(value), VALUE_CHARS_PER_LINE):
+            text = value[start : start + VALUE_CHARS_PER_LINE]
             shown = f"value of {ref}: {text}"
             plain = text.strip()
             yield PageLine(shown, "value", line.depth + 1, plain, hidden=True, front=line.front)
 
 
 def _name_of(described: str) -> str:
-    """The name in `role name`; otherwise the role."""
+    """The name in `role name`, or else the role."""
     return described.partition(" ")[2] or described
 
 
 def _split_line(line: PageLine) -> list[PageLine]:
-    """Cut a long line at sentences and between controls, never inside a control."""
+    """Split a long line at sentences and between controls, never inside a control."""
     text = line.text
-    if len(text) <= LONG_LINE or line.kind.startswith(_NEVER_SPLIT):
+    if len(text) <= LONG_LINE_CHARS or line.kind.startswith(_NEVER_SPLIT):
         return [line]
     parts: list[str] = []
-    start = depth = bracket = 0  # of the part, of open brackets, of the last "["
+    start = depth = bracket = (
+        0  # the part's start, number of open brackets, and position of the last "["
+    )
     for at, char in enumerate(text):
         if char == "[":
             depth, bracket = depth + 1, at
         elif char == "]":
             depth = max(0, depth - 1)
-        elif char == " " and at - start >= MIN_PART:
+        elif char == " " and at - start >= MIN_PART_CHARS:
             is_boundary = text[at - 1] in ".!?…。]" or text[at + 1 : at + 2] == "["
-            inside_control = depth and at - bracket < _BRACKET_LOST
+            inside_control = depth and at - bracket < _MAX_BRACKET_CHARS
             if is_boundary and not inside_control:
                 parts.append(text[start:at].strip())
                 start, depth = at + 1, 0
@@ -285,7 +294,7 @@ def _split_line(line: PageLine) -> list[PageLine]:
         if part:
             refs = {ref: line.refs[ref] for ref in REF.findall(part) if ref in line.refs}
             kind = "p" if number else line.kind
-            plain = "" if number else line.plain  # a passage, for citing, may be longer than a line
+            plain = "" if number else line.plain  # the text to cite may be longer than a line
             more = replace(line, text=part, kind=kind, plain=plain, refs=refs)
             more.continues = bool(number)
             lines.append(more)
@@ -293,23 +302,23 @@ def _split_line(line: PageLine) -> list[PageLine]:
 
 
 _Text = tuple[str, str]
-"""A part of a line: as a snapshot shows it, and without refs, for citing."""
+"""A part of a line: as a snapshot shows it, and without refs for citing."""
 
 
 class _LineText:
-    """Builds the text of one line from its pieces, and fills the line's other fields.
+    """Builds the text of one line from its pieces, and fills in the line's other fields.
 
     A piece is a string, or a dict with one of: `t` hidden text, `i` an image, `c` the border
     between two cells, `r` a control, `e` the end of a control that was `open`. `w` is the space
-    before it, `x` the reason why it cannot be seen.
+    before the piece, `x` the reason why it cannot be seen.
     """
 
     def __init__(self, line: PageLine, base_url: str) -> None:
         self._line = line
         self._base_url = base_url
         self._parts: list[_Text] = []
-        self._open: list[tuple[int, Piece]] = []  # controls, and their index in the parts
-        self._targets: list[str] = []  # of links that have a name
+        self._open: list[tuple[int, Piece]] = []  # open controls, each with its index in `_parts`
+        self._targets: list[str] = []  # of links with a name
 
     def build(self, pieces: list[str | Piece]) -> _Text:
         """Return the text of the line, with and without refs."""
@@ -325,7 +334,7 @@ class _LineText:
                 self._parts.append((" | ",) * 2)
             else:
                 self._append(piece, self._format(piece))
-        for at, piece in self._open:  # the control's content continues on the lines below
+        for at, piece in self._open:  # the control's content continues on the next lines
             label = plain_text(piece.get("l", ""))
             space = piece.get("w") or ""
             shown, plain = self._format_control(piece, (label, label))
@@ -354,7 +363,7 @@ class _LineText:
         self._parts.append((space + text[0], apart + text[1]))
 
     def _format(self, piece: Piece) -> _Text:
-        """Format hidden text, an image, or a control that has no content of its own."""
+        """Format hidden text, an image, or a control without content."""
         if "t" in piece:
             bare = plain_text(piece["t"])
             marked = f"({piece['x']}: {bare})"
@@ -366,15 +375,15 @@ class _LineText:
             return marked, marked
         if "i" in piece:
             return (f"({'' if piece.get('drawn') else 'image: '}{plain_text(piece['i'])})",) * 2
-        name = plain_text(piece.get("n") or "")[:NAME_SHOWN]
+        name = plain_text(piece.get("n") or "")[:NAME_SHOWN_CHARS]
         if not name and piece.get("a"):
             looks = f"({plain_text(piece['a'])})"
-            # A field without a name is shown as its value, like a table cell.
+            # For a field without a name, only the value is shown, as for a table cell.
             return self._format_control(piece, (looks, "" if piece.get("v") else looks))
         return self._format_control(piece, (name, name))
 
     def _close_control(self, ref: str) -> None:
-        """Use the text collected since the control was opened as its name."""
+        """Use the text collected since a control was opened as the control's name."""
         if not self._open or self._open[-1][1]["r"] != ref:
             return
         at, piece = self._open.pop()
@@ -392,8 +401,8 @@ class _LineText:
         self._append(piece, self._format_control(piece, name))
 
     def _inside(self, piece: Piece, at: int, form: int) -> str:
-        """Join the parts of a control from `at` on."""
-        # The control is marked as hidden; its text need not be marked too.
+        """Join the parts of a control, starting from `at`."""
+        # The control is marked as hidden, so its text need not be marked as well.
         inside = "".join(part[form] for part in self._parts[at + 1 :]).strip()
         mark = f"({piece.get('x')}: "
         if inside.startswith(mark) and inside.endswith(")") and inside.count(mark) == 1:
@@ -403,7 +412,7 @@ class _LineText:
     def _format_control(self, piece: Piece, name: _Text) -> _Text:
         """Format a control as `[e8 button: Save, disabled]`: ref, role, name, value, states.
 
-        Without a ref this is `Save (button, disabled)`, and a field's value follows its name.
+        Without the ref, this is `Save (button, disabled)`, and a field's value follows its name.
         """
         line, ref, role = self._line, piece["r"], piece["k"] or "clickable"
         line.refs[ref] = f"{role} {name[0]}".strip().replace(_KEPT_SPACE, " ")
@@ -435,31 +444,31 @@ class _LineText:
         if options:
             plain += f" ({options})"
         head = ref if role == "link" else f"{ref} {role}"
-        # `[e3 textbox = text]`, `[e3 textbox: Name = text]`: without a name there is no colon.
+        # `[e3 textbox = text]` or `[e3 textbox: Name = text]`: there is a colon only with a name.
         if not name[0] and facts.startswith(" = "):
             return f"[{head}{facts}]", plain
         body = f"{name[0]}{facts}" if name[0] else facts.lstrip(", ")
         return (f"[{head}: {body}]" if body else f"[{head}]"), plain
 
     def _options(self, ref: str, options: list[str]) -> str:
-        """List the options of a select; further ones go on separate lines."""
+        """List the first options of a select; the others are put on separate lines."""
         listed = self._line.options[ref] = tuple(map(plain_text, options))
         more = f" +{len(listed) - OPTIONS_SHOWN}" if len(listed) > OPTIONS_SHOWN else ""
-        shown = "; ".join(option[:OPTION_SHOWN] for option in listed[:OPTIONS_SHOWN])
+        shown = "; ".join(option[:OPTION_SHOWN_CHARS] for option in listed[:OPTIONS_SHOWN])
         return f"options: {shown}{more}"
 
     def _value(self, ref: str, value: str) -> str:
-        """Shorten a long value to its two ends; the full value then goes on separate lines."""
-        if len(value) <= VALUE_SHOWN:
+        """Shorten a long value to its two ends; the full value is then put on separate lines."""
+        if len(value) <= VALUE_SHOWN_CHARS:
             return value
         self._line.values[ref] = value
-        return f"{value[:VALUE_HEAD]} … {value[-VALUE_TAIL:]} ({len(value)} characters)"
+        return f"{value[:VALUE_HEAD_CHARS]} … {value[-VALUE_TAIL_CHARS:]} ({len(value)} characters)"
 
 
 def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
     """Format a control without its ref: `Posts per page: 9 (required)`, `Save (button, disabled)`.
 
-    A link becomes its name, since it is part of a sentence.
+    For a link, this is only the name, as a link is part of a sentence.
     """
     facts = [state for state in states if state not in _NON_CONTENT_STATES]
     if role in _CHECKABLE_ROLES and "checked" not in facts and "mixed" not in facts:
@@ -471,7 +480,7 @@ def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
 
 
 def _is_weak_name(name: str) -> bool:
-    """Return whether a link's name does not say where it leads."""
+    """Whether a link's name does not say where the link leads."""
     return len(name) <= 2 or name.casefold().strip(" .…»→") in _WEAK_NAMES
 
 
@@ -482,7 +491,7 @@ def _own_prefix(base_url: str) -> str:
 
 
 def _link_target(url: str, name: str, base_url: str) -> str:
-    """Format a link's target if it adds to the text: another site, or a link without text."""
+    """Format a link's target if it is informative: it is on another site, or has no text."""
     if url == "#" or (url.startswith(_own_prefix(base_url)) and not _is_weak_name(name)):
         return ""
     split = urlsplit(url)
@@ -492,4 +501,4 @@ def _link_target(url: str, name: str, base_url: str) -> str:
         return ""
     last = split.path.rstrip("/").rsplit("/", 1)[-1] or "/"
     query = f"?{split.query}" if split.query else ""
-    return f" → {plain_text(last + query)[:LINK_TARGET_SHOWN]}"
+    return f" → {plain_text(last + query)[:LINK_TARGET_SHOWN_CHARS]}"

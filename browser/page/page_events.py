@@ -1,6 +1,6 @@
 """Events of a page: dialogs, downloads, new tabs, requests, errors, crashes.
 
-They are reported with the next observation, and show when a page has settled.
+They are reported with the next observation, and are used to tell when a page has settled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.net.guard import VERDICT
+from browser.net.guard import VERDICT_HEADER
 from browser.net.url import same_site
 from browser.page import injected
 from browser.page.waiting import in_background
@@ -36,28 +36,28 @@ if TYPE_CHECKING:
 
     from browser.types import SavedFile
 
-SETTLE_SECONDS = 2.5  # a page that never settles is looked at as it is
+SETTLE_SECONDS = 2.5  # a page that has not settled by then is looked at as it is
 NAVIGATION_SECONDS = 12.0
 _POLL_SECONDS = 0.02  # between checks of the page's state while requests are open
-# Types of requests to wait for; images and fonts change nothing in a snapshot.
-_RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
-_SENDING = frozenset({"POST", "PUT", "PATCH"})
-_REFUSED_KEPT = 200
+# Types of requests to wait for; images and fonts do not change a snapshot.
+_AWAITED_TYPES = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
+_SENDING_METHODS = frozenset({"POST", "PUT", "PATCH"})
+_MAX_REFUSED = 200
 _READ_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
-_MESSAGE_CHARS = 200  # of a dialog
-_LINE_CHARS = 280
-_ERRORS_KEPT = 3
-_LINES_KEPT = 20  # an alert in a loop would add thousands
+_STREAMING_SECONDS = 2.0  # a request that is open for longer is a stream or a long poll
+_MAX_MESSAGE_CHARS = 200  # of a dialog's message
+_MAX_LINE_CHARS = 280
+_MAX_ERRORS = 3
+_MAX_LINES = 20  # alerts in a loop would add thousands
 
 
 class PageEvents:
     """Listens to one page.
 
-    Dialogs are answered immediately: alerts and leaving the page are accepted, questions are
-    declined unless `dialog_answer` is set for the current action. After `hold` they stay open
-    instead. New tabs are passed to `adopt`, which returns their id, or None if it closed them
-    because there are too many; downloads are passed to `save`.
+    Dialogs are answered immediately: alerts and warnings about leaving the page are accepted,
+    questions are declined unless `dialog_answer` is set for the current action. After `hold`,
+    dialogs stay open instead. New tabs are passed to `adopt`, which returns their id, or None if it
+    closed them because there are too many; downloads are passed to `save`.
     """
 
     def __init__(
@@ -69,11 +69,13 @@ class PageEvents:
         self._page = page
         self._save = save
         self._adopt = adopt
-        self._lines: dict[str, int] = {}  # a line, and how often it occurred
+        self._lines: dict[str, int] = {}  # lines, and how often each occurred
         self._errors = 0
         self._requests: dict[Request, float] = {}  # open requests, with their start times
         self._unanswered: dict[Request, float] = {}  # those that send something to the site
-        self._polled = set[str]()  # addresses where such a request waits for news from the server
+        self._polled = set[
+            str
+        ]()  # addresses where such a request waits for messages from the server
         self._acted_at = math.inf
         self._popups: list[tuple[str | None, Page]] = []
         self._listens_for_choosers = False
@@ -84,7 +86,7 @@ class PageEvents:
         self.chooser: FileChooser | None = None
         self.navigating = False
         self.navigations = 0
-        self.status: int | None = None  # of the response that loaded the page
+        self.status: int | None = None  # the HTTP status of the page's response
         self.became_download = False  # a navigation turned out to be a download
         self.popups_opened = 0  # since the action began
         self.sent = 0  # requests that carry data, since the action began
@@ -109,9 +111,9 @@ class PageEvents:
         return self._page.is_closed()
 
     def begin(self, dialog_answer: str | None, *, acts: bool = True) -> None:
-        """Start a new action; `dialog_answer` is for the dialogs that it may open.
+        """Start a new action; `dialog_answer` answers the dialogs that it may open.
 
-        `acts` is False when a page is opened, which sends nothing for the user.
+        `acts` is False when a page is opened, as that sends nothing on the user's behalf.
         """
         now = time.monotonic()
         self._polled |= {
@@ -126,7 +128,7 @@ class PageEvents:
     def hold(self) -> None:
         """From now on, leave dialogs and file choosers open for the caller to answer.
 
-        `PageDriver.goto` ends it, as a held dialog could keep another page from being opened.
+        `PageDriver.goto` ends this, as an open dialog could prevent another page from opening.
         """
         self.hold_dialogs = True
         if not self._listens_for_choosers:
@@ -135,8 +137,8 @@ class PageEvents:
 
     def add(self, line: str) -> None:
         """Add a line to the next observation."""
-        line = clean(line).replace("\n", " ")[:_LINE_CHARS]
-        if line in self._lines or len(self._lines) < _LINES_KEPT:
+        line = clean(line).replace("\n", " ")[:_MAX_LINE_CHARS]
+        if line in self._lines or len(self._lines) < _MAX_LINES:
             self._lines[line] = self._lines.get(line, 0) + 1
 
     def drain(self) -> tuple[str, ...]:
@@ -153,11 +155,11 @@ class PageEvents:
         `acted_in` is the frame of the action, if it is not the main frame.
         """
         until = time.monotonic() + SETTLE_SECONDS
-        # Polled from outside: a background tab throttles the page's own timers.
+        # Polled from outside the page, because a background tab throttles the page's timers.
         while time.monotonic() < until and not (self.closed or self.crashed):
             wait = await self._seconds_to_rest()
             if wait == 0 and acted_in is not None:
-                with suppress(PlaywrightError):  # the frame is gone or navigating
+                with suppress(PlaywrightError):  # the frame no longer exists, or is navigating
                     wait = float((await injected.call(acted_in, "restState"))["left"]) / 1000
             if wait == 0:
                 return
@@ -170,31 +172,32 @@ class PageEvents:
 
     @property
     def unanswered(self) -> str:
-        """The request that sent something for the last action, if it has no response yet; or ""."""
+        """The request that the last action sent and that has no response yet; "" if none."""
         for request, started in self._unanswered.items():
             if started >= self._acted_at and (address := _address(request)) not in self._polled:
                 return f"{request.method} {urlsplit(address).path}"
         return ""
 
     async def wait_for_answer(self, until: float) -> None:
-        """Wait until the site has answered the last action's requests, or until a given time."""
+        """Wait until the site has answered the last action's requests, or until the given time."""
         while self.unanswered and time.monotonic() < until:
             if self.closed or self.crashed:
                 return
             await asyncio.sleep(_POLL_SECONDS)
 
     async def _seconds_to_rest(self) -> float:
-        """Seconds until the state should be polled again; 0 if the page has settled."""
+        """Return the seconds until the next poll; 0 if the page has settled."""
         try:
             state = await injected.call(self._page.main_frame, "restState")
-            # The page knows of a navigation before the browser does, but not that it is a download.
+            # The page knows of a navigation earlier than the browser, but not whether it is a
+            # download.
             leaving = self.navigating or (state["navigating"] and not self.became_download)
         except PlaywrightError:
             leaving = True  # the document disappeared during the call
         if leaving:
             await self._wait_for_document()
             return _POLL_SECONDS
-        # A request that stays open is a stream, which never ends.
+        # A request that stays open for long is a stream, which never ends.
         now = time.monotonic()
         loading = any(now - started < _STREAMING_SECONDS for started in self._requests.values())
         # The page has requested more tabs than the browser has reported so far.
@@ -204,7 +207,7 @@ class PageEvents:
         return float(state["left"]) / 1000
 
     async def _wait_for_document(self) -> None:
-        """Wait for the next document; a stopped or refused navigation leaves the page as it is."""
+        """Wait for the next document; after a stopped or refused navigation, the page stays."""
         try:
             async with asyncio.timeout(NAVIGATION_SECONDS):
                 if self.navigating:
@@ -236,12 +239,12 @@ class PageEvents:
             else:
                 await dialog.dismiss()
         except PlaywrightError:
-            return  # the page is gone, with its dialog
+            return  # the page and its dialog no longer exist
         done = "accepted" if accept else "dismissed"
-        self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE_CHARS]}" was {done}')
+        self.add(f'dialog: {kind} "{dialog.message[:_MAX_MESSAGE_CHARS]}" was {done}')
 
     def _on_download(self, download: Download) -> None:
-        # A link to a file starts like a navigation, but no document will come.
+        # A link to a file starts like a navigation, but no document will follow.
         self.navigating, self.became_download = False, True
         self.downloads.append(asyncio.ensure_future(self._save(download)))
         self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
@@ -251,7 +254,7 @@ class PageEvents:
         self._popups.append((self._adopt(page), page))
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        # Browsers request an icon by themselves; a missing one is not an error on the page. Nor
+        # Browsers request an icon by themselves, so a missing icon is not an error on the page; nor
         # is an address that our guard refused.
         url = message.location["url"]
         expected = url.endswith("/favicon.ico") or url in self._refused
@@ -260,7 +263,7 @@ class PageEvents:
 
     def _on_error(self, line: str) -> None:
         self._errors += line not in self._lines
-        if self._errors <= _ERRORS_KEPT:
+        if self._errors <= _MAX_ERRORS:
             self.add(line)
 
     def _on_crash(self, _page: Page) -> None:
@@ -268,21 +271,21 @@ class PageEvents:
         self.add("the page crashed")
 
     def _on_request(self, request: Request) -> None:
-        if request.resource_type in _RELEVANT:
+        if request.resource_type in _AWAITED_TYPES:
             self._requests[request] = time.monotonic()
             if request.method not in _READ_METHODS and same_site(request.url, self._page.url):
                 self._unanswered[request] = self._requests[request]
-        self.sent += request.method in _SENDING
+        self.sent += request.method in _SENDING_METHODS
         if request.is_navigation_request() and request.frame == self._page.main_frame:
             self.navigating = True
 
     def _on_response(self, response: Response) -> None:
         request = response.request
-        if VERDICT in response.headers and len(self._refused) < _REFUSED_KEPT:
+        if VERDICT_HEADER in response.headers and len(self._refused) < _MAX_REFUSED:
             self._refused.add(request.url)
         self._unanswered.pop(request, None)
         if request.is_navigation_request() and request.frame == self._page.main_frame:
-            self.status = response.status  # in a chain of redirects, the last one remains
+            self.status = response.status  # after redirects, the last one
 
     def _on_request_done(self, request: Request) -> None:
         self._requests.pop(request, None)
@@ -294,7 +297,7 @@ class PageEvents:
         if frame == self._page.main_frame:
             self.navigating = False
             self.navigations += 1
-            self._requests.clear()  # no end is reported for the previous page's requests
+            self._requests.clear()  # the end of the previous page's requests is not reported
             self._unanswered.clear()
 
 

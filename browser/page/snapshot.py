@@ -1,4 +1,4 @@
-"""Text made from a view: a snapshot within a budget, the results of FIND and EXPAND, and diffs."""
+"""Renders a view as text: snapshots within a budget, the results of FIND and EXPAND, and diffs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import RefError
 from browser.net.url import without_query
-from browser.page.lines import COMPARED_LINES, REF
+from browser.page.lines import MAX_COMPARED_LINES, REF
 from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from browser.page.view import View
 
 DEFAULT_BUDGET = 3_000
-"""Tokens (characters / 4): enough for all or nearly all of the median page."""
-MAX_BYTES = 8_000_000  # a snapshot without a budget is cut here, however large the page
+"""In tokens (characters / 4); enough for all or nearly all of the median page."""
+MAX_BYTES = 8_000_000  # even without a budget, snapshots are cut at this size
 
 FOLD_COST = 21  # characters of a fold's line, such as `[x12: 34 more lines]`
-MIN_FOLDED = 3  # lines worth a fold; 2 to 5 make no difference on 33 news pages
+MIN_FOLDED = 3  # minimum lines to fold; 2 to 5 are equally good on 33 news pages
 BENEATH_MARK = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
 _CONTROL_BONUS = 3.0
 _LANDMARK_WEIGHTS = {"navigation": 0.6, "contentinfo": 0.5, "complementary": 0.7, "banner": 0.8}
-_FULL_WEIGHT_ROWS = 4  # further rows of a group have less weight
+_FULL_WEIGHT_ROWS = 4  # the other rows of a group have less weight
 _ROW_WEIGHT = 0.5
 _HIDDEN_WEIGHT = 0.2
 
@@ -40,8 +40,8 @@ _HIDDEN_WEIGHT = 0.2
 class LineSelection:
     """The selected lines of a view.
 
-    `rendered` is their text in order, folds included; `kept` has their indexes in the view;
-    `folds` maps the ref of each fold to the indexes of the lines it leaves out.
+    `rendered` contains their text in order, including folds; `kept` contains their indexes in the
+    view; `folds` maps the ref of each fold to the indexes of the lines that it hides.
     """
 
     rendered: list[str]
@@ -49,7 +49,7 @@ class LineSelection:
     folds: dict[str, list[int]] = field(default_factory=dict)
 
     def fold(self, indexes: list[int], what: str) -> None:
-        """Leave lines out, and show one line with a ref in their place."""
+        """Replace lines by a single line with a ref."""
         ref = f"x{len(self.folds) + 1}"
         self.folds[ref] = indexes
         self.rendered.append(f"[{ref}: {len(indexes)} {what}]")
@@ -58,7 +58,7 @@ class LineSelection:
 def render_snapshot(
     view: View, budget: int | None, query: str | None
 ) -> tuple[Snapshot, LineSelection]:
-    """Render a view within a budget of tokens (None: all of it)."""
+    """Render a view within a budget of tokens (None: no limit)."""
     selection = select_lines(view.lines, budget, query)
     if budget is None and _size("\n".join(selection.rendered)) > MAX_BYTES:
         selection = select_lines(view.lines, MAX_BYTES // 5, query)
@@ -87,12 +87,12 @@ def select_lines(
 ) -> LineSelection:
     """Select the lines that fit in `budget` tokens (None: all), and fold the others.
 
-    The lines of a dialog come first, whatever lies beneath it. Runs of lines that are out of sight,
-    such as the menus that a page keeps outside its window, are folds. With a budget, the further
-    options of a select are left out, as they are not visible: its own line says how many there
-    are, and its ref shows all of them.
+    The lines of a dialog come before the lines beneath it. Consecutive lines that are out of sight,
+    such as menus that the page keeps outside the window, are folded. With a budget, only the first
+    options of a select are shown, as the others are not visible: its line contains their number,
+    and its ref shows all of them.
     """
-    front = _front(lines)
+    front = _front_lines(lines)
     beneath = set(range(len(lines))).difference(front) if front else set()
     order = [*front, *sorted(beneath)] if front else range(len(lines))
     rendered = [
@@ -111,13 +111,13 @@ def select_lines(
         [i for i in candidates if i in beneath],
     ):
         left = budget * 4 - sum(len(rendered[i]) + 1 for i in kept)
-        kept |= _fitting(lines, rendered, layer, left, query)
+        kept |= _select_fitting(lines, rendered, layer, left, query)
     selection = LineSelection([], kept)
-    left_out: list[int] = []  # since the last line that is shown
+    left_out: list[int] = []  # since the last shown line
 
     def end_fold() -> None:
         if left_out:
-            selection.fold(list(left_out), _what(lines, left_out, unseen))
+            selection.fold(list(left_out), _fold_label(lines, left_out, unseen))
             left_out.clear()
 
     for number, i in enumerate(shown):
@@ -135,14 +135,14 @@ def select_lines(
     return selection
 
 
-def _fitting(
+def _select_fitting(
     lines: Sequence[PageLine],
     rendered: Sequence[str],
     indexes: Sequence[int],
     limit: int,
     query: str | None,
 ) -> set[int]:
-    """The lines that fit into a number of characters: all, or the best of them."""
+    """Select the lines that fit into a number of characters: all of them, or the best."""
     if sum(len(rendered[i]) + 1 for i in indexes) <= limit:
         return set(indexes)
     texts = [rendered[i] for i in indexes]
@@ -150,15 +150,15 @@ def _fitting(
     return {indexes[number] for number in picked}
 
 
-def _what(lines: Sequence[PageLine], indexes: Sequence[int], unseen: set[int]) -> str:
+def _fold_label(lines: Sequence[PageLine], indexes: Sequence[int], unseen: set[int]) -> str:
     if indexes[0] in unseen:
         return "lines out of sight"
     groups = {line.group and line.group[0] for line in (lines[i] for i in indexes)}
     return "more rows" if len(groups) == 1 and None not in groups else "more lines"
 
 
-def _front(lines: Sequence[PageLine]) -> list[int]:
-    """Indexes of the lines of a dialog or another layer that covers the rest of the page."""
+def _front_lines(lines: Sequence[PageLine]) -> list[int]:
+    """Return the indexes of the lines in a dialog or other layer that covers the page."""
     level = max((line.front for line in lines), default=0)
     front = [i for i, line in enumerate(lines) if level and line.front == level]
     has_content = any(not lines[i].out_of_sight and lines[i].kind != "region" for i in front)
@@ -166,7 +166,7 @@ def _front(lines: Sequence[PageLine]) -> list[int]:
 
 
 def _runs_out_of_sight(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
-    """Indexes of invisible lines, in runs of at least MIN_FOLDED."""
+    """Return the indexes of invisible lines, if at least MIN_FOLDED are consecutive."""
     found: set[int] = set()
     run: list[int] = []
     for i in [*shown, None]:
@@ -184,9 +184,9 @@ def _pick_lines(
 ) -> set[int]:
     """Pick lines greedily, for `limit` characters in total, including folds.
 
-    A line's score is the number of words that no picked line shows, per character. Its relevance
-    to the query is not divided by its length: 58 of 60 expected items are then shown within 700
-    tokens, compared with 52.
+    The score of a line is the number of its words that no picked line shows, per character. Its
+    relevance to the query is not divided by its length: this way, 58 of 60 expected items are shown
+    within 700 tokens, otherwise 52.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]
     query_terms = content_words(query) if query else []
@@ -199,13 +199,13 @@ def _pick_lines(
 
     def score(i: int) -> float:
         new_words = len(vocabulary[i] - seen)
-        # The 8 keeps very short lines from winning by length alone.
+        # The 8 prevents very short lines from winning by length alone.
         return relevance[i] + (weights[i] * new_words + bonuses[i]) / (len(rendered[i]) + 8)
 
-    # A score only falls, as picked lines show the line's words. The heap may hold outdated
-    # scores, so only its first entry is recomputed ("lazy greedy").
+    # Scores can only fall, when picked lines show some of a line's words. The heap may contain
+    # outdated scores, so only its first entry is recomputed ("lazy greedy").
     kept: set[int] = set()
-    spent = FOLD_COST  # nothing is picked yet: all lines are one fold
+    spent = FOLD_COST  # no line has been picked: all lines are one fold
     heap = [(-score(i), i) for i in range(len(lines))]
     heapq.heapify(heap)
     while heap:
@@ -243,17 +243,17 @@ def _bonus(line: PageLine) -> float:
 
 
 FIND_CHARS = 4_000  # about 1,000 tokens
-FIND_LINES = 20  # matches shown; for more, the search needs other words
-ROW_LINES = 6  # a repeated row of up to this many lines is shown whole
+MAX_FOUND_LINES = 20  # if there are more matches, the search should be narrowed
+MAX_ROW_LINES = 6  # a repeated row of up to this many lines is shown in full
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
-_NO_DIGIT_BESIDE = r"(?!(?<=\d)\d)"  # numbers match as a whole: 12 is not found in 1234
+_NO_ADJACENT_DIGIT = r"(?!(?<=\d)\d)"  # only whole numbers match: 12 is not found in 1234
 
 
 def find_lines(lines: list[PageLine], text: str) -> FindResult:
-    """Find lines that contain `text`, a control of that role, or the words of `text`.
+    """Find lines that contain `text`, a control with that role, or the words in `text`.
 
-    `found` is false if no line contains the text, the role or all of the words; the best
-    matches are shown anyway. Lines are in page order.
+    `found` is false if no line contains the text, the role or all of the words; in that case, the
+    closest matches are shown. Lines are in page order.
     """
     needle = " ".join(text.split()).casefold()
     exact = [i for i, line in enumerate(lines) if needle and _contains(line.text, needle)]
@@ -266,7 +266,7 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     ]
     stems = [content_words(line.text) for line in lines]
     query_terms = content_words(text)
-    ranked = [number for number, _ in BM25(stems).best(query_terms, FIND_LINES)]
+    ranked = [number for number, _ in BM25(stems).best(query_terms, MAX_FOUND_LINES)]
     exact_rows = [n for i in exact for n in _repeated_row(lines, i)]
     hits = list(dict.fromkeys(exact_rows + by_role + ranked))
     if not hits:
@@ -287,35 +287,35 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
-    """Indexes of parts of a long paragraph that contain a text when joined with the next part."""
+    """Return the indexes of paragraph parts that, joined with the next part, contain the text."""
     parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
     return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
 
 
 def _contains(shown: str, text: str) -> bool:
-    """Whether a line contains a text, as shown or across its links and controls."""
+    """Whether a line contains the text, either as shown or across its links and controls."""
     shown = shown.casefold()
     bare = " ".join(_CONTROL_MARKS.sub("", shown).split())
-    if text not in shown and text not in bare:  # true for most lines; a pattern is slower
+    if text not in shown and text not in bare:  # the case for most lines; a pattern is slower
         return False
-    pattern = re.compile(_NO_DIGIT_BESIDE + re.escape(text) + _NO_DIGIT_BESIDE)
+    pattern = re.compile(_NO_ADJACENT_DIGIT + re.escape(text) + _NO_ADJACENT_DIGIT)
     return bool(pattern.search(shown) or pattern.search(bare))
 
 
 def _repeated_row(lines: list[PageLine], at: int) -> range:
-    """Indexes of the repeated row around a line, with its controls; only the line if it is long."""
+    """Return the indexes of the repeated row around a line; only the line if the row is long."""
     start, end, group = at, at + 1, lines[at].group
     while group and start and lines[start - 1].group == group:
         start -= 1
     while group and end < len(lines) and lines[end].group == group:
         end += 1
-    return range(start, end) if end - start <= ROW_LINES else range(at, at + 1)
+    return range(start, end) if end - start <= MAX_ROW_LINES else range(at, at + 1)
 
 
 def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:
     chosen: list[int] = []
     spent = 0
-    for hit in hits[: FIND_LINES * 2]:
+    for hit in hits[: MAX_FOUND_LINES * 2]:
         spent += len(lines[hit].text)
         if chosen and spent > FIND_CHARS:
             break
@@ -339,7 +339,7 @@ EXPAND_CHARS = 12_000  # about 3,000 tokens
 def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
     """Show a fold's lines, all options of a select, a field's value, or all lines of an element.
 
-    Raises RefError if the last snapshot has no such ref.
+    Raises RefError if the last snapshot does not contain the ref.
     """
     lines = view.lines
     if fold := selection.folds.get(ref):
@@ -371,18 +371,18 @@ def format_lines(lines: Sequence[PageLine]) -> str:
     return "\n".join(parts)
 
 
-_LONG_LINE = 120  # characters; for a longer line, only the changed parts are shown
+_LONG_LINE = 120  # characters; of longer lines, only the changed parts are shown
 _SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")  # controls, words, spaces
-_REMOVED_SHOWN = 3  # shown of a run of removed lines
+_MAX_REMOVED_LINES = 3  # of consecutive removed lines
 _REMOVED_CHARS, _ABOVE_CHARS = 80, 60
 
 
 def describe_changes(before: View | None, after: View, budget: int, query: str | None) -> str:
     """Describe the changes between two views: a diff, or the new snapshot if that is shorter.
 
-    `+` lines are new, `-` lines are gone, `~` lines changed, `>` lines moved below another one.
-    If no line changed, elements whose look changed are named. An empty string means that no
-    visible change was found.
+    `+` lines are new, `-` lines were removed, `~` lines changed, `>` lines moved below another
+    line. If no line changed, the elements whose look changed are named. An empty string means that
+    no visible change was found.
     """
     snapshot, _ = render_snapshot(after, budget, query)
     if before is None or without_query(before.url) != without_query(after.url):
@@ -391,10 +391,10 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     new = [line.uncovered() for line in after.lines if line.kind != "options"]
     if old == new:
         return "\n".join(f"~ [{ref}] looks different: {how}" for ref, how in after.restyled)
-    if len(old) + len(new) > COMPARED_LINES:
+    if len(old) + len(new) > MAX_COMPARED_LINES:
         return snapshot.text
     parts = _diff(old, new)
-    # A dialog may cover the whole page: the covered lines are counted, not listed as changed.
+    # A dialog may cover the entire page: covered lines are counted, not listed as changed.
     covered_before = {line.uncovered() for line in before.lines if line.covered}
     covered = [line for line in after.lines if line.covered]
     newly_covered = sum(line.uncovered() not in covered_before for line in covered)
@@ -406,7 +406,7 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
 
 
 def new_lines(before: View, after: View) -> tuple[str, ...]:
-    """Return the lines, without refs, that the page did not show before; none for another page."""
+    """Return the page's new lines, without refs; none if the view is of another page."""
     if without_query(before.url) != without_query(after.url):
         return ()
     known = {line.plain for line in before.lines}
@@ -418,13 +418,14 @@ def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     old_keys = [" ".join(REF.findall(text)) or text for text in old]
     new_keys = [" ".join(REF.findall(text)) or text for text in new]
     steps = SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes()
-    # Runs of equal length are compared line by line; in others, lines were added and removed.
+    # Changed blocks of equal length are compared line by line; in others, lines were added and
+    # removed.
     uneven = [
         step for step in steps if step[0] != "equal" and step[2] - step[1] != step[4] - step[3]
     ]
     removed_lines = {text for _, i1, i2, _, _ in uneven for text in old[i1:i2]}
     added_lines = {text for _, _, _, j1, j2 in uneven for text in new[j1:j2]}
-    # A line with a control that was removed in one place and added unchanged in another has moved.
+    # A line with a control that was removed in one place and added unchanged in another was moved.
     moved = {text for text in removed_lines & added_lines if "[" in text}
     out: list[str] = []
     for tag, i1, i2, j1, j2 in steps:
@@ -440,9 +441,9 @@ def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
             else:
                 out.append(f"+ {text}")
         removed = [f"- {text[:_REMOVED_CHARS]}" for text in old[i1:i2] if text not in moved]
-        out += removed[:_REMOVED_SHOWN]
-        if len(removed) > _REMOVED_SHOWN:
-            out.append(f"- ({len(removed) - _REMOVED_SHOWN} more lines are gone)")
+        out += removed[:_MAX_REMOVED_LINES]
+        if len(removed) > _MAX_REMOVED_LINES:
+            out.append(f"- ({len(removed) - _MAX_REMOVED_LINES} more lines are gone)")
     return out
 
 

@@ -1,4 +1,4 @@
-"""A live page: view it, search it, act on it; each action returns what changed."""
+"""A live page: look at it, search it, act on it; each action returns what changed."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
     from browser.page.view import Target
     from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
 
-DOWNLOAD_SECONDS = 50.0  # of the one minute that a call may take
+DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
-LOOK_AGAIN_SECONDS = 0.2  # while waiting for a text; a look takes a quarter of that
-# Pixels past the middle of a drop target: the side decides where a sortable list inserts.
+LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
+# Pixels past the middle of a drop target; sortable lists insert before or after it accordingly.
 DROP_OFFSET = 2
-MAX_RESULT = 4_000  # characters of a script's result
+MAX_RESULT_CHARS = 4_000  # of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
-"""Types of fields that sites use for one-time codes, besides passwords."""
+"""Types of fields that sites use for one-time codes, in addition to password fields."""
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 _PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
-"""Keys that press the button or link with the focus."""
+"""Keys that activate the focused button or link."""
 
 
 class Tab:
-    """One page of the session. Every call has a deadline and raises errors of `browser.errors`."""
+    """One page of the session. All calls have a deadline and raise errors from `browser.errors`."""
 
     def __init__(
         self,
@@ -98,16 +98,16 @@ class Tab:
         return self.driver.view.title if self.driver.view else ""
 
     def citable(self) -> str:
-        """Everything in the last look, as Markdown without refs; "" before the first look."""
+        """The content at the last look, as Markdown without refs; "" before the first look."""
         return self.driver.view.citable() if self.driver.view else ""
 
     async def goto(
         self, url: str, deadline: float = OPEN_SECONDS, *, login: HttpLogin | None = None
     ) -> None:
-        """Go to an address; a page that loads slowly is used as it is.
+        """Go to an address; if a page loads slowly, it is used as it is.
 
-        `login` answers the site if it asks for one by HTTP authentication; without it, the page
-        that the site shows instead is opened.
+        `login` is sent if the site asks for HTTP authentication; without it, the page that the site
+        shows instead is opened.
         """
         await self.driver.goto(url, deadline, login=login)
 
@@ -132,18 +132,20 @@ class Tab:
     async def find(self, text: str) -> FindResult:
         """Find lines anywhere on the page by text, role or words, even if a snapshot lacks them.
 
-        The text itself gets a ref too, even if nothing marks it as clickable: a page may handle
-        clicks that the snapshot cannot detect.
+        The text found also gets a ref, even if nothing marks it as clickable: the page may handle
+        clicks in a way that the snapshot cannot detect.
         """
         return await finding.find(self.driver, text)
 
     async def expand(self, ref: str) -> str:
-        """Show a fold's lines, all options of a select, or the lines in or around a ref."""
+        """Show a fold's lines, all options of a select, or the lines in or around an element."""
         view = self.driver.view or await self.driver.look()
         try:
             return expand_ref(view, self._selection, ref)
         except RefError:
-            target = await self.driver.frames.find(ref)  # FIND gives refs that no snapshot shows
+            target = await self.driver.frames.find(
+                ref
+            )  # FIND may return refs that no snapshot shows
         async with within(LOOK_SECONDS, "read the page"):
             lines = await self.driver.frames.lines_around(target)
         for line in lines:
@@ -152,11 +154,11 @@ class Tab:
         return format_lines(lines)
 
     def describe(self, ref: str) -> str:
-        """Return an element's role and name as last shown; the ref if it was not shown."""
+        """Return an element's role and name as last shown; if it was not shown, the ref."""
         return self.driver.view.refs.get(ref, ref) if self.driver.view else ref
 
     def is_link(self, ref: str) -> bool:
-        """Return whether an element was last shown as a link."""
+        """Whether an element was last shown as a link."""
         return self.describe(ref).startswith("link")
 
     @property
@@ -172,18 +174,18 @@ class Tab:
             return content.page_context(await injected.call(self.page.main_frame, "context", limit))
 
     async def html(self) -> str:
-        """Return the current DOM, with its scripts: many sites keep their data there."""
+        """Return the current DOM including its scripts, in which many sites keep their data."""
         async with self.driver.reading("read the page"):
             return await self.page.content()
 
     async def rendered_html(self) -> str:
-        """Return what a user sees of the page as HTML, with styles applied."""
+        """Return what the user sees of the page, as HTML with styles applied."""
         self.driver.check_alive()
         await self.driver.check_current_url()
         return await content.rendered_html(self.page)
 
     async def pdf(self) -> bytes | None:
-        """Return the PDF that the browser shows; None for a page, or if a new fetch fails."""
+        """Return the PDF that the browser shows; None if it shows none or cannot fetch it again."""
         if self.driver.view is None or not self.driver.view.is_pdf:
             return None
         if self._pdf is None or self._pdf[0] != self.events.navigations:
@@ -192,14 +194,14 @@ class Tab:
         return self._pdf[1]
 
     async def wait_until_idle(self, seconds: float) -> None:
-        """Wait until the page's requests have ended, for at most `seconds`."""
+        """Wait until the page's requests have finished, for at most `seconds`."""
         with suppress(PlaywrightTimeout):
             await self.page.wait_for_load_state("networkidle", timeout=seconds * 1000)
 
     async def screenshot(self, *, whole: bool = False, ref: str | None = None) -> bytes:
-        """Take a PNG screenshot of the viewport, of the whole page or of an element."""
+        """Take a PNG screenshot of the viewport, the `whole` page or an element."""
         milliseconds = ACT_SECONDS * 1000
-        # Chrome takes a screenshot with the next frame, and a background tab draws no frames.
+        # Chrome takes a screenshot with the next frame, but a background tab draws no frames.
         async with self.driver.reading("take a screenshot", ACT_SECONDS), keep_rendering(self.page):
             if ref:
                 target = await self.driver.frames.find(ref)
@@ -209,7 +211,7 @@ class Tab:
             )
 
     async def marked_pictures(self) -> tuple[bytes, ...]:
-        """Take a JPEG screenshot with refs marked on it; a plain one too if they hide something."""
+        """Take a JPEG screenshot with marked refs, and one without if the marks cover something."""
         async with self.driver.reading("take a picture", ACT_SECONDS), keep_rendering(self.page):
             return await content.marked_pictures(self.page, ACT_SECONDS)
 
@@ -237,9 +239,9 @@ class Tab:
             return str(await injected.call(self.page.main_frame, "register", found))
 
     async def identify(self, ref: str) -> dict[str, str]:
-        """Describe a ref's element so that another load finds it: role, name, attributes, path.
+        """Describe an element by role, name, attributes and path, to find it after a reload.
 
-        Raises RefError if it is gone or inside a frame.
+        Raises RefError if it no longer exists or is inside a frame.
         """
         target = await self.driver.frames.find(ref)
         if target.frame is not self.page.main_frame:
@@ -248,15 +250,15 @@ class Tab:
         return found
 
     async def html_of(self, known: Mapping[str, str]) -> str:
-        """Return the HTML of an element that `identify` described; "" if it is gone."""
+        """Return the HTML of an element that `identify` described; "" if it no longer exists."""
         async with within(LOOK_SECONDS, "read the page"):
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
     async def effect(self, ref: str | None, keys: str | None = None) -> str:
-        """Return which form clicking `ref`, or pressing `keys` in it, submits; "" if none.
+        """Return which form is submitted by clicking `ref`, or pressing `keys` in it; "" if none.
 
-        Only the HTML is examined: what a script would do cannot be known. Without a ref, the keys
-        go to the focused element. Raises RefError.
+        Only the HTML is examined, as what a script would do cannot be known. Without a ref, the
+        keys go to the focused element. Raises RefError.
         """
         self.driver.check_alive()
         if keys is not None and not _SUBMITTING_KEYS & set(keys.replace("+", " ").split()):
@@ -271,8 +273,8 @@ class Tab:
     async def submits_login(self, ref: str | None, keys: str | None = None) -> bool:
         """Whether clicking `ref`, or pressing `keys` in it, submits the form with a typed secret.
 
-        That is only the password field's form, if it is sent to the page's own origin. Without a
-        ref, the keys go to the focused element. Raises RefError.
+        This can only be the password field's form, if it is sent to the page's own origin. Without
+        a ref, the keys go to the focused element. Raises RefError.
         """
         self.driver.check_alive()
         if keys is not None and not {keys} <= _SUBMITTING_KEYS:
@@ -286,21 +288,21 @@ class Tab:
             return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
-        """Find the captcha on the page, in a solver's form; None if there is no known kind."""
+        """Find the captcha on the page, for a solver; None if there is none of a known kind."""
         return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:
         """Insert a solver's token into the page's captcha, as its widget would.
 
-        Returns how: `callback`, `submitted`, `filled` (the page's own button has to be clicked),
-        or "" if the captcha is gone.
+        Returns how it was inserted: `callback`, `submitted`, `filled` (the page's button must still
+        be clicked), or "" if the captcha no longer exists.
         """
         return await challenges.answer(self.driver, token)
 
     async def click(
         self, ref: str, *, dialog: str | None = None, **options: Unpack[ClickOptions]
     ) -> ActionOutcome:
-        """Click an element; `dialog` answers a dialog it opens: "accept", "dismiss" or a text."""
+        """Click an element; `dialog` answers a dialog it opens: "accept", "dismiss" or a reply."""
         count, hold, seconds = (
             options.get("count", 1),
             options.get("hold", ()),
@@ -323,7 +325,7 @@ class Tab:
         self,
         ref: str,
         text: str,
-        submit: bool = False,  # noqa: FBT001, FBT002 - so in the protocol: type(ref, text, submit)
+        submit: bool = False,  # noqa: FBT001, FBT002 - as in the protocol: type(ref, text, submit)
         *,
         append: bool = False,
         instead: str | None = None,
@@ -366,11 +368,11 @@ class Tab:
         submit: bool = False,
         is_code: bool = False,
     ) -> ActionOutcome:
-        """Put a secret into a password field of the page itself, never one in a frame.
+        """Put a secret into a password field of the page itself, never into one in a frame.
 
-        A one-time code (`is_code`) may also go into a text field. `value_for` returns it for the
-        page's address, None if it may not be typed there. Raises
-        ActionError, which never contains the value.
+        A one-time code (`is_code`) may also be put into a text field. `value_for` returns the
+        secret for the page's address, or None if it may not be typed there. Raises ActionError,
+        which never contains the value.
         """
 
         async def perform(target: Target) -> None:
@@ -397,7 +399,7 @@ class Tab:
         return await self.driver.act("typed a secret into", perform, ref)
 
     async def check(self, ref: str, *, on: bool = True) -> ActionOutcome:
-        """Tick or untick a checkbox, radio button or switch; does nothing if it is already so."""
+        """Tick or untick a checkbox, radio button or switch, unless it already has that state."""
 
         async def perform(target: Target) -> None:
             before = await user_input.control_state(target)
@@ -417,7 +419,7 @@ class Tab:
         )
 
     async def press(self, keys: str, ref: str | None = None) -> ActionOutcome:
-        """Press keys, separated by spaces, in an element or wherever the focus is."""
+        """Press keys, separated by spaces, in an element or in the focused one."""
         key_names = keys.split() or ["Space"]
 
         async def perform(target: Target | None = None) -> str:
@@ -438,7 +440,7 @@ class Tab:
         return await self.driver.act(f"pressed {keys} in", perform, ref)
 
     async def hover(self, ref: str, at: Point | None = None) -> ActionOutcome:
-        """Move the pointer over an element, or to a point of it."""
+        """Move the pointer over an element, or to a point in it."""
         return await self.driver.act(
             "hovered", lambda target: user_input.hover(target, at), ref, moving=True
         )
@@ -453,11 +455,11 @@ class Tab:
         path: Sequence[Point] = (),
         seconds: float = 0,
     ) -> ActionOutcome:
-        """Drag an element onto another (`to`), or `by` pixels, from the point `at` in it.
+        """Drag an element onto another (`to`), or by `by` pixels, from the point `at` in it.
 
-        The button is held down for `seconds` before it moves. With a `path`, the pointer goes
-        through its points, relative to the element's corner, as for drawing on a canvas; it
-        starts at the point `at`, if given.
+        The button is held down for `seconds` before the pointer moves. With a `path`, the pointer
+        follows its points, which are relative to the element's corner, as for drawing on a canvas;
+        it starts at the point `at`, if given.
         """
         points = list(path if at or not path else path[1:])
 
@@ -476,7 +478,7 @@ class Tab:
 
         did = f"drew {len(path)} points on" if path else f"dragged to {to or by}"
         outcome = await self.driver.act(did, perform, ref, moving=True)
-        # An element that only flashed during the drag is back where it was.
+        # If an element only flashed during the drag, it is back in its old place.
         if outcome.changes or not all(event.startswith(FLASHED) for event in outcome.events):
             return outcome
         draws = path or self.describe(ref).startswith("canvas")
@@ -486,7 +488,7 @@ class Tab:
     async def drop(
         self, ref: str, files: Sequence[Path] = (), data: Mapping[str, str] | None = None
     ) -> ActionOutcome:
-        """Drop files, or data by MIME type, onto an element as if dragged in from outside."""
+        """Drop files, or data by MIME type, onto an element, as if dragged from outside."""
         contents = [[file.name, base64.b64encode(file.read_bytes()).decode()] for file in files]
 
         async def perform(target: Target) -> None:
@@ -497,9 +499,9 @@ class Tab:
         return await self.driver.act("dropped something on", perform, ref)
 
     async def highlight(self, text: str, ref: str | None = None) -> ActionOutcome:
-        """Select a text with the pointer, in an element or anywhere on the page.
+        """Select text with the pointer, in an element or anywhere on the page.
 
-        Without a ref, the first match is selected, searching the page before its frames. Raises
+        Without a ref, the first match is selected; the page is searched before its frames. Raises
         ActionError if there is no match.
         """
 
@@ -521,9 +523,9 @@ class Tab:
     async def scroll(
         self, pages: float = 1.0, ref: str | None = None, *, to: str | None = None
     ) -> ActionOutcome:
-        """Scroll by screens (negative: up), or to `top`, `bottom` or a text.
+        """Scroll by screens (negative: up), or to `top`, `bottom` or a given text.
 
-        With `ref`, that element or the scrollable one around it is scrolled. Elements without a
+        With `ref`, that element or the scrollable element around it is scrolled. Elements without a
         scroll bar (maps, sliders) get mouse-wheel events.
         """
 
@@ -541,7 +543,9 @@ class Tab:
             arguments = {"element": element, "pages": pages, "to": to}
             moved = await injected.call(frame, "scroll", arguments)
             if isinstance(moved, dict):  # there is no scroll bar
-                pixels = {"top": -user_input.FAR, "bottom": user_input.FAR}.get(to or "")
+                pixels = {"top": -user_input.FAR_PIXELS, "bottom": user_input.FAR_PIXELS}.get(
+                    to or ""
+                )
                 return await user_input.wheel(self.page, element, pixels or pages * moved["screen"])
             return "" if moved else "but nothing moved: the end was already reached"
 
@@ -583,10 +587,10 @@ class Tab:
                 outcome = await self.click(ref)
                 clicked = outcome.did
                 if len(self.events.downloads) == before:
-                    # If the page reacted in another way, there is no download to wait for.
+                    # If the page reacted in a different way, there is no download to wait for.
                     reacted = not is_requested and (outcome.changes or outcome.events)
                     await asyncio.wait({started}, timeout=0 if reacted else FIRST_BYTE_SECONDS)
-                    if not started.done() and is_requested:  # no event says that it has started
+                    if not started.done() and is_requested:  # no event reports that it has started
                         raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
                         hint = f"If the page shows the file, READ {self.url}."
@@ -602,8 +606,8 @@ class Tab:
     async def evaluate(self, function: str, ref: str | None = None) -> ActionOutcome:
         """Run a JavaScript function in the page, or on an element.
 
-        The first line of the outcome's changes is its result as JSON. Raises RefError, and
-        ActionError if it throws.
+        The first line of the outcome's changes is the function's result as JSON. Raises RefError,
+        and ActionError if the function throws.
         """
         result = ""
 
@@ -618,12 +622,12 @@ class Tab:
                 raise ActionError(f"the script failed: {error.message.splitlines()[0]}") from error
 
         outcome = await self.driver.act_on_page("ran a script", perform)
-        if len(result) > MAX_RESULT:
-            result = f"{result[:MAX_RESULT]}…"
+        if len(result) > MAX_RESULT_CHARS:
+            result = f"{result[:MAX_RESULT_CHARS]}…"
         return replace(outcome, changes=f"{result}\n{outcome.changes}".strip())
 
     async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:
-        """Answer the dialog that was left open; raises ActionError if there is none."""
+        """Answer the dialog that is open; raises ActionError if there is none."""
         dialog, before = self.events.open_dialog, self.driver.view
         if dialog is None:
             raise ActionError("no dialog is open")
@@ -633,7 +637,7 @@ class Tab:
             await (dialog.accept(text) if accept else dialog.dismiss())
 
         did = f'{"accepted" if accept else "dismissed"} the {dialog.type} "{dialog.message[:80]}"'
-        if before is None:  # the dialog opened before the first look, and blocks looking
+        if before is None:  # the dialog opened before the first look, and prevents it
             await perform()
             return await self.driver.observe(did, await self.driver.look())
         return await self.driver.observe(did, before, perform)
@@ -647,17 +651,17 @@ class Tab:
         return await self.driver.act_on_page("went back", perform)
 
     async def _shows(self, matches: Callable[[str], bool]) -> bool:
-        """Whether the page shows a text now; False for a page too busy to be looked at."""
+        """Whether the page now shows a match; False if the page is too busy to be looked at."""
         try:
             return matches((await self.driver.look()).visible_text())
         except DeadlineExceeded:
             return False
 
     async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
-        """Wait until a text, or a match for a `/pattern/`, is visible as in a snapshot.
+        """Wait until a snapshot would show the text, or a match for a `/pattern/`.
 
-        Without a text, this waits for the full `deadline` (seconds). Raises DeadlineExceeded if the
-        text does not appear.
+        Without a text, this waits for the full `deadline` (in seconds). Raises DeadlineExceeded if
+        the text does not appear.
         """
         before = self.driver.view or await self.driver.look()
         async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), keep_rendering(self.page):

@@ -1,6 +1,6 @@
 """Input to a page: pointer, keys, fields, text selection. Each function does one thing.
 
-If the page does not allow it, ActionError is raised; its hint says what to try instead.
+If an input is not possible, ActionError is raised; its hint suggests what to try instead.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ Point = tuple[float, float]
 ControlState = dict[str, Any]
 """The state of a control: see `stateOf` in `js/fields.js`."""
 
-POINTER_MS = 2_500  # an element covered or moving for longer is unlikely to become free
+POINTER_MS = 2_500  # an element that is covered or moving for longer is unlikely to become free
 RETRY_SECONDS = 0.05  # between checks of a covered element
 DRAG_STEPS = 10  # mouse moves; pages ignore a single jump
-DRAG_SECONDS = 2.5  # of an action's ten, for the steps in between
+DRAG_SECONDS = 2.5  # for the steps in between, out of an action's ten seconds
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's position every 50 ms
-MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
-KEYS_SECONDS = 3.0  # of an action's ten, for typing key by key; the rest is inserted at once
+MAX_TYPED_CHARS = 120  # longer texts are inserted at once, without key events
+KEYS_SECONDS = 3.0  # for typing key by key, out of an action's ten seconds; the rest is inserted
 KEYS_AT_ONCE = 8
-MAX_STEPS = 250  # arrow keys to set a slider, about 5 ms each
-NUMBER_LOOKS, NUMBER_SECONDS = 6, 0.025
-"""How often and how many seconds apart a slider is read: some change only when redrawn."""
+MAX_ARROW_PRESSES = 250  # arrow keys to set a slider, about 5 ms each
+NUMBER_READS, NUMBER_SECONDS = 6, 0.025
+"""How often, and after how many seconds, a slider is read again: some change only when redrawn."""
 STEPPERS = frozenset({"slider", "spinbutton"})
-"""Controls that are not native fields and are set with arrow keys."""
+"""Roles of controls that are not native fields and are set with arrow keys."""
 BY_WHEEL = "by the wheel"
-FAR = 1_000_000  # pixels to the end of any list
-_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
+FAR_PIXELS = 1_000_000  # farther than the end of any list
+_TYPES_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
 _WRONG_FORMAT = (
     "the value does not have the format that this field requires (2026-03-31, 13:45, #ff0000, 42)"
 )
 DISABLED_HINT = "Check what the page requires first."
 _FORMAT_HINT = "Give it in that format."
-# A phrase in Playwright's message, with our reason and hint.
-_REASONS = (
+# Phrases in Playwright's messages, with our reason and hint.
+_REASON_BY_MESSAGE = (
     ("element is not enabled", "it is disabled", DISABLED_HINT),
     ("element is not editable", "it is readonly", "CLICK it, and choose from what it opens."),
     ("element is not visible", "it is not visible", "First CLICK the control that shows it."),
@@ -70,8 +70,7 @@ _REASONS = (
 class ClickOptions(TypedDict, total=False):
     """How to click: which button, how many times, and `at` which point of the element.
 
-    `hold` lists modifier keys held down meanwhile; the button stays down for `seconds` (a long
-    press).
+    `hold` lists the modifier keys to hold down; the button is held for `seconds` (a long press).
     """
 
     button: Button
@@ -84,9 +83,9 @@ class ClickOptions(TypedDict, total=False):
 async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     """Click where the element can be hit, or `at` a point in it.
 
-    Returns a note if another element received the press, otherwise "". The pointer goes to a
-    position on the page, not to an element, which a constantly re-rendering page may replace in
-    the meantime: the element at that position receives the press.
+    Returns a note if another element received the press, otherwise "". The pointer is moved to a
+    position on the page, because a page that keeps re-rendering may replace the element in the
+    meantime; the element at that position receives the press.
     """
     hit = await _find_hit_point(target, options.get("at"))
     if hit.get("direct"):  # it has no box for the pointer to hit
@@ -95,7 +94,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     page, seconds = target.page, options.get("seconds", 0)
     held: list[Modifier] = []
     try:
-        # Move first: a menu that closes as the pointer leaves it may move the element.
+        # Move the pointer first: when it leaves a menu, the menu may close and move the element.
         x, y, _ = await _aimed_point(target, hit)
         await page.mouse.move(x, y)
         x, y, over = await _aimed_point(target, hit)
@@ -117,7 +116,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
         with suppress(PlaywrightError):  # the click closed the page
             for key in held:
                 await page.keyboard.up(key)
-    with suppress(PlaywrightError):  # the click led to another page, so it did not miss
+    with suppress(PlaywrightError):  # the click opened another page, so it did not miss
         if missed := await injected.call(target.frame, "missed"):
             return f"but {missed}"
     return ""
@@ -126,7 +125,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
 async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
     """Find the current position of the target point, in CSS pixels of the main viewport.
 
-    The text says what covers it now, if that is known.
+    Also returns what covers it now, if that is known.
     """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
@@ -138,7 +137,7 @@ async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, floa
 
 
 async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, Any]:
-    """Find a point where the element can be hit; waits up to POINTER_MS if it moves or is covered.
+    """Find a point where the element can be hit; waits POINTER_MS while it moves or is covered.
 
     Returns the result of `aim` in `js/pointer.js`. Raises ElementLeft, ActionError.
     """
@@ -153,7 +152,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
         if hit.get("left"):
             raise ElementLeft(reason)
         if hit.get("over") and not hovered and target.frame == target.page.main_frame:
-            hovered = True  # a row may show its buttons only under the pointer
+            hovered = True  # a row may show its buttons only when the pointer is over it
             await target.page.mouse.move(hit["over"]["x"], hit["over"]["y"])
             continue
         if not hit.get("wait") or time.monotonic() > until:
@@ -169,7 +168,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
 async def hit_point(target: Target, at: Point | None = None, *, covered: bool = False) -> Point:
     """Find where the element can be hit, in CSS pixels of the main viewport.
 
-    With `covered`, its middle is used, whatever lies there: a drop target may contain other
+    With `covered`, its middle is used, even if something covers it: a drop target may contain other
     elements.
     """
     if not covered:
@@ -218,12 +217,12 @@ async def drag(page: Page, start: Point, stops: Sequence[Point], seconds: float 
         await page.mouse.move(*stops[-1])  # Chrome may have merged the last move with a step
         await asyncio.sleep(DROP_SECONDS)
     finally:
-        # Whatever happens: with the button down, the next press would continue the drag.
+        # Always release the button: otherwise, the next press would continue the drag.
         await page.mouse.up()
 
 
 async def press(page: Page, keys: Sequence[str]) -> None:
-    """Press keys one after another, named like `Enter`, `Control+a`, `ArrowDown`."""
+    """Press keys one after another, with names such as `Enter`, `Control+a`, `ArrowDown`."""
     for key in keys:
         try:
             await page.keyboard.press(key)
@@ -249,7 +248,7 @@ async def related(target: Target, function: Literal["fieldIn", "drawnFor"]) -> T
 
 
 async def fill(target: Target, text: str, before: ControlState) -> None:
-    """Replace a field's content, which was `before`, with a text; key by key if it is short."""
+    """Replace a field's content with `text`, key by key if it is short; `before` is its state."""
     element, kind = target.element, before["kind"]
     if kind in STEPPERS:
         await _step_to(target, text, before)
@@ -261,19 +260,19 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
         await _paste(target, text, "ControlOrMeta+a")
         return
     try:
-        if kind in _FILLED_AT_ONCE or len(text) > MAX_KEYS:
+        if kind in _TYPES_FILLED_AT_ONCE or len(text) > MAX_TYPED_CHARS:
             await element.fill(text, timeout=POINTER_MS)
         else:
             if before["bare"]:
                 await element.focus()
             else:
-                await element.fill("", timeout=POINTER_MS)  # which also focuses it
+                await element.fill("", timeout=POINTER_MS)  # this also focuses it
             await _type(target.page, text)
             if text and before["text"] and await _restored(target, before["text"], text):
                 await element.select_text(timeout=POINTER_MS)
                 await _type(target.page, text)
-        # Such a field is empty after a value that the browser cannot parse.
-        has_format = kind in _FILLED_AT_ONCE or kind == "number"
+        # Such a field stays empty if the browser cannot parse the value.
+        has_format = kind in _TYPES_FILLED_AT_ONCE or kind == "number"
         if has_format and text and not await element.input_value():
             raise ActionError(_WRONG_FORMAT, hint=_FORMAT_HINT)
     except PlaywrightError as error:
@@ -290,9 +289,9 @@ async def append(target: Target, text: str, kind: str = "") -> None:
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+End")
         return
-    await target.element.focus()  # the caret returns to its last position
+    await target.element.focus()  # puts the caret back in its last position
     await injected.call(target.frame, "toTheEnd", target.element)
-    if kind == "rich":  # an editor with its own caret moves it with a key
+    if kind == "rich":  # an editor that draws its caret moves it only by keys
         await target.page.keyboard.press("ControlOrMeta+End")
     await _type(target.page, text)
 
@@ -321,15 +320,15 @@ async def _step_to(target: Target, text: str, before: ControlState) -> None:
         await keyboard.type(text.strip())
         if (await control_state(target))["number"] == wanted:
             return
-        await target.element.focus()  # digits may have moved the focus on
+        await target.element.focus()  # digits may have moved the focus to the next part
     if (await control_state(target))["number"] is None:  # an empty part of a date
         await keyboard.press("ArrowUp")
     await _press_towards(target, wanted)
 
 
 async def _press_towards(target: Target, wanted: float) -> None:
-    """Press arrow keys until `aria-valuenow` is the wanted value, or the nearest to it."""
-    keyboard, left = target.page.keyboard, MAX_STEPS
+    """Press arrow keys until `aria-valuenow` is the wanted value, or as close as possible."""
+    keyboard, left = target.page.keyboard, MAX_ARROW_PRESSES
     now: float | None = (await control_state(target))["number"]
     up, down = "ArrowUp", "ArrowDown"
     while now is not None and now != wanted and left > 0:
@@ -337,12 +336,12 @@ async def _press_towards(target: Target, wanted: float) -> None:
         await keyboard.press(key)
         left -= 1
         after = await _number_at_rest(target, now)
-        if after is None or after == now:  # it did not move: vertical keys may do nothing
+        if after is None or after == now:  # it did not move: vertical arrow keys may have no effect
             if up == "ArrowRight":
                 return
             up, down = "ArrowRight", "ArrowLeft"
             continue
-        if (after - wanted) * (now - wanted) < 0:  # the steps pass over the value
+        if (after - wanted) * (now - wanted) < 0:  # the steps skip the value
             if abs(now - wanted) < abs(after - wanted):
                 await keyboard.press(down if key == up else up)
             return
@@ -354,9 +353,9 @@ async def _press_towards(target: Target, wanted: float) -> None:
 
 
 async def _number_at_rest(target: Target, before: float | None = None) -> float | None:
-    """Read a slider once it has changed from `before` (or failed to in time) and is stable."""
+    """Read a slider when it has changed from `before` and is stable, or when time is up."""
     last = before
-    for _ in range(NUMBER_LOOKS):
+    for _ in range(NUMBER_READS):
         now: float | None = (await control_state(target))["number"]
         if now == last and now != before:
             return now
@@ -366,7 +365,7 @@ async def _number_at_rest(target: Target, before: float | None = None) -> float 
 
 
 async def _paste(target: Target, text: str, keys: str) -> None:
-    """Paste into an editor that renders its own text; `keys` first select or move the caret."""
+    """Paste into an editor that renders its text; `keys` are pressed first, to place the caret."""
     await target.element.focus()
     await target.page.keyboard.press(keys)
     arguments = {"element": target.element, "text": text}
@@ -375,7 +374,7 @@ async def _paste(target: Target, text: str, keys: str) -> None:
 
 
 async def type_over_selection(page: Page, text: str) -> None:
-    """Replace the selection with a text."""
+    """Replace the selection with `text`."""
     if text:
         await _type(page, text)
     else:
@@ -383,21 +382,20 @@ async def type_over_selection(page: Page, text: str) -> None:
 
 
 async def _type(page: Page, text: str) -> None:
-    # A tab key would leave the field; after an indented line, editors indent the new line
-    # themselves.
-    if len(text) > MAX_KEYS or "\t" in text or "\n " in text:
+    # A tab key would leave the field; after an indented line, editors also indent the next line.
+    if len(text) > MAX_TYPED_CHARS or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
         return
     until = time.monotonic() + KEYS_SECONDS
     for at in range(0, len(text), KEYS_AT_ONCE):
-        if time.monotonic() > until:  # a page that handles each key slowly
+        if time.monotonic() > until:  # the page handles each key slowly
             await page.keyboard.insert_text(text[at:])
             return
         await page.keyboard.type(text[at : at + KEYS_AT_ONCE])
 
 
 async def upload(target: Target, paths: Sequence[Path]) -> None:
-    """Fill a file field, or the file chooser opened by clicking a button."""
+    """Fill a file field, or the file chooser that a click on a button opens."""
     files = [str(path) for path in paths]
     try:
         if (await control_state(target))["kind"] == "file":
@@ -411,10 +409,10 @@ async def upload(target: Target, paths: Sequence[Path]) -> None:
 
 
 async def select_text(frame: Frame, text: str, element: ElementHandle | None = None) -> None:
-    """Select a text in an element or the document; raises ActionError if it is not there.
+    """Select text in an element or the document; raises ActionError if it is not there.
 
-    The pointer is dragged over it; if that selects something else (text split across columns, or
-    not selectable with the pointer), the selection is set by a script.
+    The pointer is dragged over the text. If that selects something else (the text is in several
+    columns, or not selectable with the pointer), a script sets the selection.
     """
     arguments = {"text": text, "element": element}
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", arguments)
@@ -441,7 +439,7 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
 def _action_error(error: PlaywrightError) -> ActionError:
     if "not attached to the DOM" in error.message:
         return ElementLeft("it left the page")
-    for phrase, reason, hint in _REASONS:
+    for phrase, reason, hint in _REASON_BY_MESSAGE:
         if phrase in error.message:
             return ActionError(reason, hint=hint)
     return ActionError(first_line(error))

@@ -1,4 +1,4 @@
-"""A view of a live page: all its frames are walked at once and their lines joined in order."""
+"""A view of a live page: its frames are walked concurrently, and their lines joined in order."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from browser.page.lines import (
     successors,
 )
 from browser.page.waiting import answer_or_none, within
+from browser.text.words import says_loading
 from browser.types import PDF
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
     from browser.page.lines import PageLine
 
-# A page of 300,000 links must not stall the session: the walk stops at either limit.
+# A page with 300,000 links must not stall the session, so a walk stops at either limit.
 WALK_CHARS = 190_000
 WALK_MS = 2_500
 WHOLE_CHARS, WHOLE_MS = 6_000_000, 15_000  # for a snapshot without a budget
-FRAME_SECONDS = 3.0  # a frame that does not answer by then is marked as such
-FRAMES_READ = 30
-FRAMES_DEEP = 5
-RESOLVE_SECONDS = 5.0  # only a page whose own script never ends takes this long
+FRAME_SECONDS = 3.0  # a frame that takes longer is marked as not answering
+MAX_FRAMES = 30
+MAX_FRAME_DEPTH = 5
+RESOLVE_SECONDS = 5.0  # only a page whose script never ends takes this long
 
 WalkResult = dict[str, Any]
 """The result of walking a frame: see `walk` in `js/walk.js`."""
@@ -44,13 +45,14 @@ WalkResult = dict[str, Any]
 class View:
     """What the page showed at one point in time.
 
-    For a page too large to be walked whole, `cut_above` says that lines above the scroll position
-    are missing, `cut_below` that lines at the end are. `consent` says that a known platform's
-    consent dialog is in front, `is_pdf` that the browser shows a PDF instead of a page. Since the
-    previous view: `flashed` has the refs that changed and changed back, in order; `vanished` the
-    (ref, text) pairs that appeared and disappeared; `restyled` the (ref, look) pairs of elements
-    whose look alone changed. `found` are lines found by a search on a page too large to be walked
-    whole.
+    For a page that is too large to be walked completely, `cut_above` means that lines above the
+    scroll position are missing, `cut_below` that lines at the end are missing. `consent` means that
+    a known platform's consent dialog is in front, `is_pdf` that the browser shows a PDF instead of
+    a page. Three fields describe what happened since the previous view: `flashed` contains the refs
+    that changed and changed back, in order; `vanished` the (ref, text) pairs that appeared and
+    disappeared; `restyled` the (ref, look) pairs of elements of which only the look changed.
+    `found` contains the lines that a search found on a page that is too large to be walked
+    completely.
     """
 
     url: str
@@ -66,8 +68,13 @@ class View:
     refs: dict[str, str] = field(default_factory=dict)
     found: list[PageLine] = field(default_factory=list)
 
+    @property
+    def says_loading(self) -> bool:
+        """Whether a line says only that something is loading."""
+        return any(says_loading(line.plain) for line in self.lines)
+
     def citable(self) -> str:
-        """All lines as Markdown without refs, blank lines between blocks; rows form a table."""
+        """All lines as Markdown without refs; blank lines separate blocks, rows form a table."""
         parts: list[str] = []
         in_table = False
         for line in (*self.lines, *self.found):
@@ -83,7 +90,7 @@ class View:
         return "".join(parts[1:])
 
     def visible_text(self) -> str:
-        """The text that a user can see, one line per line of the view."""
+        """The text that the user can see, one line for each line of the view."""
         return "\n".join(line.visible_text() for line in self.lines)
 
 
@@ -104,16 +111,16 @@ class Target:
 class Frames:
     """The frames of a tab: walks them, and resolves refs to elements.
 
-    Refs in an inner frame begin with the frame's number (`f1e3`), and each frame continues to
-    count across documents, so that no ref is used twice.
+    Refs in an inner frame begin with the frame's number (`f1e3`). Each frame goes on counting when
+    its document changes, so that no ref is used twice.
     """
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._prefixes: dict[Frame, str] = {}  # of refs
-        self._counts: dict[Frame, int] = {}  # the number of the last ref
-        self._numbered = 0  # frames with a prefix so far
-        self._large = False  # the page was too large to be walked whole
+        self._prefixes: dict[Frame, str] = {}  # the prefixes of refs
+        self._counts: dict[Frame, int] = {}  # the numbers of the last refs
+        self._numbered = 0  # the number of frames with a prefix
+        self._large = False  # the page was too large to be walked completely
         self._walk_ms, self._walk_chars = WALK_MS, WALK_CHARS
 
     async def look(
@@ -121,23 +128,23 @@ class Frames:
     ) -> View:
         """Walk the main frame and the frames inside it.
 
-        Each walk stops after `walk_ms` milliseconds or `chars` characters.
-
-        Elements from `before` keep their refs if the page was only re-rendered or reloaded.
+        Each walk stops after `walk_ms` milliseconds or `chars` characters. Elements from `before`
+        keep their refs if the page was only re-rendered or reloaded.
         """
         self._walk_ms, self._walk_chars = walk_ms, chars
         self._large = self._large and chars == WALK_CHARS
         main = self._page.main_frame
         raw = await self._walk(main, below=self._large)
-        # A page too large for one walk is walked from the scroll position: what a user sees
-        # must be part of the view.
+        # A page that is too large for one walk is walked from the scroll position, because the view
+        # must include what the user sees.
         if raw.get("cut") and raw["scrolled"] and not raw["below"]:
             raw = await self._walk(main, below=True)
         self._large = bool(raw.get("cut") or raw.get("below"))
-        # Closed shadow roots come through DevTools and need a second walk; most pages have none.
+        # Closed shadow roots are read through DevTools, which requires a second walk; most pages
+        # have none.
         if raw.get("suspects") and await injected.adopt_closed_roots(self._page):
             raw = await self._walk(main, below=self._large)
-        inner: dict[str, WalkResult] = {}  # by the ref of the frame's element
+        inner: dict[str, WalkResult] = {}  # by ref of the frame element
         if raw["frames"]:
             await self._walk_inside(main, inner, 1)
         walks = [raw, *inner.values()]
@@ -165,7 +172,7 @@ class Frames:
         return view
 
     async def _keep_refs(self, before: View, view: View) -> None:
-        """Give re-rendered or reloaded elements the refs that they had before."""
+        """Give re-rendered or reloaded elements their previous refs."""
         if not (anew := successors(before.lines, view.lines)):
             return
         kept: dict[str, str] = {}
@@ -183,16 +190,16 @@ class Frames:
         async def box_of(frame: Frame) -> object:
             return await (await frame.frame_element()).bounding_box()
 
-        inner = self._page.frames[1 : FRAMES_READ + 1]
+        inner = self._page.frames[1 : MAX_FRAMES + 1]
         calls = (answer_or_none(box_of(frame), FRAME_SECONDS) for frame in inner)
         boxes = await asyncio.gather(*calls)
         shown = [frame for frame, box in zip(inner, boxes, strict=True) if box]
         return [self._page.main_frame, *shown]
 
     async def lines_with_text(self, text: str) -> tuple[list[PageLine], bool]:
-        """Find lines with a text on a page too large to be walked whole, including its frames.
+        """Find lines with a text on a page that is too large for one walk, including its frames.
 
-        Returns the lines, and whether the whole page was searched.
+        Returns the lines, and whether the entire page was searched.
         """
         calls = (
             answer_or_none(self._walk_parts(frame, text=text), FRAME_SECONDS)
@@ -207,14 +214,14 @@ class Frames:
         return lines, complete
 
     async def lines_around(self, target: Target) -> list[PageLine]:
-        """The lines around an element, on a page too large to be walked whole."""
+        """The lines around an element, on a page that is too large for one walk."""
         return (await self._walk_parts(target.frame, element=target.element))[0]
 
     async def find(self, ref: str) -> Target:
-        """Resolve a ref to its element, or if that was re-rendered, to its unambiguous successor.
+        """Resolve a ref to its element or, if that was re-rendered, to its unambiguous successor.
 
-        Raises RefError, with candidate lines, if the element is gone or no longer certain. From now
-        on the page is watched for changes, so that `settle` knows what the action did.
+        Raises RefError, with candidate lines, if the element no longer exists or is ambiguous. From
+        then on, the page is watched for changes, so that `settle` knows what the action did.
         """
         prefix = ref.rstrip("0123456789")
         frame = next((frame for frame, own in self._prefixes.items() if own == prefix), None)
@@ -238,7 +245,7 @@ class Frames:
         """Walk a frame; with the option `below`, only from the scroll position."""
         bounds = {"chars": self._walk_chars, "ms": self._walk_ms}
         numbers = {"prefix": self._prefix(frame), "start": self._counts.get(frame, 0)}
-        # As JSON text: Playwright is much slower at handing over large objects.
+        # The result is a JSON string, because Playwright is much slower at passing large objects.
         text = await injected.call(frame, function, {**bounds, **numbers, **options})
         raw: WalkResult = json.loads(text)
         self._counts[frame] = raw["count"]
@@ -246,7 +253,7 @@ class Frames:
 
     def _prefix(self, frame: Frame) -> str:
         if frame not in self._prefixes:
-            # A page's frames are dropped with it; otherwise all that they ever loaded would stay.
+            # Forget the frames of earlier pages; otherwise, all frames ever loaded would be kept.
             for gone in [known for known in self._prefixes if known.is_detached()]:
                 del self._prefixes[gone]
                 self._counts.pop(gone, None)
@@ -255,33 +262,33 @@ class Frames:
         return self._prefixes[frame]
 
     async def _walk_inside(self, parent: Frame, found: dict[str, WalkResult], depth: int) -> None:
-        """Walk the frames inside a frame into `found`; one that does not answer is left out."""
+        """Walk the frames inside a frame and add them to `found`, unless they do not answer."""
 
         async def walk(frame: Frame) -> None:
             owner = await frame.frame_element()
-            self._prefix(frame)  # numbered in the order of frames, not of their answers
+            self._prefix(frame)  # numbered in frame order, not in the order of answers
             ref = await injected.call(parent, "known", owner)
             if not ref:
                 return  # its element is not visible
             found[ref] = await self._walk(frame)
-            if found[ref]["frames"] and depth < FRAMES_DEEP:
+            if found[ref]["frames"] and depth < MAX_FRAME_DEPTH:
                 await self._walk_inside(frame, found, depth + 1)
 
-        children = parent.child_frames[:FRAMES_READ]
+        children = parent.child_frames[:MAX_FRAMES]
         await asyncio.gather(*(answer_or_none(walk(child), FRAME_SECONDS) for child in children))
 
 
 def _lines(
     raw: WalkResult, inner: dict[str, WalkResult], url: str, depth: int = 0, frame: str = ""
 ) -> list[PageLine]:
-    """Make a frame's lines, indented by `depth`; an inner frame's lines follow its heading line."""
+    """Make a frame's lines, indented by `depth`; inner frames' lines follow their heading line."""
     lines: list[PageLine] = []
     for entry in raw["lines"]:
         if entry["k"] != "frame":
             found = lines_from_entry(entry, url)
             for line in found:
                 line.depth += depth
-                if line.group:  # each frame numbers its own repeaters
+                if line.group:  # each frame numbers its repeaters separately
                     line.group = (frame + line.group[0], line.group[1])
             lines += found
             continue
@@ -301,7 +308,7 @@ def _lines(
 
 
 def _name_regions(lines: list[PageLine]) -> None:
-    """Set each line's `region` from the region lines that it is indented under."""
+    """Set each line's `region` from the region lines under which it is indented."""
     stack: list[PageLine] = []
     for line in lines:
         while stack and line.depth <= stack[-1].depth:

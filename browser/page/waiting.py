@@ -1,4 +1,4 @@
-"""Waiting for the browser: deadlines with typed errors, background tasks, page text matching.
+"""Waits for the browser: deadlines with typed errors, background tasks, page text matching.
 
 Every call to the browser has a deadline, and every Playwright error becomes a `BrowserError`.
 """
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Playwright has one Error class for all of these; only the text distinguishes them.
-_CLOSED = (
+# Playwright has one Error class for all of these; only the messages differ.
+_CLOSED_MESSAGES = (
     "has been closed", "browser closed", "connection closed", "disconnected", "pipe closed",
     "epipe",
 )  # fmt: skip
@@ -40,8 +40,8 @@ _CLOSED = (
 async def within(seconds: float, doing: str) -> AsyncIterator[None]:
     """Run the body for at most `seconds`.
 
-    Raises DeadlineExceeded when the time is up, and turns Playwright errors into typed ones.
-    `doing` names the operation in the message ("open https://…").
+    Raises DeadlineExceeded when time is up, and turns Playwright errors into typed ones. `doing`
+    names the operation in the message ("open https://…").
     """
     try:
         async with asyncio.timeout(seconds):
@@ -63,7 +63,7 @@ def _typed_error(error: PlaywrightError, doing: str) -> BrowserError:
         return SessionError(f"{doing}: a video needs Playwright's ffmpeg", hint=hint)
     if "crashed" in folded:
         return PageCrashed(f"{doing}: the page crashed", hint="Open the page again.")
-    if any(phrase in folded for phrase in _CLOSED):
+    if any(phrase in folded for phrase in _CLOSED_MESSAGES):
         return BrowserGone(f"{doing}: the page or its browser is gone", hint="Open the page again.")
     if "Timeout" in reason:
         return DeadlineExceeded(f"{doing}: {reason}")
@@ -79,7 +79,7 @@ def first_line(error: PlaywrightError) -> str:
 
 
 async def answer_or_none(call: Awaitable[T], seconds: float) -> T | None:
-    """Await a call into a page or frame; None if it does not answer in time or is gone."""
+    """Await a call into a page or frame; None if it does not answer in time or no longer exists."""
     try:
         async with asyncio.timeout(seconds):
             return await call
@@ -87,7 +87,8 @@ async def answer_or_none(call: Awaitable[T], seconds: float) -> T | None:
         return None
 
 
-# The event loop holds tasks weakly: without a reference here, one may be collected before it ends.
+# The event loop only has weak references to tasks; without these, a task might be garbage-collected
+# before it finishes.
 _BACKGROUND: set[asyncio.Task[Any]] = set()
 
 
@@ -103,9 +104,9 @@ _SMALLEST_FRAMES = {"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight":
 
 @asynccontextmanager
 async def keep_rendering(page: Page) -> AsyncIterator[None]:
-    """Let a background tab draw frames while the body runs, as a visible tab does.
+    """Make a background tab draw frames while the body runs, as a visible tab does.
 
-    Chrome draws a tab that is being recorded, so the smallest possible screencast is started.
+    Chrome draws tabs that are being recorded, so this starts the smallest possible screencast.
     """
     session = await page.context.new_cdp_session(page)
     await session.send("Page.startScreencast", _SMALLEST_FRAMES)
@@ -117,7 +118,7 @@ async def keep_rendering(page: Page) -> AsyncIterator[None]:
 
 
 def text_matcher(text: str) -> Callable[[str], bool]:
-    """Return a predicate on page text: contains `text` (ignoring case), or matches a `/pattern/`.
+    """Return a function that tests page text for `text` (ignoring case) or a `/pattern/`.
 
     Raises ActionError for an invalid pattern.
     """

@@ -1,1 +1,1 @@
-"""Reads URLs into Pages, over HTTP if that is enough, otherwise in the browser; crawls sites."""
+"""Reads URLs into Pages, over HTTP if that is enough, or else in the browser; crawls sites."""

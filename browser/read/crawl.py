@@ -1,6 +1,6 @@
-"""Crawls a section of a site: the pages listed in its sitemaps and linked from its pages.
+"""Crawls a section of a site: the pages in its sitemaps and those that its pages link to.
 
-Pages are read best first, ranked by the query words in their address and link text.
+The best pages are read first, ranked by the query words in their address and link text.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from browser.types import Page
 
 
-# The sitemap standard's limits on a file's unpacked size and its number of entries.
+# The limits of the sitemap standard on a file's unpacked size and number of entries.
 _MAX_MAP_BYTES = 50 * 1024 * 1024
 _MAX_ENTRIES = 50_000
-_GZIP = b"\x1f\x8b"
-# Sitemaps read in one crawl: large sites split theirs into hundreds.
+_GZIP_MAGIC = b"\x1f\x8b"
+# Maximum sitemaps read in one crawl; large sites have hundreds.
 _MAX_MAPS = 6
 _MAP_SECONDS = 8.0
-_MAP_BYTES = 10 * 1024 * 1024
+_MAX_FETCHED_MAP_BYTES = 10 * 1024 * 1024
 _WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml")
 
-# Files that the reader cannot read, and path parts that a crawler should not request.
+# Suffixes of files that the reader cannot read, and path segments that a crawler must not request.
 _SKIPPED_SUFFIXES = frozenset(
     """.png .jpg .jpeg .gif .svg .webp .ico .css .js .mjs .json .woff .woff2 .ttf .mp3 .mp4 .m4a
     .avi .mov .webm .zip .gz .tgz .bz2 .xz .7z .rar .exe .dmg .msi .iso .apk .deb .rpm .jar
@@ -51,21 +51,21 @@ _SKIPPED_SEGMENTS = frozenset(
     """login log-in logout log-out signin sign-in signup sign-up signout sign-out register cart
     checkout account wp-admin wp-json wp-login cdn-cgi feed""".split()
 )
-# Query parameters that only change a page's look or trigger an action; so do those beginning with
-# `session`.
+# Query parameters that only change a page's look or trigger an action; parameters that begin with
+# `session` are skipped too.
 _SKIPPED_PARAMETERS = frozenset("share replytocom print add-to-cart sort order".split())
-# For pages that differ only in their query: calendars and shop filters have an endless number.
+# Maximum pages that differ only in their query: calendars and shop filters have an endless number.
 _MAX_PER_PATH = 5
-# A crawl reads far fewer; more known pages would only use memory.
+# A crawl reads far fewer pages; knowing more of them would only use memory.
 _MAX_KNOWN_PAGES = 5_000
-# Pages read concurrently; `browser.net` limits requests to a host by itself.
-_AT_ONCE = 4
+# Maximum pages read concurrently; `browser.net` also limits requests to a host.
+_MAX_CONCURRENT = 4
 _PAGE_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class SiteSection:
-    """A host, without `www.`, and a folder on it."""
+    """A host (without `www.`) and a folder on it."""
 
     host: str
     folder: str
@@ -91,7 +91,7 @@ class SiteSection:
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """A sitemap entry: a page, or (`is_map`) another sitemap. `modified` is as written."""
+    """A sitemap entry: a page, or (`is_map`) another sitemap; `modified` is not parsed."""
 
     url: str
     modified: str = ""
@@ -99,9 +99,9 @@ class SitemapEntry:
 
 
 def read_sitemap(body: bytes) -> list[SitemapEntry]:
-    """Parse a sitemap, a sitemap index, or a plain list of addresses; otherwise nothing."""
+    """Parse a sitemap, a sitemap index or a plain list of addresses; [] for anything else."""
     try:
-        if body.startswith(_GZIP):
+        if body.startswith(_GZIP_MAGIC):
             body = gzip.GzipFile(fileobj=BytesIO(body)).read(_MAX_MAP_BYTES)
         return list(_entries(body))
     except (BrowserError, OSError, EOFError, zlib.error):  # damaged, or not XML
@@ -126,21 +126,21 @@ def _entries(data: bytes) -> Iterator[SitemapEntry]:
 
 
 class Frontier:
-    """The queue of a section's known pages that have not been read, best first."""
+    """The queue of known but unread pages in a section, best first."""
 
     def __init__(self, start: str, query: str, depth: int) -> None:
-        """`depth` is the maximum number of links from the start; sitemap pages have depth 1."""
+        """`depth` is the maximum distance from the start, in links; sitemap pages have depth 1."""
         self.section = SiteSection.from_url(start)
         self._query_words = frozenset(content_words(query))
         self._deepest = depth
         self._known: set[str] = {normalize(start)}
         self._per_path: Counter[str] = Counter()
-        # (negated number of query words, depth, order of arrival, address)
+        # (negative number of query words, depth, order of arrival, address)
         self._heap: list[tuple[int, int, int, str]] = []
 
     @property
     def known(self) -> int:
-        """The number of pages found in the section, including the start."""
+        """The number of pages found in the section, including the start page."""
         return len(self._known)
 
     def add(self, links: Iterable[tuple[str, str]], depth: int) -> None:
@@ -161,7 +161,7 @@ class Frontier:
                 heapq.heappush(self._heap, (-matches, depth, len(self._known), url))
 
     def mark_known(self, url: str) -> bool:
-        """Mark an address as known; returns whether it already was."""
+        """Mark an address as known; returns whether it already was known."""
         key = normalize(url)
         was_known = key in self._known
         self._known.add(key)
@@ -190,9 +190,9 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """The result of a crawl: the pages read, in the order they were chosen.
+    """The result of a crawl: the pages read, in the order in which they were chosen.
 
-    `known` is the number of pages found; `unread` holds the pages that could not be read, with
+    `known` is the number of pages found; `unread` contains the pages that could not be read, with
     their outcomes.
     """
 
@@ -211,10 +211,10 @@ class Crawler:
     async def crawl(
         self, start: str, *, query: str = "", most: int = 12, depth: int = 2, seconds: float = 40.0
     ) -> Crawl:
-        """Read up to `most` pages of a section, including `start`, best matches for `query` first.
+        """Read up to `most` pages of a section, including `start`; best matches for `query` first.
 
-        The section is the host and the folder of `start`. A page's errors are in its outcome, as
-        with the reader. After `seconds`, the crawl ends with the pages read so far.
+        The section is the host and folder of `start`. As with the reader, a page's errors are in
+        its outcome. After `seconds`, the crawl ends with the pages read so far.
         """
         frontier = Frontier(start, query, depth)
         pages: list[Page] = []
@@ -226,7 +226,7 @@ class Crawler:
             if page.outcome is not Outcome.OK or document is None:
                 unread.append(page)
                 return
-            # A redirect, or two addresses for one page, may lead to a page that was already read.
+            # The page may have been read already, because of a redirect or a second address.
             is_duplicate = page.url != page.requested_url and frontier.mark_known(page.url)
             if not is_duplicate and document.text not in texts:
                 texts.add(document.text)
@@ -236,13 +236,13 @@ class Crawler:
         try:
             async with asyncio.timeout(seconds):
                 first = await self._reader.read(start, deadline=_PAGE_SECONDS)
-                # If the start redirects to another host, the section is on that one.
+                # If the start page redirects to another host, the section is on that host.
                 if SiteSection.from_url(first.url).host != frontier.section.host:
                     frontier.section = SiteSection.from_url(first.url)
                 add_page(first, 0)
                 listed = await self._pages_of_sitemaps(first.url)
                 frontier.add(((entry.url, "") for entry in listed), 1)
-                while (room := min(_AT_ONCE, most - len(pages))) > 0:
+                while (room := min(_MAX_CONCURRENT, most - len(pages))) > 0:
                     if not (batch := frontier.pop(room)):
                         break
                     reads = [
@@ -250,7 +250,7 @@ class Crawler:
                         for url, _ in batch
                     ]
                     try:
-                        # In the batch's order, so that a crawl is reproducible.
+                        # In the order of the batch, so that crawls are reproducible.
                         for (_, page_depth), read in zip(batch, reads, strict=True):
                             add_page(await read, page_depth)
                     finally:
@@ -261,7 +261,7 @@ class Crawler:
         return Crawl(tuple(pages), frontier.known, tuple(unread))
 
     async def _pages_of_sitemaps(self, start: str) -> list[SitemapEntry]:
-        """The section's pages in sitemaps, newest first."""
+        """Return the section's pages that are listed in sitemaps, newest first."""
         section = SiteSection.from_url(start)
         folders = [name for name in section.folder.split("/") if name]
         in_robots = await self._polite.sitemaps(start)
@@ -272,7 +272,8 @@ class Crawler:
                 break
             entries = await self._fetch_sitemap(queue.pop(0))
             pages = [entry for entry in entries if not entry.is_map and section.contains(entry.url)]
-            # In an index, sitemaps named after the section come first, then the newest.
+            # Of the sitemaps in an index, those named after the section come first, then the
+            # newest.
             further = sorted(
                 (entry for entry in entries if entry.is_map),
                 key=lambda entry: (any(name in entry.url for name in folders), entry.modified),
@@ -281,12 +282,14 @@ class Crawler:
             queue += [entry.url for entry in further]
             found += pages
             if pages and not in_robots:
-                break  # the second well-known name lists the same pages
+                break  # the other well-known sitemap lists the same pages
         return sorted(found, key=lambda entry: entry.modified, reverse=True)
 
     async def _fetch_sitemap(self, url: str) -> list[SitemapEntry]:
         try:
-            answer = await self._polite.get(url, deadline=_MAP_SECONDS, max_bytes=_MAP_BYTES)
+            answer = await self._polite.get(
+                url, deadline=_MAP_SECONDS, max_bytes=_MAX_FETCHED_MAP_BYTES
+            )
         except BrowserError:
             return []
         return await asyncio.to_thread(read_sitemap, answer.body) if answer.ok else []

@@ -1,7 +1,6 @@
 """Remembers how sites could be read: which need a browser, which are slow, which keep failing.
 
-From that it adjusts how long a read of a site may take. `research habits` shows and deletes this
-history.
+How long a read may take depends on this history. `research habits` shows and deletes it.
 """
 
 from __future__ import annotations
@@ -19,29 +18,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# HTTP is skipped after this many reads that needed the browser, if they are this share of all.
+# HTTP is skipped if at least this many reads, and this share of all reads, needed the browser.
 _MIN_READS = 3
 _MIN_SHARE = 0.8
-# Sites are rebuilt; after this time, HTTP is tried again.
+# Sites change; after this time, HTTP is tried again.
 _LIFETIME = timedelta(days=30)
-# Keeps the file small: the sites read longest ago are dropped first.
+# Keeps the file small; the sites whose last read is the oldest are dropped first.
 _MAX_SITES = 2_000
 
-# After this many timeouts in a row, a site gets `_LONGER` times the usual seconds. After as many
-# more without an answer it gets `_SHORTER`: waiting longer did not help and costs each run time.
+# After the first number of consecutive timeouts, a site's deadline is multiplied by
+# `_LONGER_FACTOR`; after the second, by `_SHORTER_FACTOR`: waiting longer did not help, and would
+# cost every run time.
 _SLOW_AFTER, _UNRESPONSIVE_AFTER = 2, 5
-_LONGER, _SHORTER = 2.0, 0.5
-# A slow site gets this many times its slowest read's duration.
-_MARGIN = 1.5
+_LONGER_FACTOR, _SHORTER_FACTOR = 2.0, 0.5
+# The deadline of a slow site is this many times the duration of its slowest read.
+_SLOWEST_MARGIN = 1.5
 FAILURES = frozenset(
     {
         *(Outcome.TIMEOUT, Outcome.BLOCKED, Outcome.BOT_CHECK, Outcome.CAPTCHA),
         *(Outcome.LOGIN, Outcome.PAYWALL, Outcome.RATE_LIMITED),
     }
 )
-"""Outcomes that say something about a site, not about one page or the network."""
-REPEATED = 3
-"""The number of identical failures in a row that is reported, once."""
+"""Outcomes that are due to the site, not to one page or the network."""
+REPEATED_FAILURES = 3
+"""After this many identical consecutive failures, a site is reported once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Habit:
     """How often a site was read over HTTP alone, how often in the browser, and the last reason.
 
     `at` is the ISO time of the last read. `failed` is the outcome of the last reads if they failed,
-    `times` how many in a row failed that way. `seconds` is the duration of its slowest read, once
-    reads have timed out.
+    `times` the number of consecutive failures with that outcome. `seconds` is the duration of the
+    slowest read, recorded once reads have timed out.
     """
 
     http: int = 0
@@ -74,18 +74,19 @@ class Habit:
         return bool(self.at) and datetime.now(UTC) - datetime.fromisoformat(self.at) < _LIFETIME
 
     def deadline(self, usual: float) -> float:
-        """Return the seconds that a read may take: between half and twice the usual value."""
+        """Return how many seconds a read may take: between half and twice the usual value."""
         if not self.is_recent:
             return usual
         if self.failed == Outcome.TIMEOUT and self.times >= _SLOW_AFTER:
-            return usual * (_LONGER if self.times < _UNRESPONSIVE_AFTER else _SHORTER)
-        return min(max(usual, _MARGIN * self.seconds), _LONGER * usual)
+            return usual * (_LONGER_FACTOR if self.times < _UNRESPONSIVE_AFTER else _SHORTER_FACTOR)
+        return min(max(usual, _SLOWEST_MARGIN * self.seconds), _LONGER_FACTOR * usual)
 
 
 class Habits:
     """The habits of all sites, in a JSON file; without a path, only in memory.
 
-    `on_repeated` is called with a site and its habit when `REPEATED` reads failed in the same way.
+    `on_repeated` is called with a site and its habit when `REPEATED_FAILURES` consecutive reads
+    have failed in the same way.
     """
 
     def __init__(
@@ -100,14 +101,14 @@ class Habits:
             data = json.loads(path.read_text(encoding="utf-8"))
             self._sites = {site: Habit(**fields) for site, fields in data.items()}
         except (ValueError, TypeError, AttributeError):
-            pass  # it is a cache: a damaged file is rebuilt
+            pass  # the file is a cache: if damaged, it is rebuilt
 
     def all(self) -> dict[str, Habit]:
         """All habits by site."""
         return dict(self._sites)
 
     def for_site(self, site: str) -> Habit:
-        """The habit of a site; an empty one if nothing is known."""
+        """A site's habit; an empty one if nothing is known."""
         return self._sites.get(site, Habit())
 
     def needed_browser(self, site: str, reason: str) -> None:
@@ -116,21 +117,21 @@ class Habits:
         self._record(site, replace(habit, browser=habit.browser + 1, reason=reason))
 
     def http_was_enough(self, site: str) -> None:
-        """Record that HTTP was enough; only for sites that needed the browser before."""
+        """Record that HTTP was enough for a site that needed the browser before."""
         if habit := self._sites.get(site):
             self._record(site, replace(habit, http=habit.http + 1))
 
     def read_failed(self, site: str, outcome: Outcome) -> None:
-        """Record that a read failed in a way that says something about the site."""
+        """Record a failed read if its outcome is due to the site."""
         habit = self.for_site(site)
         times = habit.times + 1 if habit.failed == outcome else 1
         habit = replace(habit, failed=outcome.value, times=times)
         self._record(site, habit)
-        if times == REPEATED and self._on_repeated is not None:
+        if times == REPEATED_FAILURES and self._on_repeated is not None:
             self._on_repeated(site, self._sites[site])
 
     def read_succeeded(self, site: str, seconds: float) -> None:
-        """Record that a read succeeded; only for slow sites and those whose last reads failed."""
+        """Record a successful read of a site that is slow or whose last reads failed."""
         habit = self._sites.get(site)
         if habit is None or not (habit.failed or habit.seconds):
             return
@@ -144,7 +145,7 @@ class Habits:
         self._save()
 
     def _record(self, site: str, habit: Habit) -> None:
-        self._sites.pop(site, None)  # dicts keep the order of insertion: the newest comes last
+        self._sites.pop(site, None)  # dicts keep insertion order: the newest site is last
         self._sites[site] = replace(habit, at=datetime.now(UTC).isoformat(timespec="seconds"))
         while len(self._sites) > _MAX_SITES:
             self._sites.pop(next(iter(self._sites)))

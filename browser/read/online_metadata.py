@@ -26,14 +26,17 @@ if TYPE_CHECKING:
 
 CROSSREF = "https://api.crossref.org/works"
 ARXIV = "https://export.arxiv.org/api/query"
-# Seconds between requests, as arXiv asks; Crossref's limits are far above one request per
+# Seconds between requests, as arXiv requires; Crossref's limits are far above one request per
 # document.
 _ARXIV_DELAY = 3.0
-# Seconds for a registry's answer; the document is usable without it.
+# Seconds to wait for a registry's answer; the document is usable without it.
 _DEADLINE = 10.0
 _MAX_BYTES = 2_000_000
 _ARXIV_DOI = "10.48550/arxiv."
-_ATOM, _OF_ARXIV = "{http://www.w3.org/2005/Atom}", "{http://arxiv.org/schemas/atom}"
+_ATOM_NAMESPACE, _ARXIV_NAMESPACE = (
+    "{http://www.w3.org/2005/Atom}",
+    "{http://arxiv.org/schemas/atom}",
+)
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -64,8 +67,8 @@ class OnlineMetadata:
     async def complete(self, document: Document) -> Document:
         """Add title, authors, date and publication to a PDF, and a note on any contradictions.
 
-        The document's own data is kept. Documents of other kinds, or without an identifier, are
-        returned unchanged; so is one that the registry does not know, with a note.
+        Existing data is kept. Documents of other kinds, or without an identifier, are returned
+        unchanged; a document that the registry does not know only gets a note.
         """
         doi, arxiv = document.publication.doi, document.publication.arxiv
         if document.kind != "pdf" or not (doi or arxiv):
@@ -76,9 +79,9 @@ class OnlineMetadata:
         try:
             entry = await (self._ask_crossref(doi) if doi else self._ask_arxiv(arxiv))
         except (BrowserError, ValueError, TypeError, AttributeError) as error:
-            return _noted(document, f"its metadata could not be completed by {name}: {error}")
+            return _with_note(document, f"its metadata could not be completed by {name}: {error}")
         if entry is None:
-            return _noted(document, f"{name} does not know {doi or arxiv}")
+            return _with_note(document, f"{name} does not know {doi or arxiv}")
         return _completed(document, entry, name)
 
     async def _ask_crossref(self, doi: str) -> _Entry | None:
@@ -88,11 +91,11 @@ class OnlineMetadata:
     async def _ask_arxiv(self, arxiv: str) -> _Entry | None:
         body = await self._get(f"{self._arxiv}?id_list={quote(arxiv, safe='/')}")
         feed = parse_xml(body)
-        entry = next(feed.iter(f"{_ATOM}entry"), None) if feed is not None else None
+        entry = next(feed.iter(f"{_ATOM_NAMESPACE}entry"), None) if feed is not None else None
         return _arxiv_entry(entry) if entry is not None else None
 
     async def _get(self, url: str) -> bytes:
-        """The registry's answer, requested once; empty for an unknown work."""
+        """Return the registry's answer, without retries; empty for an unknown work."""
         if url in self._answers:
             return self._answers[url]
         response = await self._http.get(
@@ -128,20 +131,23 @@ def _crossref_entry(message: dict[str, Any]) -> _Entry:
 
 
 def _arxiv_entry(entry: Any) -> _Entry | None:
-    title = one_line(entry.findtext(f"{_ATOM}title", ""))
-    if not title or title == "Error":  # a malformed id returns an entry with this title
+    title = one_line(entry.findtext(f"{_ATOM_NAMESPACE}title", ""))
+    if not title or title == "Error":  # for a malformed id, arXiv returns an entry with this title
         return None
-    names = (author.findtext(f"{_ATOM}name", "") for author in entry.iter(f"{_ATOM}author"))
+    names = (
+        author.findtext(f"{_ATOM_NAMESPACE}name", "")
+        for author in entry.iter(f"{_ATOM_NAMESPACE}author")
+    )
     return _Entry(
         title,
         tuple(filter(None, map(one_line, names))),
-        entry.findtext(f"{_ATOM}published", "")[:10],
-        Publication(doi=find_doi(entry.findtext(f"{_OF_ARXIV}doi", ""))),
+        entry.findtext(f"{_ATOM_NAMESPACE}published", "")[:10],
+        Publication(doi=find_doi(entry.findtext(f"{_ARXIV_NAMESPACE}doi", ""))),
     )
 
 
 def _plain(text: str) -> str:
-    """A title without its markup (`<i>`, MathML)."""
+    """Remove the markup (`<i>`, MathML) from a title."""
     return one_line(_TAG.sub("", text))
 
 
@@ -149,8 +155,8 @@ def _completed(document: Document, entry: _Entry, name: str) -> Document:
     """Fill in missing fields; the registry's authors are used if its first author matches."""
     notes = list(document.notes)
     title, authors = document.title, ", ".join(entry.authors)
-    title = "" if title.lower().endswith(".pdf") else title  # it is the file name
-    if entry.title and not _agree(title, entry.title):
+    title = "" if title.lower().endswith(".pdf") else title  # the title is a file name
+    if entry.title and not _titles_agree(title, entry.title):
         if title:
             notes.append(f"{name} has a different title: {entry.title}")
         else:
@@ -162,26 +168,27 @@ def _completed(document: Document, entry: _Entry, name: str) -> Document:
         notes.append(f"{name} has different authors: {authors}")
     else:
         author = authors or author
-    # A file is dated by its creation; the registry's date is the work's publication.
+    # A file's date is that of its creation; the registry's date is that of publication.
     published = entry.published or document.published
     if document.published and published and document.published[:4] != published[:4]:
         notes.append(f"{name} gives the date {published}; the file has {document.published[:10]}")
     return replace(
         document, title=title or document.title, author=author, published=published,
-        notes=tuple(notes), publication=_joined(document.publication, entry.publication),
+        notes=tuple(notes),
+        publication=_merge_publications(document.publication, entry.publication),
     )  # fmt: skip
 
 
-def _agree(one: str, other: str) -> bool:
+def _titles_agree(one: str, other: str) -> bool:
     """Whether two titles differ only in punctuation, or only one has a subtitle."""
     shorter, longer = sorted((words(one), words(other)), key=len)
     return bool(shorter) and longer[: len(shorter)] == shorter
 
 
-def _joined(own: Publication, registered: Publication) -> Publication:
+def _merge_publications(own: Publication, registered: Publication) -> Publication:
     fields = Publication.__dataclass_fields__
     return Publication(**{f: getattr(own, f) or getattr(registered, f) for f in fields})
 
 
-def _noted(document: Document, note: str) -> Document:
+def _with_note(document: Document, note: str) -> Document:
     return replace(document, notes=(*document.notes, note))

@@ -1,4 +1,4 @@
-"""Reads a URL into a Page with a typed outcome: over HTTP, or in the browser if necessary."""
+"""Reads a URL into a Page with a typed outcome, over HTTP or, if necessary, in the browser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
-from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -45,7 +44,7 @@ from browser.page.block_pages import (
 )
 from browser.read.habits import FAILURES, Habits
 from browser.read.online_metadata import OnlineMetadata
-from browser.text.words import count_words
+from browser.text.words import count_words, says_loading
 from browser.types import PDF, Outcome, Page
 
 if TYPE_CHECKING:
@@ -61,22 +60,22 @@ Mode = Literal["auto", "http", "browser"]
 
 # Seconds for one page, including all attempts.
 DEADLINE = 20.0
-# How long to wait for content that a page loads late.
+# Maximum seconds to wait for content that a page loads late.
 _LATE_SECONDS = 6.0
-# A page that refreshes to another address more than twice is going in circles.
+# Maximum consecutive redirects by pages (refreshes); a longer chain is a loop.
 _MAX_REFRESHES = 2
-# A browser shows these in a viewer or saves them; only HTTP returns their bytes.
-_DOCUMENT = frozenset(
+# Files that a browser shows in a viewer or saves; only HTTP returns their bytes.
+_DOCUMENT_SUFFIXES = frozenset(
     """.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .eml .mbox .json .xml .csv .txt
     .md""".split()
 )
-# Block pages that a real browser, with its scripts and cookies, may get past.
+# Block pages that a real browser may get past, thanks to its scripts and cookies.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
-# The same limit as for an HTTP body: nothing readable is larger.
+# Maximum bytes of a local file; documents are not larger than this.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 
-# Headers about the document, which are kept. Others may be specific to one user: cookies,
-# tokens, session names.
+# Only headers about the document are kept. Others may be specific to a user, such as cookies,
+# tokens and session names.
 _DOCUMENT_HEADERS = tuple(
     """Content-Type Content-Language Content-Location Content-Disposition Date Last-Modified ETag
     Expires Cache-Control Vary Link Refresh Server X-Robots-Tag""".split()
@@ -86,9 +85,9 @@ _DOCUMENT_HEADERS = tuple(
 class Reader:
     """Reads pages.
 
-    `browser` starts or returns a browser session, and is called only when a page needs it. `files`
+    `browser` starts or returns a browser session, and is called only if a page needs one. `files`
     are the files and folders whose `file://` addresses may be read. `habits` remembers which sites
-    need the browser. With `metadata`, a PDF's publication data is completed from registries.
+    need the browser. With `metadata`, the publication data of PDFs is completed from registries.
     """
 
     def __init__(
@@ -125,7 +124,7 @@ class Reader:
         return page
 
     def deadline_of(self, url: str, usual: float) -> float:
-        """Return the seconds to allow for reading this site, based on earlier reads."""
+        """Return how many seconds reading this site may take, based on earlier reads."""
         return self.habits.for_site(registrable_domain(host(url))).deadline(usual)
 
     async def _read(self, url: str, mode: Mode, until: float) -> Page:
@@ -152,11 +151,11 @@ class Reader:
     async def _read_auto(self, url: str, until: float) -> Page:
         """Read over HTTP, then in the browser if the result shows that it is needed.
 
-        A site known to need the browser is read there immediately.
+        If a site is known to need the browser, HTTP is skipped.
         """
         site = registrable_domain(host(url))
         habit = self.habits.for_site(site)
-        is_document = PurePosixPath(urlsplit(url).path.lower()).suffix in _DOCUMENT
+        is_document = PurePosixPath(urlsplit(url).path.lower()).suffix in _DOCUMENT_SUFFIXES
         if self._browser is not None and habit.needs_browser and not is_document:
             reason = f"{site} previously needed the browser: {habit.reason}"
             with suppress(BrowserError):  # fall back to HTTP
@@ -167,15 +166,17 @@ class Reader:
             self.habits.http_was_enough(site)
             return page
         if self._browser is None:
-            return _not_drawn(page, f"{reason}; no browser is available")
+            return _with_missing_content_note(page, f"{reason}; no browser is available")
         try:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
-            return _not_drawn(page, f"{reason}; the browser returned nothing more: {error}")
-        # For text that the HTML hides, the browser knows whether it is shown in the end.
+            return _with_missing_content_note(
+                page, f"{reason}; the browser returned nothing more: {error}"
+            )
+        # The HTML hides text; only the browser knows whether it is eventually shown.
         hides = page.document is not None and page.document.needs_scripts
-        if _size(browsed) <= _size(page) * (MAJORITY if hides else 1):
-            return _not_drawn(page, f"{reason}; the browser shows no more")
+        if _text_length(browsed) <= _text_length(page) * (MAJORITY if hides else 1):
+            return _with_missing_content_note(page, f"{reason}; the browser shows no more")
         self.habits.needed_browser(site, reason)
         status = browsed.status or page.status
         return replace(browsed, requested_url=page.requested_url, status=status)
@@ -192,14 +193,14 @@ class Reader:
     async def _get(self, requested: str, url: str, until: float) -> Page:
         response = await self._http.get(url, deadline=_remaining(until))
         page = await asyncio.to_thread(_page_from_response, requested, response)
-        if page.outcome is not Outcome.OK:  # not from the cache next time
+        if page.outcome is not Outcome.OK:  # next time, it must not come from the cache
             await self._http.forget(response.url)
         return page
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
             raise SessionError("no browser is available", hint="Use mode http.")
-        await self._http.wait_turn(url, _remaining(until))  # for robots.txt and the host's pace
+        await self._http.wait_turn(url, _remaining(until))  # obeys robots.txt and the host's pace
         session = await self._browser()
         tab = await session.open(url, deadline=_remaining(until))
         try:
@@ -218,8 +219,8 @@ class Reader:
         return replace(page, requested_url=url, reason=page.reason or reason)
 
 
-def _not_drawn(page: Page, reason: str) -> Page:
-    """Note on a page why content that scripts add is missing from it."""
+def _with_missing_content_note(page: Page, reason: str) -> Page:
+    """Add a note on why content that scripts add may be missing from the page."""
     note = f"may be incomplete: {reason}" if page.outcome is Outcome.OK else ""
     return _with_note(replace(page, reason=reason), note)
 
@@ -237,7 +238,7 @@ def _remaining(until: float) -> float:
     return seconds
 
 
-def _size(page: Page) -> int:
+def _text_length(page: Page) -> int:
     return len(page.document.text) if page.document and page.outcome is Outcome.OK else 0
 
 
@@ -255,11 +256,11 @@ def _read_file(url: str, files: LocalFiles) -> Page:
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
     document = extract_body(body, kind, address)
-    # A page saved by itself has no next page: following that link would only fail.
+    # If only this page was saved, its link to the next page leads nowhere.
     links = tuple(
         link
         for link in document.links
-        if "next" not in link.rel.split() or _is_there(link.url, files)
+        if "next" not in link.rel.split() or _exists(link.url, files)
     )
     return Page(
         requested_url=address, url=address, via="file", outcome=Outcome.OK, body=body,
@@ -268,8 +269,8 @@ def _read_file(url: str, files: LocalFiles) -> Page:
     )  # fmt: skip
 
 
-def _is_there(url: str, files: LocalFiles) -> bool:
-    """Tell whether an address can be read: any web address, and `files` that exist."""
+def _exists(url: str, files: LocalFiles) -> bool:
+    """Whether an address can be read: any web address, and files in `files` that exist."""
     if not url.startswith("file:"):
         return True
     with suppress(Refused):
@@ -311,16 +312,16 @@ def _page_from_response(requested: str, response: Response) -> Page:
 
 
 async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
-    """Read a live page as it is now. Raises SessionError if the page is gone.
+    """Read a live page in its current state. Raises SessionError if the page no longer exists.
 
-    With `check_status`, a page with an HTTP error status is a block page, as over plain HTTP. In a
-    tab where the user or a model acts, the page is accepted as it is.
+    With `check_status`, a page with an HTTP error status is treated as a block page, as over plain
+    HTTP. In a tab in which the user or a model acts, the page is accepted as it is.
     """
     if body := await tab.pdf():
         return await asyncio.to_thread(_page_of_pdf, tab.url, body)
     html = await tab.rendered_html()
     url = tab.url
-    # On a known platform, the full DOM with its scripts adds to what a user sees.
+    # On a known platform, the full DOM with its scripts contains more than what the user sees.
     dom = (await tab.html()).encode("utf-8", "replace") if may_be_platform(url) else b""
     document = await asyncio.to_thread(
         lambda: add_platform_record(extract_rendered(html, url), dom, url)
@@ -366,7 +367,7 @@ def _shown_text(html: str) -> str:
 
 
 def _page_from_error(url: str, error: BrowserError) -> Page:
-    """Make a Page that says why it could not be read."""
+    """Make a Page whose `reason` says why it could not be read."""
     outcome = Outcome.ERROR
     if isinstance(error, Refused):
         outcome = Outcome.REFUSED
@@ -381,7 +382,7 @@ def _page_from_error(url: str, error: BrowserError) -> Page:
 
 
 def _reason_of(error: BrowserError) -> str:
-    """The error's message; for an unreadable document, also what to do about it."""
+    """Return the error's message; for an unreadable document, also its hint."""
     hint = error.hint if isinstance(error, ExtractError) else ""
     return f"{error}. {hint}" if hint else str(error)
 
@@ -390,12 +391,12 @@ def _outcome(document: Document | None) -> Outcome:
     return Outcome.OK if document and document.text.strip() else Outcome.EMPTY
 
 
-# Dialogs containing one of these ask for input and are not part of the content.
+# Dialogs that contain one of these words are not part of the content.
 _DIALOG_NOISE = ("cookie", "consent", "einwilligung", "newsletter", "subscribe", "abonnier")
 
 
 def extract_rendered(html: str, url: str) -> Document:
-    """Extract a rendered page; the text of its open dialogs is added at the end."""
+    """Extract a rendered page, and add the text of its open dialogs at the end."""
     document = extract(html, url)
     if "data-front" not in html:
         return document
@@ -416,24 +417,24 @@ def extract_rendered(html: str, url: str) -> Document:
     )
 
 
-# `0; url=/next`, the address perhaps quoted (HTML standard, "shared declarative refresh steps").
+# `0; url=/next`; the address may be quoted (HTML standard, "shared declarative refresh steps").
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
-# A page that waits longer, or has more text, is meant to be read itself.
-_MAX_WAIT = 10.0  # seconds
-_MAX_WORDS = 100
+# A page that waits longer than this, or has more words, is meant to be read.
+_MAX_REFRESH_SECONDS = 10.0
+_MAX_REDIRECT_WORDS = 100
 
 
-# A short page whose script sets a literal address; a longer script may choose between several.
-_SCRIPTED = re.compile(
+# Matches a script that sets a literal address; a longer script may choose between several.
+_SCRIPT_REDIRECT = re.compile(
     r"""\blocation(?:\.href)?\s*(?:=|\.(?:replace|assign)\s*\()\s*(["'`])([^"'`\s]+)\1"""
 )
-_MAX_REDIRECT_SCRIPT = 1_000  # characters
+_MAX_REDIRECT_SCRIPT_CHARS = 1_000
 
 
 def _refresh_target(page: Page) -> str | None:
-    """The absolute URL that a page redirects to; None if it does not, or has content itself.
+    """The absolute URL that a page redirects to; None if there is none or the page has content.
 
-    It may come from a Refresh header, a meta element or a script, or be a PDF in a frame.
+    It may come from a Refresh header, a meta element or a script, or be that of a PDF in a frame.
     """
     document = page.document
     header = next((value for name, value in page.headers if name == "Refresh"), "")
@@ -441,7 +442,11 @@ def _refresh_target(page: Page) -> str | None:
     signs = (b"refresh", b"location", b".pdf", b"application/pdf")
     if not header and not any(sign in start for sign in signs):
         return None
-    if document is None or document.kind != "html" or len(document.text.split()) > _MAX_WORDS:
+    if (
+        document is None
+        or document.kind != "html"
+        or len(document.text.split()) > _MAX_REDIRECT_WORDS
+    ):
         return None
     root = parse_html(decode(page.body, page.content_type))
     found = [header] if header else []
@@ -451,28 +456,29 @@ def _refresh_target(page: Page) -> str | None:
             found.append(meta.get("content") or "")
     for content in found:
         match = _REFRESH.match(content)
-        if match and float(match[1]) <= _MAX_WAIT:
+        if match and float(match[1]) <= _MAX_REFRESH_SECONDS:
             return join(page.url, match[2].strip()) or None
     return embedded_pdf(root, page.url) or _scripted_target(root, page.url)
 
 
 def _scripted_target(root: etree._Element, url: str) -> str | None:
-    """The address that a page's only script opens immediately."""
+    """Return the address that a page's only script opens immediately."""
     codes = [code for script in root.iter("script") if (code := (script.text or "").strip())]
-    match = _SCRIPTED.search(codes[0]) if len(codes) == 1 else None
-    if match is None or len(codes[0]) > _MAX_REDIRECT_SCRIPT or "if" in codes[0].split("(")[0]:
+    match = _SCRIPT_REDIRECT.search(codes[0]) if len(codes) == 1 else None
+    if (
+        match is None
+        or len(codes[0]) > _MAX_REDIRECT_SCRIPT_CHARS
+        or "if" in codes[0].split("(")[0]
+    ):
         return None
     target = join(url, match[2])
     return target if target and target.partition("#")[0] != url.partition("#")[0] else None
 
 
-# A page with this many words has its content without scripts, whatever else they may add.
-_MIN_WORDS = 150
-# A page with scripts and no more words than this is an empty shell.
-_NOTHING_WORDS = 6
-_LOADING = frozenset(
-    ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
-)
+# A page with at least this many words has its content without scripts.
+_MIN_CONTENT_WORDS = 150
+# A page with scripts and at most this many words is an empty shell.
+_MAX_SHELL_WORDS = 6
 _NEEDS_SCRIPT = re.compile(
     r"(?:enable|activate|requires?|turn on|need(?:s)? to enable|aktivieren sie|activez)"
     r"[^.]{0,40}java ?script|java ?script[^.]{0,40}(?:is required|is disabled|must be enabled|"
@@ -485,7 +491,7 @@ _CONTAINERS = ("div", "main", "section", "article", "ul", "ol", "tbody", "table"
 
 
 def _reason_for_browser(page: Page) -> str:
-    """One line saying why a browser is needed, or ""."""
+    """Return why a browser is needed, in one line; "" if it is not."""
     document = page.document
     if page.outcome in _BROWSER_MAY_PASS:
         return page.reason
@@ -494,10 +500,10 @@ def _reason_for_browser(page: Page) -> str:
     if document.needs_scripts:
         return document.needs_scripts
     words = count_words(document.text)
-    if words >= _MIN_WORDS and b"<script" not in page.body:
+    if words >= _MIN_CONTENT_WORDS and b"<script" not in page.body:
         return ""
     root = parse_html(decode(page.body, page.content_type))
-    if words >= _MIN_WORDS:
+    if words >= _MIN_CONTENT_WORDS:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):
@@ -512,9 +518,10 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
     noscript = " ".join(text_content(element) for element in root.iter("noscript"))
     if _NEEDS_SCRIPT.search(f"{text} {noscript}"):
         return "the page says that it needs JavaScript"
-    if words <= _NOTHING_WORDS:
+    if words <= _MAX_SHELL_WORDS:
         return f"the page is empty without its scripts ({words} words)"
-    # An empty element whose id a script mentions, a custom element, or a framework's root.
+    # Looks for an empty element whose id a script mentions, a custom element, or a framework's
+    # root.
     code = "\n".join(script.text or "" for script in scripts)
     for element in filter(_is_empty_container, root.iter(etree.Element)):
         name = element.get("id") or ""
@@ -525,7 +532,7 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
 
 
 def _unfilled_section(root: etree._Element) -> str:
-    """A heading in the main part directly above an element that a script will fill, or ""."""
+    """Return a heading in the main part directly above an element that a script fills, or ""."""
     for heading in root.iter("h2", "h3"):
         below = heading.getnext()
         if below is None or not below.get("id") or (heading.tail or "").strip():
@@ -538,7 +545,7 @@ def _unfilled_section(root: etree._Element) -> str:
 
 
 def _is_unfinished(html: str) -> bool:
-    """Whether a live page still says that it is loading, or has an unfilled section."""
+    """Whether a live page still shows that it is loading, or has a section without content."""
     root = parse_html(html)
     return bool(_unfilled_section(root)) or any(
         raw_text(element).strip() and _is_empty_container(element)
@@ -547,7 +554,7 @@ def _is_unfinished(html: str) -> bool:
 
 
 def _is_content_frame(frame: etree._Element) -> bool:
-    """Whether a frame contains content from the page's own site."""
+    """Whether a frame's content is from the page's own site."""
     source = frame.get("src") or ""
     is_local = source and not urlsplit(source).netloc and not source.startswith("about:")
     return bool(frame.get("srcdoc") or is_local)
@@ -559,9 +566,10 @@ def _is_javascript(script: etree._Element) -> bool:
 
 
 def _is_empty_container(element: etree._Element) -> bool:
-    """Whether a content element is empty or says that it is loading."""
+    """Whether a content element is empty or shows that it is loading."""
     if "-" not in element.tag and element.tag not in _CONTAINERS:
         return False
     if any(child.tag not in {"template", "tbody"} for child in element):
         return False
-    return raw_text(element).strip(f"…{punctuation}{whitespace}").lower() in {"", *_LOADING}
+    text = raw_text(element)
+    return not text.strip() or says_loading(text)

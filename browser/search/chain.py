@@ -32,7 +32,7 @@ DEADLINE = 8.0
 NEWS_LIFETIME_S = 600.0
 # The share of the deadline that may be spent waiting for an engine's next turn.
 _MAX_WAIT_SHARE = 0.5
-# Rewritten queries tried if nothing was found; a third has never succeeded where two failed.
+# Maximum rewritten queries tried if nothing was found; a third one has never helped.
 _MAX_REWRITES = 2
 
 

@@ -83,7 +83,7 @@ def _html_engines() -> Any:
 
 
 def keys_from(environment: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
-    """Find engines' keys in environment variables, by engine.
+    """Find the engines' keys in environment variables; returns them by engine.
 
     Of the built-in engines, only those with JSON responses take keys; `named` may include plug-ins.
     """

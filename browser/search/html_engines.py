@@ -1,7 +1,8 @@
 """Engines that return markup: result pages, parsed by CSS selectors, and arXiv's Atom feed.
 
-A new one is a class here (name, url, `layouts`, `parameters`) with its name in `engines.py`. This
-module is loaded when the first of them is queried: it needs BeautifulSoup and lxml.
+To add one, write a class here (name, url, `layouts`, `parameters`) and add its name to
+`engines.py`. This module is loaded when the first of these engines is queried: it needs
+BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
@@ -221,7 +222,7 @@ class Google(HtmlProvider):
     name = "google"
     url = "https://www.google.com/search"
     verified = True
-    # Including panels that answer directly: "People also ask", the knowledge panel.
+    # Includes panels with direct answers: "People also ask", the knowledge panel.
     ads = (
         "#tads, #tadsb, #bottomads, #tvcap, #rhs, [data-text-ad], .commercial-unit-desktop-top,"
         " .related-question-pair, .uEierd"
@@ -277,7 +278,7 @@ class Yandex(HtmlProvider):
 class SearXNG(JsonProvider, HtmlProvider):
     """A SearXNG instance: JSON if the instance allows it, otherwise its result page.
 
-    JSON is off by default (403) on many instances. Pages are of the `simple` theme.
+    JSON is off by default (403) on many instances. Pages must use the `simple` theme.
     """
 
     name = "searxng"
@@ -296,7 +297,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         return "" if self.endpoint else "no address; give --searxng-url"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Translate a query for SearXNG; `since` becomes its nearest time range."""
+        """Translate a query for SearXNG; `since` becomes the nearest time range."""
         region = f"-{query.region.upper()}" if query.lang and query.region else ""
         return {
             "q": with_site(query),

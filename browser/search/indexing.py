@@ -175,7 +175,7 @@ class _Worker:
 
     def __init__(self, index: Index, extractor: str) -> None:
         self.is_ready = False
-        """Whether it has started: its imports succeeded."""
+        """Whether the worker has started, which means that its imports succeeded."""
         paths = json.dumps([str(index.folder), str(index.path), extractor, sys.path])
         self._process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-c", _WORKER_CODE, paths],
@@ -209,7 +209,8 @@ class _Worker:
 
 
 _READY_REPLY = "ready"
-# Not `-m`: the worker finds modules where this process does, even in a script or notebook.
+# `-m` is not used, so that the worker finds modules where this process does, even in a script or
+# notebook.
 _WORKER_CODE = (
     "import json, sys; folder, path, extractor, sys.path[:] = json.loads(sys.argv[1]);"
     " from browser.search.indexing import work; work(folder, path, extractor)"

@@ -1,4 +1,4 @@
-"""Engines that return JSON, one class each: the path to its rows, and its parameters.
+"""Engines that return JSON, one class each, with the path to the rows and the parameters.
 
 To add one, write a class here (name, url, `rows`, `fields`, `parameters`). It is used only if the
 user names it; `GENERAL` in `engines.py` lists the engines that are used by default.

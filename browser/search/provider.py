@@ -51,15 +51,15 @@ class SearchSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """A name that covers the address and key without revealing the key."""
+        """A name that identifies the address and key without revealing the key."""
 
     def unavailable(self) -> str:
-        """Why it cannot be queried at all; "" if it can."""
+        """The reason why it cannot be queried; "" if it can."""
         return ""
 
     @abstractmethod
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Search; `deadline` in seconds. Failures become outcomes, nothing is raised."""
+        """Search; `deadline` is in seconds. Failures become outcomes; nothing is raised."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """Stop its background work."""
@@ -132,7 +132,7 @@ class SearchProvider(SearchSource):
         return f"{self.name}:{digest}"
 
     def unavailable(self) -> str:
-        """Why it cannot be queried at all; "" if it can."""
+        """The reason why it cannot be queried; "" if it can."""
         if self._in_browser and self._render is None:
             return "no browser"
         if self.key_variables and self.needs_key and not self.key:
@@ -169,7 +169,7 @@ class SearchProvider(SearchSource):
         """Parse an answer with status 200 from `url`."""
 
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Query the engine; `deadline` in seconds. Failures become outcomes, nothing is raised."""
+        """Query the engine within `deadline` seconds. Failures become outcomes, never errors."""
         page = SearchPage(Outcome.ERROR, detail="the query is empty")
         for request in self.requests(query):
             try:

@@ -28,7 +28,8 @@ _BLOCKS = frozenset(
     "address article br cite dd div dl dt h1 h2 h3 h4 h5 h6 li ol p section td tr ul".split()
 )
 _CONTAINER_BLOCKS = sorted(_BLOCKS - {"br"})
-# A page with fewer headings with links may be a notice or a help page, or they may be its footer.
+# If a page has fewer headings with links, it may be a notice or a help page, or they may be in its
+# footer.
 _MIN_HEADINGS = 3
 # A page with ten to thirty results has fewer headings than this.
 _MAX_HEADINGS = 300
@@ -194,7 +195,7 @@ def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
 
 
 def _is_ad(block: Tag, title: Tag) -> bool:
-    """Whether a block has an advertisement label; the same word as its title does not count."""
+    """Whether a block has an advertisement label; a title with the same wording does not count."""
     title_ids = {*_ids([title]), *map(id, title.parents)}
     nodes = (block, *block.find_all(True))
     return any(id(node) not in title_ids and _is_ad_label(node) for node in nodes)

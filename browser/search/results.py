@@ -172,7 +172,7 @@ def since_day(since: str | None) -> date | None:
 
 
 def as_iso(text: str | None) -> str | None:
-    """Return a date as ISO 8601, from ISO 8601 or from `May 2, 2022`; None for `3 days ago`."""
+    """Convert a date such as `May 2, 2022` to ISO 8601; None for relative ones (`3 days ago`)."""
     if not text or since_day(text) is not None:
         return text or None
     return leading_date(f"{text} —")
@@ -192,7 +192,8 @@ def leading_date(snippet: str) -> str | None:
 
 # Cormack, Clarke & Büttcher (2009): reciprocal rank fusion, k = 60.
 _RRF_K = 60
-# Further pages of a site are ranked after those of other sites (engines show two or three).
+# If a site has more results than this, the others are ranked below those of other sites (engines
+# show two or three per site).
 _MAX_PER_SITE = 3
 # Mirrors have the same title and nearly the same snippet: up to two words in ten may differ (a
 # date, or a different cut-off). Shorter snippets are not compared.

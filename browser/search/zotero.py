@@ -1,4 +1,4 @@
-"""Zotero's library: a collection's stored files as a corpus, and saving items to it.
+"""Zotero's library: uses a collection's stored files as a corpus, and saves items to it.
 
 While Zotero is running and allows other programs to communicate with it, its local API is used
 (`server_localAPI.js` in its source), which includes unsaved changes. Otherwise, its database is

@@ -1,1 +1,1 @@
-"""Sessions: our own browser, or one that a user has open."""
+"""Sessions: in our own browser, or in one that the user has open."""

@@ -1,6 +1,6 @@
-"""Finds Chrome, Chromium or Edge on this machine, and starts one to attach to.
+"""Finds Chrome, Chromium or Edge on this machine, and starts it so that runs can attach to it.
 
-`research chrome` starts one with its own profile and a debugging port that listens on loopback.
+`research chrome` starts it with a separate profile and a debugging port that listens on loopback.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 OVERRIDES = ("RESEARCH_CHROME", "CHROME_PATH")
 """Environment variables that name the executable; the first one takes precedence."""
 
-# Debian's `chromium` is a shell script around the first of these, which starts faster without it.
+# Debian's `chromium` is a shell script that runs the first of these, which starts faster without
+# it.
 _LINUX_FILES = ("/usr/lib/chromium/chromium", "/opt/google/chrome/chrome", "/snap/bin/chromium")
 _LINUX_NAMES = (
     "google-chrome",
@@ -54,7 +55,7 @@ _PLAYWRIGHT_BINARIES = (
 def find_chrome() -> Path:
     """Find the executable: the one named in the environment, an installed one, or Playwright's.
 
-    Raises BrowserMissing if there is none, or if the named one does not exist.
+    Raises BrowserMissing if there is none, or if the one in the environment does not exist.
     """
     for variable in OVERRIDES:
         if named := os.environ.get(variable):
@@ -69,7 +70,7 @@ def find_chrome() -> Path:
 
 
 def candidates(platform: str = sys.platform) -> Iterator[Path]:
-    """List the places where a browser may be, best first."""
+    """Yield the paths where a browser may be, best first."""
     home = Path.home()
     if platform == "darwin":
         cache = home / "Library" / "Caches"
@@ -90,7 +91,7 @@ def candidates(platform: str = sys.platform) -> Iterator[Path]:
 
 
 def sandboxed() -> bool:
-    """Whether to use Chromium's sandbox: it does not work as root, and the user may turn it off."""
+    """Whether to use Chromium's sandbox: not as root, where it fails, nor if it is turned off."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
 
@@ -99,13 +100,13 @@ START_SECONDS = 20.0
 POLL_SECONDS = 0.03  # between checks for the port file
 STOP_SECONDS = 5.0
 _PORT_FILE = "DevToolsActivePort"
-_LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
-_DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+_LOCK_FILES = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
+_DETACHED_FLAGS = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
 
 
 @dataclass(frozen=True, slots=True)
 class StartedChrome:
-    """A Chrome that outlives this process: process id, address to attach to, profile folder."""
+    """A Chrome that outlives this process: process id, address to attach to and profile folder."""
 
     pid: int
     cdp_url: str
@@ -118,10 +119,10 @@ async def start_chrome(
     port: int = 0,
     headless: bool = False,
 ) -> StartedChrome:
-    """Start a Chrome with its own profile and a debugging port that listens only on loopback.
+    """Start a Chrome with a separate profile and a debugging port that listens only on loopback.
 
-    Port 0 lets the system choose. The browser outlives this process. Raises BrowserMissing, and
-    LaunchFailed when the profile is in use or the port does not open.
+    With port 0, the system chooses one. The browser outlives this process. Raises BrowserMissing,
+    and LaunchFailed if the profile is in use or the port does not open.
     """
     binary = find_chrome()
     folder = _prepare_profile(Path(profile))
@@ -135,12 +136,12 @@ async def start_chrome(
         raise LaunchFailed(
             f"{binary} did not open a debugging port within {START_SECONDS:g} s"
         ) from error
-    process.returncode = 0  # it keeps running: prevents Popen's warning about an unfinished child
+    process.returncode = 0  # prevents Popen's warning: Chrome keeps running
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
 
 
 async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
-    """Close the Chrome that `start_chrome` started on a profile; False if none runs there."""
+    """Close the Chrome that `start_chrome` started with a profile; False if none is running."""
     from websockets.asyncio.client import connect  # noqa: PLC0415 - only here
     from websockets.exceptions import WebSocketException  # noqa: PLC0415 - as above
 
@@ -154,19 +155,19 @@ async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
             await socket.wait_closed()  # the browser confirms before it closes
     except (OSError, TimeoutError, WebSocketException):
         return False
-    # It leaves the file behind and may listen for a moment longer.
+    # Chrome leaves the port file behind, and may listen for a moment longer.
     (Path(profile) / _PORT_FILE).unlink(missing_ok=True)
     return True
 
 
 def debugging_address(profile: Path) -> str | None:
-    """The debugging WebSocket of a profile's Chrome; None if none listens."""
+    """Return the debugging WebSocket of a profile's Chrome; None if none is listening."""
     port, path = _read_port_file(profile)
     return f"ws://127.0.0.1:{port}{path}" if port else None
 
 
 def _read_port_file(profile: Path) -> tuple[int, str]:
-    """Port and path, which Chrome writes to the profile once it listens; port 0 before that."""
+    """Read port and path, which Chrome writes to the profile once it listens; port 0 until then."""
     try:
         port, path = (profile / _PORT_FILE).read_text("utf-8").split()[:2]
         return int(port), path
@@ -175,15 +176,15 @@ def _read_port_file(profile: Path) -> tuple[int, str]:
 
 
 def _prepare_profile(profile: Path) -> Path:
-    """Create a profile folder and clear old locks; raises LaunchFailed if another Chrome uses it.
+    """Create a profile folder and remove old locks; raises LaunchFailed if Chrome is using it.
 
-    A second Chrome on the same profile would only open a window in the first, then exit.
+    A second Chrome with the same profile would only open a window in the first one and then exit.
     """
     folder = profile.expanduser().absolute()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for name in _LOCKS:
+    for name in _LOCK_FILES:
         lock = folder / name
-        if lock.is_symlink():  # to `host-pid`; a crashed Chrome leaves it behind
+        if lock.is_symlink():  # a link to `host-pid`, which a crashed Chrome leaves behind
             pid = str(lock.readlink()).rpartition("-")[2]
             in_use = not pid.isdigit() or _process_exists(int(pid))
         else:
@@ -208,7 +209,7 @@ def _process_exists(pid: int) -> bool:
 
 
 def _remove_lock(lock: Path) -> bool:
-    """Remove a lock file; fails on Windows while a Chrome runs, which holds it open."""
+    """Remove a lock file; on Windows, this fails while a Chrome has it open."""
     try:
         lock.unlink()
     except PermissionError:
@@ -217,7 +218,7 @@ def _remove_lock(lock: Path) -> bool:
 
 
 def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subprocess.Popen[bytes]:
-    """Start Chrome so that it outlives us: in its own process session, or detached on Windows."""
+    """Start Chrome so that it outlives this process: in a new session, or detached on Windows."""
     command = [
         str(binary),
         f"--user-data-dir={folder}",
@@ -227,7 +228,7 @@ def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subproce
         "--no-default-browser-check",
     ]
     if headless:
-        # The default headless window is 780 by 493, where pages show their phone layout.
+        # The default headless window is 780 by 493, in which pages show their mobile layout.
         command += ["--headless=new", "--window-size=1280,800"]
     if sys.platform == "linux" and not sandboxed():
         command.append("--no-sandbox")
@@ -238,7 +239,7 @@ def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subproce
             stdout=output,
             stderr=output,
             start_new_session=os.name == "posix",
-            creationflags=_DETACHED if os.name == "nt" else 0,
+            creationflags=_DETACHED_FLAGS if os.name == "nt" else 0,
         )
 
 

@@ -1,8 +1,8 @@
-"""Our own browsers: fast, quiet on the network, shared by the runs of an event loop.
+"""Launches our own browsers: fast, quiet on the network, shared by the runs of an event loop.
 
 All files of a process (profile, sockets, incoming downloads) are in one scratch folder, which is
-removed when the browser has ended. If our process is killed, the folder stays behind without its
-lock, and the next start removes it; a folder that is locked is in use.
+removed when the browser has ended. If our process is killed, the folder remains without a lock, and
+the next start removes it; a locked folder is in use.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ if TYPE_CHECKING:
     from browser.session.relay import UsersTabs
 
 StorageState = dict[str, Any]
-"""Cookies and storage of a browser, in Playwright's form."""
+"""A browser's cookies and storage, in Playwright's form."""
 
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
-RECORDED_CLOSE_SECONDS = 30.0  # a video or the requests are written then
+RECORDED_CLOSE_SECONDS = 30.0  # closing writes a video or the requests
 STOP_SECONDS = 10.0
-"""For the driver, which takes .1 s, or several seconds on a busy machine. After that it is not
-waited for: its input is closed, and it ends when it notices."""
-CONTEXT_SECONDS = 10.0  # a context takes 50 ms, or longer while twenty runs share two processors
+"""How long to wait for the driver, which takes 0.1 s, or several seconds on a busy machine. After
+this time, only its input is closed, and it ends when it notices."""
+CONTEXT_SECONDS = 10.0  # a context takes 50 ms, or longer if twenty runs share two CPUs
 MAX_RUNS_AT_ONCE = 20
-"""Concurrent runs in one browser process. Beyond that, a second one is started, so that a crash
-interrupts a limited number."""
-MAX_RUNS_OF_A_PROCESS = 200
-"""Runs until a browser process is replaced: it retains some memory after each."""
+"""Maximum concurrent runs in one browser process. For more, a second process is started, so that a
+crash interrupts only a limited number of runs."""
+MAX_RUNS_PER_PROCESS = 200
+"""After this many runs, a browser process is replaced: each run leaves some memory in use."""
 MAX_IDLE_SECONDS = 60.0
-"""How long a kept browser waits for the next run; an idle one takes 150 MB."""
+"""How long a kept browser waits for the next run; an idle browser uses 150 MB."""
 DUMMY_PROXY = "http://127.0.0.1:9"
-"""A dummy proxy: nothing listens on the discard port."""
+"""A proxy that does not exist: nothing listens on the discard port."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 INCOMING_FOLDER = "arriving"
-"""The folder, in the scratch folder, for downloads until they are saved or their context closes."""
+"""The scratch subfolder for downloads until they are saved or their context is closed."""
 QUIET_FLAGS = (
     # No requests to Google: no updates, models, lists, statistics or sign-in.
     "--disable-component-update",
@@ -76,10 +76,10 @@ QUIET_FLAGS = (
     "--disable-sync",
     "--no-pings",
     "--safebrowsing-disable-auto-update",
-    "--disable-gpu",  # a machine without a GPU searches for one at every start
+    "--disable-gpu",  # without a GPU, Chromium would search for one at every start
 )
 PLAYWRIGHT_FEATURES_OFF = (
-    # Features that Playwright 1.65 turns off (chromiumSwitches): our flag replaces its flag.
+    # The features that Playwright 1.65 turns off (chromiumSwitches), as our flag replaces its flag.
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
     *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
     *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),
@@ -87,18 +87,18 @@ PLAYWRIGHT_FEATURES_OFF = (
     *("msEdgeUpdateLaunchServicesPreferredVersion", "Translate"),
 )
 
-_ENVIRONMENT = threading.Lock()
+_ENVIRONMENT_LOCK = threading.Lock()
 """Held while the process's environment is changed for a browser that is starting."""
-_LOOK_AGAIN_SECONDS = 0.02
+_LOCK_POLL_SECONDS = 0.02
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _MAX_TEMP_PATH_CHARS = 40
-"""Maximum length of a temporary folder's path, so that Chromium can create its socket: Linux allows
-107, and our folder's name with `/org.chromium.Chromium.123456/SingletonSocket` takes 68."""
+"""Maximum length of a temporary folder's path with which Chromium can create its socket: Linux
+allows 107, and our folder name with `/org.chromium.Chromium.123456/SingletonSocket` takes 68."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How to start a browser, including after a crash."""
+    """How to start a browser, also used to restart it after a crash."""
 
     headless: bool = True
     proxy: str | None = None
@@ -110,7 +110,7 @@ class LaunchOptions:
 class Running:
     """A running browser.
 
-    A launched one has its `process`; an attached one has `users`, the user's own tabs.
+    A launched browser has a `process`; an attached one has `users`, the user's own tabs.
     """
 
     context: BrowserContext
@@ -130,7 +130,7 @@ class Running:
         return True
 
     def give_up(self) -> None:
-        """Take a browser that does not answer out of use; kill it if no other run uses it."""
+        """Stop using a browser that does not answer; kill it if no other run uses it."""
         if self.process:
             self.process.retired = True
             if self.process.leases <= 1:
@@ -139,9 +139,9 @@ class Running:
 
 @dataclass(slots=True)
 class Process:
-    """One of our browser processes with its driver; `control` is a session with the process itself.
+    """One of our browser processes with its driver; `control` is a DevTools session with it.
 
-    `kind` is the purpose that it was started for. A `retired` one gets no further runs.
+    `kind` is the purpose for which it was started. A `retired` process gets no further runs.
     """
 
     browser: PlaywrightBrowser
@@ -155,13 +155,13 @@ class Process:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it may take another run."""
+        """Whether the process may take another run."""
         return not self.retired and self.browser.is_connected()
 
     def kill(self) -> None:
         """Kill the process."""
         if self.pid is not None:
-            with suppress(OSError):  # it has ended; Windows has no specific error for that
+            with suppress(OSError):  # it has ended already; Windows has no specific error for this
                 os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
     async def new_context(
@@ -180,21 +180,23 @@ class Process:
 
 
 class Processes:
-    """An event loop's browser processes, shared by its runs: each run has its own context.
+    """An event loop's browser processes, shared by its runs; each run has its own context.
 
-    A process is started when a run needs one, and ends with its last run or, while
-    `keep_browsers` is in force, when it has been idle for too long.
+    A process is started when a run needs one. It ends with its last run or, inside `keep_browsers`,
+    when it has been idle for too long.
     """
 
     def __init__(self) -> None:
         self.keepers = 0
         self._running: list[Process] = []
-        self._ending: set[asyncio.Task[None]] = set()  # end processes that were idle for too long
+        self._ending: set[asyncio.Task[None]] = (
+            set()
+        )  # these end processes that were idle for too long
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def launched(self, options: LaunchOptions) -> AsyncIterator[Running]:
-        """Create a context in a running or new browser; leaving the block closes it.
+        """Create a context in a running or new browser; it is closed when the block ends.
 
         Raises BrowserMissing or LaunchFailed.
         """
@@ -225,7 +227,7 @@ class Processes:
         try:
             return process, await process.new_context(options, recording)
         except BrowserError:
-            # It has crashed or hangs, and nothing has noticed yet: use a new one.
+            # The process has crashed or hangs, which nothing has noticed so far: use a new one.
             is_new = process.served == 1
             process.retired = True
             await self._give_back(process)
@@ -244,7 +246,7 @@ class Processes:
                     process.is_usable
                     and process.kind == kind
                     and process.leases < MAX_RUNS_AT_ONCE
-                    and process.served < MAX_RUNS_OF_A_PROCESS
+                    and process.served < MAX_RUNS_PER_PROCESS
                 ):
                     break
             else:
@@ -258,7 +260,7 @@ class Processes:
         process.leases -= 1
         if process.leases or process not in self._running:
             return
-        if self.keepers and process.is_usable and process.served < MAX_RUNS_OF_A_PROCESS:
+        if self.keepers and process.is_usable and process.served < MAX_RUNS_PER_PROCESS:
             loop = asyncio.get_running_loop()
             loop.call_later(MAX_IDLE_SECONDS, self._end_idle, process, process.served)
             return
@@ -275,7 +277,7 @@ class Processes:
 
 
 _PROCESSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Processes] = WeakKeyDictionary()
-"""Playwright's objects belong to one event loop."""
+"""Keyed by event loop, because Playwright's objects belong to one."""
 
 
 def processes() -> Processes:
@@ -285,7 +287,7 @@ def processes() -> Processes:
 
 @asynccontextmanager
 async def keep_browsers() -> AsyncIterator[None]:
-    """Keep browsers between this event loop's runs until they have been idle for too long."""
+    """Keep browsers alive between this event loop's runs, until they are idle for too long."""
     shared = processes()
     shared.keepers += 1
     try:
@@ -310,11 +312,11 @@ async def _start(kind: tuple[bool, bool]) -> Process:
                 downloads_path=folder / INCOMING_FOLDER,
                 headless=headless,
                 args=launch_flags(),
-                # Each context has its own proxy. Requests outside any context go nowhere.
+                # Each context has its own proxy; requests from outside a context must fail.
                 proxy=proxy_settings(DUMMY_PROXY if proxied else None),
                 chromium_sandbox=sandboxed(),
                 timeout=START_SECONDS * 1000,
-                handle_sigint=False,  # Ctrl-C is the run's to handle
+                handle_sigint=False,  # the run handles Ctrl-C
             )
             control = await browser.new_browser_cdp_session()
             infos = (await control.send("SystemInfo.getProcessInfo"))["processInfo"]
@@ -323,7 +325,7 @@ async def _start(kind: tuple[bool, bool]) -> Process:
                 message = "--headed needs a display, but there is none: omit it or use xvfb-run"
                 raise LaunchFailed(message) from error
             raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
-        # A frozen browser answers no command: it can only be killed by its process id.
+        # A frozen browser does not answer commands; it can only be killed by its process id.
         pid = next((int(info["id"]) for info in infos if info["type"] == "browser"), None)
         process = Process(browser, control, pid, kind, AsyncExitStack())
         stack.push_async_callback(_end, process)
@@ -333,7 +335,7 @@ async def _start(kind: tuple[bool, bool]) -> Process:
 
 @asynccontextmanager
 async def driver() -> AsyncIterator[Playwright]:
-    """Run Playwright's driver. If it starts while we are being cancelled, it is stopped too."""
+    """Run Playwright's driver; it is also stopped if the task is cancelled while it starts."""
     starting = asyncio.ensure_future(async_playwright().start())
     try:
         playwright = await asyncio.shield(starting)
@@ -353,7 +355,7 @@ async def _stop(playwright: Playwright) -> None:
 
 
 def _reason(error: PlaywrightError) -> str:
-    """The error that the browser printed; if none, Playwright's message."""
+    """The error that the browser printed or, if there is none, Playwright's message."""
     for text in error.message.splitlines():
         if "ERROR:" in text or "error while loading" in text or "Failed to" in text:
             return text.strip()[:300]
@@ -370,9 +372,9 @@ async def _end(process: Process) -> None:
 
 @contextmanager
 def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """The settings of a recorded context; its videos are moved once it is closed.
+    """Yield the settings of a recorded context; its videos are moved after it is closed.
 
-    They go to FILE.webm, FILE-2.webm, … in the order of the tabs.
+    They are moved to FILE.webm, FILE-2.webm, …, in the order of the tabs.
     """
     has_video = any(file.suffix == ".webm" for file in files)
     with scratch() if has_video else nullcontext() as videos:
@@ -380,7 +382,7 @@ def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
         for file in files:
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.suffix == ".har":
-                file.touch(mode=0o600)  # it contains cookies and the data sent
+                file.touch(mode=0o600)  # it will contain cookies and the data sent
                 settings["record_har_path"] = file
             else:
                 settings |= {"record_video_dir": videos, "record_video_size": VIEWPORT}
@@ -395,13 +397,13 @@ def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def launch_flags() -> list[str]:
-    """All command-line flags; Chromium reads only the last `--disable-features`."""
+    """Return all command-line flags; Chromium uses only the last `--disable-features`."""
     features_off = ",".join([*CHROMIUM_FEATURES_OFF, *PLAYWRIGHT_FEATURES_OFF])
     return [*CHROMIUM_FLAGS, *QUIET_FLAGS, f"--disable-features={features_off}"]
 
 
 def proxy_settings(url: str | None) -> ProxySettings | None:
-    """Split a proxy URL and its credentials into Playwright's format; loopback is not exempt."""
+    """Convert a proxy URL with credentials to Playwright's format; loopback is not exempt."""
     if not url:
         return None
     parts = urlsplit(url)
@@ -419,7 +421,7 @@ def proxy_settings(url: str | None) -> ProxySettings | None:
 PREFIX = "urchin-browser-"
 LOCK = "in-use"
 MIN_SCRATCH_AGE = 60.0
-"""Seconds; a folder younger than this may be about to be locked."""
+"""In seconds; a folder younger than this may be about to be locked."""
 
 
 @contextmanager
@@ -427,7 +429,7 @@ def scratch() -> Iterator[Path]:
     """Create a locked scratch folder that is removed when the block ends."""
     parent = Path(tempfile.gettempdir())
     if sys.platform == "linux" and len(str(parent)) >= _MAX_TEMP_PATH_CHARS:
-        parent = Path("/tmp")  # noqa: S108 - a folder of its own is made there
+        parent = Path("/tmp")  # noqa: S108 - a new folder is created in it
     _remove_abandoned(parent)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     lock = FileLock(folder / LOCK, thread_local=False)
@@ -440,7 +442,7 @@ def scratch() -> Iterator[Path]:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove scratch folders left by this user's killed processes."""
+    """Remove scratch folders that this user's killed processes left behind."""
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
             status = folder.lstat()
@@ -448,24 +450,24 @@ def _remove_abandoned(parent: Path) -> None:
             old = time.time() - status.st_mtime > MIN_SCRATCH_AGE
             if mine and old and folder.is_dir() and not folder.is_symlink():
                 with FileLock(folder / LOCK, blocking=False):
-                    pass  # no process holds the lock
+                    pass  # no process has the lock
                 shutil.rmtree(folder)
 
 
 @asynccontextmanager
 async def _temporary_files_in(folder: Path) -> AsyncIterator[None]:
-    """Set TMPDIR for processes started in this block; it does not affect our own temporary files.
+    """Set TMPDIR for processes started in this block; our own temporary files are not affected.
 
-    Only on Linux: elsewhere the folder would make socket paths too long.
+    This is done only on Linux: elsewhere, the folder would make socket paths too long.
     """
     if sys.platform != "linux":
         yield
         return
-    tempfile.gettempdir()  # the result is cached, so that our own is not changed
-    # The environment belongs to the whole process: browsers start one at a time, including those
-    # of other threads, which have their own event loops.
-    while not _ENVIRONMENT.acquire(blocking=False):  # noqa: ASYNC110 - of all event loops
-        await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+    tempfile.gettempdir()  # caches the result, so that our own temporary folder does not change
+    # The environment is shared by the entire process, so browsers are started one at a time,
+    # including those of other threads, which have their own event loops.
+    while not _ENVIRONMENT_LOCK.acquire(blocking=False):  # noqa: ASYNC110 - shared by event loops
+        await asyncio.sleep(_LOCK_POLL_SECONDS)
     before = os.environ.get("TMPDIR")
     os.environ["TMPDIR"] = str(folder)
     try:
@@ -475,4 +477,4 @@ async def _temporary_files_in(folder: Path) -> AsyncIterator[None]:
             del os.environ["TMPDIR"]
         else:
             os.environ["TMPDIR"] = before
-        _ENVIRONMENT.release()
+        _ENVIRONMENT_LOCK.release()

@@ -1,9 +1,9 @@
-"""A relay between Playwright and a user's Chrome: Playwright sees our tabs and nothing else.
+"""A relay between Playwright and the user's Chrome: Playwright sees only our tabs.
 
-By itself, Playwright would attach to every tab: it waits for each of them (one with an open alert
-never answers), pauses new ones, and handles their dialogs and downloads. The relay hides their
-targets from Playwright. Tabs that we create, and tabs that they open, are attached one by one; the
-user's tabs are queried only when their content is needed, each with a deadline.
+Without it, Playwright would attach to every tab: it waits for each of them (a tab with an open
+alert never answers), pauses new ones, and handles their dialogs and downloads. The relay hides the
+user's tabs from Playwright. Tabs that we create, and tabs that these open, are attached one by one;
+the user's tabs are queried only when their content is needed, each with a deadline.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     from browser.page.injected import Send
 
-CONNECT_SECONDS = 60.0  # since Chrome 144, the user is asked to allow it and may be slow to respond
+CONNECT_SECONDS = 60.0  # since Chrome 144, the user must allow it and may be slow to respond
 COMMAND_SECONDS = 5.0  # per debugging-protocol command
-_OUR_IDS = 1 << 30  # Playwright counts its own from 1
+_FIRST_OUR_ID = 1 << 30  # Playwright's ids start at 1
 
 Message = dict[str, Any]
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class Relay:
     def __init__(self, upstream: ClientConnection) -> None:
         self._upstream = upstream
         self._client: ServerConnection | None = None
-        self._ids = count(_OUR_IDS)
+        self._ids = count(_FIRST_OUR_ID)
         self._pending: dict[int, asyncio.Future[Message]] = {}  # our own commands, by id
         self._creating: set[int] = set()  # ids of Playwright's commands that create a tab
         self._sessions: set[str] = set()  # DevTools sessions of our tabs
@@ -122,7 +122,7 @@ class Relay:
 
     @asynccontextmanager
     async def user_session(self, target: str) -> AsyncIterator[Send]:
-        """Attach to a user's tab without disturbing it; yields a function that sends commands."""
+        """Attach to one of the user's tabs without disturbing it; yields a send function."""
         attached = await self.command(
             "Target.attachToTarget", {"targetId": target, "flatten": True}
         )
@@ -139,7 +139,7 @@ class Relay:
             self._user_sessions.discard(session)
 
     def _check_client(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Security: reject clients without the token, and web pages, which may probe the port."""
+        """Reject clients without the token, and web pages, which may probe the port (security)."""
         if request.path != f"/{self._token}" or "Origin" in request.headers:
             return connection.respond(HTTPStatus.FORBIDDEN, "not yours\n")
         return None
@@ -150,15 +150,15 @@ class Relay:
             async for text in client:
                 await self._forward_command(json.loads(text), text)
         except ConnectionClosed:
-            return  # either side is gone; `_from_browser` closes Playwright's connection
+            return  # one side has disconnected; `_from_browser` closes Playwright's connection
 
     async def _forward_command(self, message: Message, text: str | bytes) -> None:
         method = message.get("method") if "sessionId" not in message else None
         if method == "Target.setAutoAttach":
-            # Sent to the browser as a whole, it would attach Playwright to every tab.
+            # This command to the entire browser would attach Playwright to every tab.
             await self._to_playwright({"id": message["id"], "result": {}})
         elif method == "Target.createTarget":
-            # In the background, so that the user's own tab stays in front.
+            # In the background, so that the user's tab stays in front.
             message["params"]["background"] = True
             self._creating.add(message["id"])
             await self._upstream.send(json.dumps(message))
@@ -179,15 +179,15 @@ class Relay:
                 await self._client.close()
 
     async def _dispatch(self, message: Message, text: str | bytes) -> None:
-        """Pass a message from the browser to its receiver."""
+        """Pass a message from the browser to its recipient."""
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._pending:
             if not (future := self._pending[number]).done():
                 future.set_result(message)
-        elif number is not None and number >= _OUR_IDS:
+        elif number is not None and number >= _FIRST_OUR_ID:
             return  # the answer to a command that timed out
         elif number is not None and session is None and number in self._creating:
-            # Playwright gets this answer once we are attached to the new tab.
+            # Playwright gets this answer when we are attached to the new tab.
             self._creating.discard(number)
             in_background(self._finish_creating(message))
         elif session in self._user_sessions:
@@ -202,7 +202,7 @@ class Relay:
         if method == "Target.targetCreated":
             info = params["targetInfo"]
             if info["type"] == "page" and info.get("openerId") in self.ours:
-                # In the background: attaching awaits an answer that this reader has to receive.
+                # In the background, as attaching waits for an answer that this task must receive.
                 in_background(self._attach_tab(info["targetId"]))
         elif method == "Target.attachedToTarget":
             if params["targetInfo"]["targetId"] in self.ours:
@@ -220,7 +220,7 @@ class Relay:
         await self._to_playwright(answer)
 
     async def _attach_tab(self, target: str) -> None:
-        """Attach to a tab as ours, with emulated focus, so that it works in the background."""
+        """Attach to one of our tabs, with emulated focus, so that it works in the background."""
         if target in self.ours:
             return
         self.ours.add(target)
@@ -233,10 +233,10 @@ class Relay:
             await self._client.send(json.dumps(message))
 
 
-TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
+TAB_SECONDS = 1.0  # a tab with an open dialog does not answer
 PATIENT_SECONDS = 5.0  # if no tab answered: the machine may be busy
-# With its scripts: many sites keep their data there.
-_DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
+# Includes the scripts, in which many sites keep their data.
+_DOM_EXPRESSION = "document.documentElement ? document.documentElement.outerHTML : ''"
 
 
 class UsersTabs:
@@ -260,9 +260,9 @@ class UsersTabs:
     async def visible(self) -> dict[str, Any] | None:
         """Return the context of the frontmost tab, with its `target`; None if no tab answers.
 
-        That is the tab with the focus or, while another program has it, the first visible one. If
-        none answers, they are asked once more with a longer timeout, as a busy machine is slow.
-        `silent` is then the number that still gave no answer.
+        This is the tab with the focus or, while another program has it, the first visible tab. If
+        no tab answers, they are asked once more with a longer timeout, in case the machine is busy;
+        `silent` is then the number of tabs that still do not answer.
         """
         for seconds in (TAB_SECONDS, PATIENT_SECONDS):
             found = await self._visible(seconds)
@@ -298,11 +298,11 @@ class UsersTabs:
 
     async def html(self, target: str) -> str:
         """Return a tab's current DOM; "" if it does not answer in time."""
-        answer = await self._evaluate(target, _DOM)
+        answer = await self._evaluate(target, _DOM_EXPRESSION)
         return answer if isinstance(answer, str) else ""
 
     async def closed_text(self, target: str) -> str:
-        """Return the text in a tab's closed shadow roots, which its visible text lacks."""
+        """Return the text in a tab's closed shadow roots, which is not in its visible text."""
         return await self._query(target, injected.closed_text) or ""
 
     async def _evaluate(self, target: str, expression: str, seconds: float = TAB_SECONDS) -> Any:
@@ -330,7 +330,7 @@ async def _websocket_of(url: str) -> str:
         return url
     if url in {"chrome", "msedge"}:
         folder = _profile_of(url)
-        # Chrome 144 and later write it there once the user has allowed debugging.
+        # Chrome 144 and later write the address there when the user has allowed debugging.
         if address := debugging_address(folder):
             return address
         raise AttachFailed(f"no Chrome that uses {folder} allows debugging")
@@ -349,7 +349,7 @@ async def _websocket_of(url: str) -> str:
 
 
 def _profile_of(app: str) -> Path:
-    """The profile folder that a user's own Chrome or Edge uses."""
+    """The profile folder of the user's own Chrome or Edge."""
     chrome = app == "chrome"
     if sys.platform == "darwin":
         name = "Google/Chrome" if chrome else "Microsoft Edge"

@@ -1,4 +1,4 @@
-"""A session: one browser, either launched or attached to, and our tabs in it."""
+"""A session: a browser, either launched or attached to, and our tabs in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from browser.errors import AttachFailed, BrowserError, BrowserGone
 from browser.net.url import origin
 from browser.page import injected
 from browser.page.content import page_context, restored_session_storage
-from browser.page.downloads import BYTES_LIMIT, Downloads
+from browser.page.downloads import MAX_BYTES_PER_SESSION, Downloads
 from browser.page.driver import OPEN_SECONDS, Logins
 from browser.page.tab import Tab
 from browser.page.waiting import answer_or_none, in_background, within
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from browser.session.launch import StorageState
     from browser.types import PageContext
 
-MAX_TABS = 5  # further tabs that pages open by themselves are closed
+MAX_TABS = 5  # if pages open more tabs, these are closed
 TITLE_SECONDS = 1.0  # a busy tab does not answer
-ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a slower browser is stopped or gone
+ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a browser that takes longer is frozen or has ended
 NEW_TAB_SECONDS = 5.0
 CLOSE_SECONDS = 1.5
 STATE_SECONDS = 10.0
@@ -43,7 +43,7 @@ LEAVE_SECONDS = 2.0
 
 
 class Browser:
-    """A browser and our tabs in it; `launch` and `attach`, async context managers, create it."""
+    """A browser and our tabs in it, created by the context managers `launch` and `attach`."""
 
     def __init__(
         self,
@@ -71,21 +71,18 @@ class Browser:
         proxy: str | None = None,
         storage_state: str | os.PathLike[str] | StorageState | None = None,
         downloads_dir: str | os.PathLike[str] | None = None,
-        downloads_quota: int = BYTES_LIMIT,
+        downloads_quota: int = MAX_BYTES_PER_SESSION,
         logged_in: Iterable[str] = (),
         record: Sequence[Path] = (),
     ) -> AsyncIterator[Browser]:
         """Open our own browser; `proxy` is a URL, with credentials if needed.
 
-        It is a context with its own cookies, storage and downloads, in a process shared by the
-        runs of this event loop.
-
-        `record` lists files that are written when it closes: .webm for a video of each tab, .har
-        for the requests and responses, including cookies.
-
-        `logged_in` lists the sites where `storage_state` logs in; without it, any site. Downloads
-        go to `downloads_dir`, up to `downloads_quota` bytes in total. Raises BrowserMissing,
-        LaunchFailed.
+        This is a context with its own cookies, storage and downloads, in a process that the runs of
+        this event loop share. `record` lists files that are written when it is closed: .webm for a
+        video of each tab, .har for the requests and responses, including cookies. `logged_in` lists
+        the sites to which `storage_state` is logged in; without it, these may be any sites.
+        Downloads are saved in `downloads_dir`, up to `downloads_quota` bytes in total. Raises
+        BrowserMissing, LaunchFailed.
         """
         downloads = Downloads(Path(downloads_dir) if downloads_dir else None, downloads_quota)
         options = LaunchOptions(headless, proxy, storage_state, tuple(record))
@@ -102,8 +99,8 @@ class Browser:
     ) -> AsyncIterator[Browser]:
         """Attach to a running Chrome: a CDP address, `chrome` or `msedge`.
 
-        `check_allowed` raises Refused for addresses that a page must not lead to. Leaving the block
-        closes our own tabs and nothing else. Raises AttachFailed.
+        `check_allowed` raises Refused for addresses that a page must not open. When the block ends,
+        only our own tabs are closed. Raises AttachFailed.
         """
         logins = Logins(anywhere=True)
         browser = cls(lambda: _attached(url), Downloads(None), check_allowed, logins)
@@ -121,7 +118,7 @@ class Browser:
 
     @property
     def _user_tabs(self) -> UsersTabs | None:
-        """The user's own tabs in an attached browser."""
+        """The user's tabs, if the browser is attached."""
         return self._running.users if self._running else None
 
     async def open(
@@ -129,16 +126,16 @@ class Browser:
     ) -> Tab:
         """Open an address in a new tab; `deadline` is in seconds.
 
-        `session` is restored as the site's sessionStorage. A browser that was killed, froze or lost
-        its connection is restarted first. Raises DeadlineExceeded, ConnectFailed, PageCrashed,
-        BrowserGone.
+        `session` is restored as the site's sessionStorage. If the browser was killed, is frozen or
+        has lost its connection, it is restarted first. Raises DeadlineExceeded, ConnectFailed,
+        PageCrashed, BrowserGone.
         """
         running = self._running
         if not (running and await running.alive(ALIVE_SECONDS)):
             await self._restart(running)
         async with within(NEW_TAB_SECONDS, "open a tab"):
             page = await self._context().new_page()
-            if self._user_tabs:  # attached: the context is not ours and lacks our script
+            if self._user_tabs:  # attached: the user's context does not have our script
                 await page.add_init_script(injected.SOURCE)
         tab = self._adopt(page)
         try:
@@ -150,7 +147,7 @@ class Browser:
         return tab
 
     def tab(self, tab_id: str) -> Tab | None:
-        """Find one of our tabs by its id, such as one that a page opened."""
+        """Find one of our tabs by its id, for example one that a page opened."""
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
 
     async def responds(self, tab: Tab) -> bool:
@@ -164,7 +161,7 @@ class Browser:
         return await answer_or_none(tab.page.evaluate("1"), ALIVE_SECONDS) == 1
 
     async def close(self, tab: Tab) -> None:
-        """Close one of our tabs; one that does not answer is only forgotten."""
+        """Close one of our tabs; if it does not answer, it is only forgotten."""
         if tab in self._tabs:
             self._tabs.remove(tab)
         await answer_or_none(tab.page.close(), CLOSE_SECONDS)
@@ -194,7 +191,7 @@ class Browser:
     async def visible_page(self) -> tuple[PageContext, str] | None:
         """Return the context and DOM of the tab that the user sees; None if no tab answers.
 
-        In our own browser, that is the tab opened last.
+        In our own browser, this is the tab that was opened last.
         """
         if self._user_tabs is None:
             last = self._tabs[-1] if self._tabs else None
@@ -208,7 +205,7 @@ class Browser:
 
     @property
     def silent_tabs(self) -> int:
-        """How many of the user's tabs did not answer in the search for the visible one."""
+        """How many of the user's tabs did not answer during the search for the visible one."""
         return self._user_tabs.silent if self._user_tabs else 0
 
     def _context(self) -> Any:
@@ -224,9 +221,9 @@ class Browser:
         return tab
 
     def _on_popup(self, page: Page) -> str | None:
-        """Adopt a tab that one of ours opened and return its id; None if there are too many.
+        """Adopt a tab that one of our tabs opened, and return its id.
 
-        In that case it is closed.
+        If there are too many, it is closed and None is returned.
         """
         self._forget_closed()
         if len(self._tabs) < MAX_TABS:
@@ -238,7 +235,7 @@ class Browser:
         self._tabs = [tab for tab in self._tabs if not tab.events.closed]
 
     async def _restart(self, lost: Running | None) -> None:
-        """Replace a browser that is gone or frozen; only the first of several callers does so."""
+        """Replace a browser that has ended or is frozen; concurrent callers do this only once."""
         async with self._restarting:
             if self._running is not lost:
                 return
@@ -255,8 +252,8 @@ class Browser:
 async def _attached(url: str) -> AsyncIterator[Running]:
     """Connect to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
 
-    Raises AttachFailed, immediately if nothing listens. Leaving the block only drops the
-    connection.
+    Raises AttachFailed, immediately if nothing is listening. When the block ends, only the
+    connection is closed.
     """
     async with Relay.connect(url) as relay, driver() as playwright:
         try:

@@ -59,7 +59,7 @@ _SCRIPT_SHARE = 0.1
 
 
 def language_of(text: str) -> str | None:
-    """Detect the language (ISO 639-1) of a text; None if it is short or in several languages.
+    """Detect the language (ISO 639-1) of `text`; None if it is short or in several languages.
 
     The language is detected from the script or, if that is not enough, from the small words of
     running text. Questions are too short for this: use `question_language` for them.
@@ -190,7 +190,7 @@ def small_words_in(language: str) -> frozenset[str]:
 
 
 def stems_in(language: str, text: str) -> list[str]:
-    """Stems of a text's words in a language (ISO 639-1), without small words, in order.
+    """Return the stems of the words in `text`, in a language (ISO 639-1), without small words.
 
     For Korean and scripts without spaces, these are pairs of characters.
     """

@@ -41,7 +41,7 @@ _LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
 
 
 class Span(NamedTuple):
-    """A piece of a text: `text[start:end]`."""
+    """A range of characters, `text[start:end]`."""
 
     start: int
     end: int
@@ -137,14 +137,14 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
         word = line.lstrip().partition(" ")[0]
         is_full = len(before) + 1 + len(word) > column
         continues = len(before) >= _LATE_BREAK_SHARE * column and _continues_sentence(before, word)
-        is_wrapped = (is_full or continues) and _margin(after) <= _text_margin(before)
+        is_wrapped = (is_full or continues) and _indentation(after) <= _text_indentation(before)
         is_new_item = word[:1] in signs or word.endswith(":") or word.rstrip(".)").isdigit()
         if is_wrapped and not is_new_item:
             start, rest = joined[-1], " ".join(line.split())
             words = " ".join(start.split())
             # `man` hyphenates words with U+2010.
             both = words[:-1] + rest if words.endswith("\u2010") else f"{words} {rest}"
-            joined[-1] = start[: _margin(start)] + both
+            joined[-1] = start[: _indentation(start)] + both
         else:
             joined.append(line)
     return joined
@@ -155,11 +155,11 @@ def _continues_sentence(before: str, word: str) -> bool:
     return plain.isalpha() and plain.islower() and (before[-1:].isalnum() or before[-1:] in ",)\"'")
 
 
-def _text_margin(line: str) -> int:
+def _text_indentation(line: str) -> int:
     """The indentation of a line's text, after the list marker if there is one."""
     sign, _, rest = line.lstrip().partition(" ")
-    return len(line) - len(rest.lstrip()) if rest and sign in _LIST_MARKERS else _margin(line)
+    return len(line) - len(rest.lstrip()) if rest and sign in _LIST_MARKERS else _indentation(line)
 
 
-def _margin(line: str) -> int:
+def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())

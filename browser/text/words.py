@@ -10,6 +10,7 @@ import threading
 import unicodedata
 from collections import Counter, defaultdict
 from importlib import resources
+from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Any
 
 import Stemmer
@@ -72,7 +73,7 @@ _RUN_LENGTH = 4
 
 
 def word_list(text: str) -> list[str]:
-    """The words of a text, unchanged."""
+    """Return the words in `text`, unchanged."""
     return _WORD_OR_CHARACTER.findall(text)
 
 
@@ -82,12 +83,12 @@ def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def same_words(text: str, words: Sequence[str]) -> bool:
-    """Whether a text consists of exactly these words (`word_list`); False if there are none."""
+    """Whether `text` consists of exactly these words (`word_list`); False if there are none."""
     return bool(words) and words[0] in text and word_list(text) == words
 
 
 def count_words(text: str) -> int:
-    """A text's length in words, estimated for scripts without spaces."""
+    """Return the length of `text` in words, estimated for scripts without spaces."""
     found = len(text.split())
     if text.isascii():
         return found
@@ -143,13 +144,16 @@ _INVISIBLE = re.compile(
     "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
+_LOADING = frozenset(
+    ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
+)
 _ESCAPE_SEQUENCE = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])"
 )
 
 
 def one_line(text: str) -> str:
-    """Put a text on one line; remove control, invisible and undecodable characters."""
+    """Put text on one line; remove control, invisible and undecodable characters."""
     return " ".join(clean(text).split())
 
 
@@ -164,8 +168,13 @@ def clean(text: str) -> str:
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
 
 
+def says_loading(text: str) -> bool:
+    """Whether a text says only that something is loading."""
+    return text.strip(f"…{punctuation}{whitespace}").lower() in _LOADING
+
+
 def shorten(text: str, length: int) -> str:
-    """Put a text on one line of at most `length` characters; `…` marks the cut."""
+    """Put text on one line and truncate it to `length` characters; `…` marks the cut."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
 

@@ -191,13 +191,13 @@ class Email(Channel):
         return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
 
     def _new_mails(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
-        """Return the mailbox position to start from, and newer mails with `UIDVALIDITY.UID`."""
+        """Return the position to continue from, and newer mails with their `UIDVALIDITY.UID`."""
         with self._mailbox() as box:
             seen_in, _, seen = last.partition(".")
             if seen_in != box.validity:
                 return f"{box.validity}.{max(map(int, box.uids('ALL')), default=0)}", []
             found = box.uids(f"UID {int(seen) + 1}:*")
-            # `N:*` also matches the last mail if N is beyond it.
+            # `N:*` also matches the last mail if its number is lower than N.
             new = sorted((uid for uid in found if int(uid) > int(seen)), key=int)
             return last, [(f"{box.validity}.{uid}", box.mail(uid)) for uid in new]
 

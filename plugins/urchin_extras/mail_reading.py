@@ -1,6 +1,6 @@
 """Determines who sent an e-mail, and which parts the sender wrote.
 
-Anyone can forge a sender, and somebody else wrote a forwarded mail. Both questions are decided by
+Anyone can forge a sender, and a forwarded mail was written by somebody else. Both are detected by
 structure: the single address in `From`, our own server's result for its domain, and the markers
 that mail programs put above quotations.
 """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Amazon(DeclaredPlatform):
-    """Element ids that product pages have had for a decade; `data-hook` attributes in reviews."""
+    """Uses element ids that have been stable for a decade; in reviews, `data-hook` attributes."""
 
     name = "amazon"
     hosts = ("amazon.com",)
@@ -54,7 +54,7 @@ class Amazon(DeclaredPlatform):
 
 
 class PubMed(DeclaredPlatform):
-    """`citation_*` meta elements and the abstract's blocks; `.full-docsum` result rows."""
+    """Uses `citation_*` meta elements, the abstract's blocks, and `.full-docsum` result rows."""
 
     name = "pubmed"
     hosts = ("pubmed.ncbi.nlm.nih.gov", "pmc.ncbi.nlm.nih.gov")
@@ -87,7 +87,7 @@ class PubMed(DeclaredPlatform):
 
 
 class OpenReview(DeclaredPlatform):
-    """Notes: `content` fields with or without `value`; replies to a submission are its items."""
+    """Reads notes: `content` fields with or without `value`; replies are its items."""
 
     name = "openreview"
     hosts = ("openreview.net",)

@@ -51,7 +51,7 @@ class Slack(Channel):
                     await socket.send({"envelope_id": envelope["envelope_id"]})
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:  # noqa: ARG002 - `thread` is enough
-        """Send a text as it is, without mentions and previews, and the files to the same thread."""
+        """Send text unchanged, without mentions and previews, and files to the same thread."""
         channel, _, root = thread.partition("/")
         place = {"channel": channel, **({"thread_ts": root} if root else {})}
         if message.text:

@@ -50,7 +50,7 @@ class Telegram(Channel):
                     await self._call("answerCallbackQuery", json=asked)
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
-        """Send a text without link previews, or one file."""
+        """Send text without link previews, or one file."""
         chat, _, topic = thread.partition("/")
         asked: dict[str, Any] = {"chat_id": chat, "link_preview_options": {"is_disabled": True}}
         if topic:

@@ -70,7 +70,7 @@ class WhatsApp(Channel):
         config = uvicorn.Config(app, ws="none", log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(config)
         with self._listening() as listening:
-            serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` would take over the signals
+            serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` would install signal handlers
             try:
                 await asyncio.shield(serving)
             finally:
@@ -121,7 +121,7 @@ class WhatsApp(Channel):
         return hmac.compare_digest(signature.encode(), f"sha256={mac}".encode())
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
-        """Send a text without a preview, up to three buttons, or a file."""
+        """Send text without a preview, up to three buttons, or a file."""
         base: dict[str, Any] = {"messaging_product": "whatsapp", "to": thread}
         if answering.startswith("wamid."):
             base["context"] = {"message_id": answering}

@@ -39,7 +39,7 @@ def _values(series: etree._Element, name: str) -> list[str]:
 
 
 def drawn_text(element: etree._Element) -> str:
-    """Return the text of a shape on one line."""
+    """Return a shape's text on one line."""
     pieces = (
         node.text or "" if node.tag == f"{A}t" else " " for node in element.iter(f"{A}t", f"{A}br")
     )

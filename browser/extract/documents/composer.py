@@ -67,7 +67,7 @@ class Composer:
             self.link((link.get("href") or "").strip(), text_content(link))
 
     def link(self, url: str, text: str) -> None:
-        """Add a link that leads out of the document."""
+        """Add a link to something outside the document."""
         if url.startswith(("http://", "https://")) and len(self.links) < MAX_LINKS:
             self.links.setdefault(url, Link(url, _line(text)))
 

@@ -59,7 +59,7 @@ _NOT_A_NAME = re.compile(
 
 
 class FrontMatter(NamedTuple):
-    """What a document's first page says about it; missing fields are ""."""
+    """Metadata from a document's first page; missing fields are ""."""
 
     title: str = ""
     authors: str = ""

@@ -24,7 +24,7 @@ from browser.extract.documents.pdf_layout import (
     add_page,
     key,
     page_lines,
-    resolve_joints,
+    resolve_line_hyphens,
     usual_height,
 )
 from browser.text.words import one_line
@@ -50,7 +50,7 @@ _MAX_LINKS = 500
 _MAX_ADDRESS_CHARS = 2_000
 # A form has hundreds of fields, a reviewed paper about a hundred comments.
 _MAX_ANNOTATIONS = 2_000
-_MAX_COMMENT_BYTES = 20_000  # bytes
+_MAX_COMMENT_BYTES = 20_000
 _DRAWN_ANNOTATIONS = frozenset(
     (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
 )
@@ -120,7 +120,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
             page.close()
         pages.append(composer.document("", "", ""))
     words = {word.strip(_EDGE_PUNCTUATION) for word in words}
-    texts = [resolve_joints(page.text, words) for page in pages]
+    texts = [resolve_line_hyphens(page.text, words) for page in pages]
     offsets, end = [], 0
     for text in texts:
         offsets.append(end)
@@ -131,7 +131,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str, *, layout: bool) 
         url=url,
         title=_title(meta.get("Title", ""), front.title, first) or name,
         text="\n\n".join(filter(None, texts)),
-        markdown="\n\n".join(resolve_joints(p.markdown, words) for p in pages if p.markdown),
+        markdown="\n\n".join(resolve_line_hyphens(p.markdown, words) for p in pages if p.markdown),
         author=_author(meta.get("Author", ""), front.authors, first),
         published=front.published or _date(meta.get("CreationDate", "")),
         modified=_date(meta.get("ModDate", "")),
@@ -265,7 +265,7 @@ class _Scanner:
         engine = _ocr_engine()
         if engine is None:
             return ""
-        # The time starts when the engine has been loaded, which may take long on a busy machine.
+        # The clock starts when the engine has been loaded, which may be slow on a busy machine.
         self._until = min(self._until, time.monotonic() + _MAX_OCR_SECONDS)
         scale = min(_SCALE, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
         found = engine(page.render(scale=scale).to_numpy())

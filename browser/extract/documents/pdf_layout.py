@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 # A gap wider than this share of the letter height separates cells. A space between words is a
 # quarter of the height wide, or up to half of it in justified lines.
 _CELL_GAP = 0.7
-JOINT = "\ufffe"
+LINE_HYPHEN = "\ufffe"
 """The character that pdfium returns for a hyphen at the end of a line, followed by the next line
-without a break. It stays in the text until `resolve_joints` knows all words in the document."""
-_LINE = re.compile(rf"[^\r\n{JOINT}]+{JOINT}?")
-_JOINT = re.compile(rf"([^\s{JOINT}]*){JOINT}[ \n]?([^\s{JOINT}]*)")
+without a break. It stays in the text until `resolve_line_hyphens` knows the document's words."""
+_LINE = re.compile(rf"[^\r\n{LINE_HYPHEN}]+{LINE_HYPHEN}?")
+_WORD_AT_LINE_HYPHEN = re.compile(rf"([^\s{LINE_HYPHEN}]*){LINE_HYPHEN}[ \n]?([^\s{LINE_HYPHEN}]*)")
 _FIRST_WORD, _LAST_WORD = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_]+$")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _MIN_HEIGHT = 0.1
@@ -78,7 +78,7 @@ def key(text: str) -> str:
 
 
 class Cell(NamedTuple):
-    """Part of a line with its left and right ends, in points from the page's left."""
+    """Part of a line, with its left and right edges in points from the left edge of the page."""
 
     text: str
     left: float = 0.0
@@ -161,7 +161,7 @@ def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str
     return "".join(text[::-1] for _, text in letters)
 
 
-def resolve_joints(text: str, words: Container[str]) -> str:
+def resolve_line_hyphens(text: str, words: Container[str]) -> str:
     """Join words that were divided at the end of a line; `words` are the document's words.
 
     The hyphen is kept if the document only contains the word with a hyphen, if it is part of an
@@ -178,8 +178,8 @@ def resolve_joints(text: str, words: Container[str]) -> str:
         stays = is_address or (hyphenated.lower() in words and whole.lower() not in words)
         return f"{before}{'-' if stays else ''}{after}"
 
-    while JOINT in text:  # a word that spans three lines has two of them
-        text = _JOINT.sub(join, text)
+    while LINE_HYPHEN in text:  # a word that spans three lines has two of them
+        text = _WORD_AT_LINE_HYPHEN.sub(join, text)
     return text
 
 
@@ -234,7 +234,7 @@ class _Page:
     def _separator(self, line: Line, following: Line, full: float) -> str:
         """Return the separator between two lines: "", a space, or a line or paragraph break."""
         gap = line.bottom - following.bottom
-        if line.text.endswith(JOINT):
+        if line.text.endswith(LINE_HYPHEN):
             return ""
         if self._usual and gap > _PARAGRAPH_GAP * max(line.height, self._usual):
             return "\n\n"
@@ -284,7 +284,8 @@ class _Page:
         for column in columns:
             parts = [*itertools.pairwise(column), (column[-1], "")]
             texts = [
-                f"{a[:-1]}{JOINT}" if a[-1] == "-" and b[:1].islower() else a for a, b in parts
+                f"{a[:-1]}{LINE_HYPHEN}" if a[-1] == "-" and b[:1].islower() else a
+                for a, b in parts
             ]
             longest = max(map(len, texts))
             self._add_paragraphs([Line((Cell(t),)) for t in texts], _FULL_LINE_SHARE * longest)

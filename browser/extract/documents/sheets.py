@@ -121,7 +121,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     reader, log = _SheetReader(), StringIO()
     try:
         _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))
-        # `ragged_rows`: a single cell in the last row and column must not fill up the sheet.
+        # With `ragged_rows`, a single cell in the last row and column does not fill up the sheet.
         book = xlrd.open_workbook(
             file_contents=body, formatting_info=True, ragged_rows=True, logfile=log, verbosity=1
         )

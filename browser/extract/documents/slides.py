@@ -27,7 +27,10 @@ _MAX_SLIDES = 1_000
 
 
 def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
-    """Read the slides in order; `pages` contains their offsets. Raises ExtractError if broken."""
+    """Read the slides in order; `pages` contains their offsets.
+
+    Raises ExtractError for a broken file.
+    """
     root = archive.tree(main)
     if root is None:
         raise ExtractError("the presentation has no slide list")

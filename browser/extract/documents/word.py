@@ -187,7 +187,7 @@ def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers
 
 
 def _clean_formats(root: etree._Element) -> None:
-    """Empty hidden runs, and remove irrelevant formats."""
+    """Empty hidden runs, and remove irrelevant formatting."""
     for style in list(root.iter(f"{W}rPr")):
         run = style.getparent()
         if run is not None and run.tag == f"{W}r" and _is_hidden(style):

@@ -87,7 +87,7 @@ def _text(main: bytes, table: bytes, *, is_complex: bool) -> tuple[str, tuple[in
 
 def _add_blocks(text: str, composer: Composer) -> None:
     """Add paragraphs and tables; each cell ends with a BEL character, each row with another one."""
-    while _FIELD_INSTRUCTION.search(text):  # fields may contain fields
+    while _FIELD_INSTRUCTION.search(text):  # fields can be nested
         text = _FIELD_INSTRUCTION.sub("", text)
     rows: list[list[str]] = []
     cells: list[str] = []

@@ -33,7 +33,8 @@ class Numbers:
         self._lists = {node.get(f"{W}numId"): node for node in found if node.tag == f"{W}num"}
         styled = styles.iter(f"{W}style") if styles is not None else ()
         self._styles = {node.get(f"{W}styleId"): node for node in styled}
-        # The latest number for each list and level; lists that share a definition are counted on.
+        # The latest number for each list and level; lists that share a definition continue each
+        # other's numbering.
         self._counts: dict[str, list[int | None]] = defaultdict(lambda: [None] * _LEVELS)
 
     def next_label(self, paragraph: etree._Element) -> str:

@@ -45,7 +45,7 @@ _COMMENT = RecordPaths(
 
 
 class HackerNews(Platform):
-    """`tr.athing` rows, each with the row below it; the indentation of comments is their depth."""
+    """Reads `tr.athing` rows and the rows below them; indentation gives the depth of comments."""
 
     name = "hackernews"
     hosts = ("news.ycombinator.com", "hacker-news.firebaseio.com", "hn.algolia.com")
@@ -113,7 +113,7 @@ def _story(page: SitePage, row: Tag) -> Record:
 
 
 def _one_comment(page: SitePage, replies: tuple[Record, ...]) -> Record | None:
-    """The comment of a comment's page, with the story that it belongs to."""
+    """Read the page of a single comment: the comment, with the story that it belongs to."""
     row = page.soup.select_one(".fatitem tr.athing")
     if row is None:
         return None

@@ -119,7 +119,7 @@ def _completed(document: Document, record: Record) -> Document:
         markdown=f"{markdown}\n\n{more}".strip(),
         title=record.title or document.title,
         author=record.author or document.author,
-        # Any other date on the page could be mistaken for this item's: use its date, or none.
+        # Use only the record's date: any other date on the page could be mistaken for it.
         published=record.published,
         modified=record.modified,
     )

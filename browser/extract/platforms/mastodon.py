@@ -46,7 +46,7 @@ _API_STATUS = RecordPaths(
 
 
 class Mastodon(Platform):
-    """The web client's `status` classes; `Status` and `Account` entities from the API."""
+    """Uses the web client's `status` classes, and `Status` and `Account` entities from the API."""
 
     name = "mastodon"
     marks = (b'"mastodon"', b"'mastodon'", b"=mastodon", b"initial-state", b'"reblogs_count"')

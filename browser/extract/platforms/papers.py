@@ -29,7 +29,7 @@ _ABSTRACT = RecordPaths(
 
 
 class Arxiv(Platform):
-    """`citation_*` meta elements, and the table with comments, subjects and identifiers."""
+    """Uses `citation_*` meta elements and the table with comments, subjects and identifiers."""
 
     name = "arxiv"
     hosts = ("arxiv.org", "export.arxiv.org")
@@ -64,7 +64,7 @@ _SCHOLAR_PAPER = RecordPaths(
 
 
 class Scholar(Platform):
-    """`.gs_r` entries: title, line with authors, venue and host, excerpt, and the links below."""
+    """Reads `.gs_r` entries: title, authors, venue, host, excerpt, and the links below."""
 
     name = "google-scholar"
     hosts = ("scholar.google.com",)

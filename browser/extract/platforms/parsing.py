@@ -25,8 +25,8 @@ _NUMBER = re.compile(
 _CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
 _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
-# Seconds between 1973 and 2286 have nine or ten digits, milliseconds thirteen; a shorter number is
-# a year or a count.
+# Timestamps between 1973 and 2286 have nine or ten digits in seconds, and about thirteen in
+# milliseconds; a shorter number is a year or a count.
 _MIN_SECONDS = 100_000_000
 _MIN_MILLISECONDS = 10_000_000_000
 _MAX_DATE_DIGITS = len("20240612")
@@ -85,7 +85,7 @@ def parse_date(value: object) -> str | None:
 
 
 def parse_duration(text: str) -> int | None:
-    """Return `PT1H2M3S` or `1:02:03` in seconds; None for anything else."""
+    """Convert a duration such as `PT1H2M3S` or `1:02:03` to seconds; None for anything else."""
     match = _CLOCK.fullmatch(text.strip()) or _DURATION.fullmatch(text.strip())
     if match is None or not any(match.groups()):
         return None

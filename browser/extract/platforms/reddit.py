@@ -78,7 +78,7 @@ _NEW_COMMENT = RecordPaths(
 
 
 class Reddit(Platform):
-    """JSON listings of `t3` (posts), `t1` (comments) and `t5` (communities); two HTML layouts."""
+    """Reads JSON (`t3` posts, `t1` comments, `t5` communities) or one of two HTML layouts."""
 
     name = "reddit"
     hosts = ("reddit.com",)
@@ -165,7 +165,7 @@ def _read_page(page: SitePage) -> Record | None:
 
 
 def _post_with_flags(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:
-    """Read a post on a page, and which of these flags it has."""
+    """Read a post on a page, with its flags."""
     marks = _flag_labels(name for name in names if name in _FLAG_LABELS)
     return paths.read(page, "reddit", node).updated(fields={"marks": marks})
 

@@ -57,7 +57,7 @@ class Platform:
     verified: ClassVar[bool] = True
 
     def claims(self, page: SitePage) -> bool:
-        """Whether this parser is for a page; decided by the URL's host, unless overridden."""
+        """Whether this parser handles a page; decided by the URL's host, unless overridden."""
         return self.owns(page.host)
 
     def owns(self, host: str) -> bool:

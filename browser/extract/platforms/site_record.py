@@ -1,4 +1,4 @@
-"""The typed record that a parser returns, and the lines of text in which it is cited."""
+"""The typed record that a parser returns, and its conversion to lines of text for citing."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _in_question(paths: str) -> str:
 
 
 class StackExchange(DeclaredPlatform):
-    """`#question` and `.answer` blocks; `.s-post-summary` rows; `items` in API responses.
+    """Uses `#question` and `.answer` blocks, `.s-post-summary` rows, and `items` from the API.
 
     If a post has several signatures, the last one is the author's; the others are editors'.
     """

@@ -13,7 +13,7 @@ _TIME_SPANS = ("m5", "h1", "h6", "h24")
 
 
 class PumpFun(DeclaredPlatform):
-    """`mint` objects with a bonding curve, in the API's `/coins` and in pages' embedded state."""
+    """Uses `mint` objects with a bonding curve, from the API's `/coins` or embedded page state."""
 
     name = "pump.fun"
     hosts = ("pump.fun",)
@@ -48,7 +48,7 @@ def _with_progress(record: Record) -> Record:
 
 
 class DexScreener(DeclaredPlatform):
-    """`pairs` in API responses and in the state embedded in pages."""
+    """Uses `pairs` in API responses and in the state embedded in pages."""
 
     name = "dexscreener"
     hosts = ("dexscreener.com",)

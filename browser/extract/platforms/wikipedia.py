@@ -29,7 +29,7 @@ _MISSING = ".noarticletext, .mw-noarticletext, #noarticletext"
 
 
 class Wikipedia(Platform):
-    """MediaWiki's parser output, which is the same in every skin."""
+    """Uses MediaWiki's parser output, which is the same in every skin."""
 
     name = "wikipedia"
     marks = (b"MediaWiki",)

@@ -72,7 +72,7 @@ _OLD_POST = RecordPaths(
 
 
 class X(Platform):
-    """`article[data-testid=tweet]`; in the older layout, `.tweet[data-tweet-id]`."""
+    """Uses `article[data-testid=tweet]` or, in the older layout, `.tweet[data-tweet-id]`."""
 
     name = "x"
     hosts = ("x.com", "twitter.com")

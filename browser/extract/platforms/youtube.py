@@ -80,7 +80,7 @@ _COMMENT = RecordPaths(
 
 
 class YouTube(Platform):
-    """`videoDetails` and its microformat; otherwise `itemprop` elements or the rendered page."""
+    """Uses `videoDetails` and its microformat, or else `itemprop` elements or the rendered page."""
 
     name = "youtube"
     hosts = ("youtube.com", "youtu.be", "youtube-nocookie.com")

@@ -106,7 +106,7 @@ const boxOf = (element, style, back) => {
 };
 
 // A board, such as a game's: cells in rows and columns, most of them empty. The position of content has a meaning, so it
-// is read as a table. Returns rows of texts, or null if the element is not a board.
+// is read as a table. Returns rows of strings, or null if the element is not a board.
 const BOARD_FROM = 6, BOARD_TO = 400, BOARD_FILLED = 0.7;
 const CELL_WORDS = 8; // characters in a board's cell
 const boardOf = (element) => {
@@ -152,7 +152,7 @@ const hasTwin = (element, style) => !element.id && [...(element.parentElement?.c
   return getComputedStyle(other).backgroundColor === style.backgroundColor;
 });
 
-// SVG drawings: names of shapes, whichever element draws them, with colours, sizes and positions.
+// SVG drawings: names of shapes, regardless of the element that draws them, with colours, sizes and positions.
 const CORNERS = { 3: 'triangle', 5: 'pentagon', 6: 'hexagon', 7: 'heptagon', 8: 'octagon' };
 const SHAPES = 'rect,circle,ellipse,polygon,polyline,line';
 const PATH_LIMIT = 600; // characters of a path; longer ones are not simple shapes
@@ -249,7 +249,7 @@ const drawingOf = (svg, isActed) => {
   return descriptions.slice(0, SHAPES_SHOWN).join('; ') + more;
 };
 
-// Paths count if all are named shapes, unlike in a logo; letters if they look different; and a single text.
+// Paths are included if all are named shapes, unlike in a logo; letters if they look different; and a single text.
 const LETTERS_LONG = 2, LONE_LONG = 20;
 const figuresBeside = (svg) => {
   const [paths, letters] = ['path', 'text'].map((kind) => [...svg.querySelectorAll(kind)].slice(0, SHAPES_KNOWN + 1));
@@ -338,7 +338,7 @@ class WordInks {
       const [[common, most], ...others] = countBy(family, (one) => one.ink);
       return others.length ? family.filter(({ ink }) => (ink !== common || most <= family.length / 2) && isColoured(parseColour(ink))) : [];
     });
-    for (const { ink, place } of coloured.slice(0, COLOURED_TOLD).reverse()) { // from the end, so that offsets stay valid
+    for (const { ink, place } of coloured.slice(0, COLOURED_TOLD).reverse()) { // from the end, so that offsets remain valid
       const { pieces, at, end } = place;
       pieces[at] = `${pieces[at].slice(0, end)} (${colourName(parseColour(ink)).replace(/ #.*/, '')})${pieces[at].slice(end)}`;
     }

@@ -43,7 +43,7 @@ const textNodes = function* (root) {
   }
 };
 
-// The same, but many times faster, for whole documents: only elements with a shadow root are walked by `textNodes`.
+// The same, but many times faster, for entire documents: only elements with a shadow root are walked by `textNodes`.
 const allTextNodes = function* (root) {
   if (shadowOf(root) || root.getRootNode() !== document) {
     yield* textNodes(root);
@@ -68,7 +68,7 @@ const nextOutside = (walker) => {
 
 const squash = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
 
-// The beginning of an element's text: reading a whole large container for a name takes seconds.
+// The beginning of an element's text: reading all of a large container for a name takes seconds.
 const shortText = (element, limit) => {
   if (shadowOf(element) || element.getRootNode() !== document) {
     let text = '';

@@ -24,7 +24,7 @@ const isKeyCatcher = (element) => {
   const clipped = holder && !holder.clientHeight && HIDING_OVERFLOW.test(getComputedStyle(holder).overflowY);
   const unseen = clipped || !isShownAtAll(element) || !sizeable(element) || right + scrollX <= 0 || bottom + scrollY <= 0;
   const stage = unseen && stageOf(element);
-  // Beside an element that accepts text itself, it only serves the clipboard.
+  // Next to an element that accepts text itself, it only serves the clipboard.
   return !!stage && ![...stage.querySelectorAll(EDITABLE_ELEMENT)].some(sizeable);
 };
 
@@ -49,7 +49,7 @@ const drawnByItsParent = (element) => {
   return /^(checkbox|radio|range)$/.test(element.type) && fills(element, element.parentElement);
 };
 
-// The hidden control that a label stands for; and whether a control has such a label.
+// The hidden control that a label represents; and whether a control has such a label.
 const boxOfLabel = (element) => (element.tagName === 'LABEL' && drawsItsControl(element) ? element.control : null);
 const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type)
   && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !wrapsAnotherControl(label, label.getBoundingClientRect()));
@@ -82,7 +82,7 @@ const catcherFor = (element) => {
   return catcher && !more.length && isWithin(element, stageOf(catcher)) ? catcher : null;
 };
 
-// 'expanded' or 'collapsed' for a custom list (a combobox, a framework's select); '' if it does not say.
+// 'expanded' or 'collapsed' for a custom list (a combobox, a framework's select); '' if that is unknown.
 const expandedState = (element) => {
   const said = (element.closest('[aria-expanded]') ?? element.querySelector('[aria-expanded]'))?.getAttribute('aria-expanded');
   return { true: 'expanded', false: 'collapsed' }[said] ?? '';
@@ -115,7 +115,7 @@ const isOutOfSight = (field) => {
   return !sizeable(field) || right + scrollX <= 0 || bottom + scrollY <= 0;
 };
 
-// Whether a text fills a row of fields, one character each, starting at an element (a code of several digits).
+// Whether a string fills a row of fields, one character each, starting at an element (a code of several digits).
 const isSpreadOver = ({ element, text }) => {
   const fields = [...element.getRootNode().querySelectorAll('input')].filter((one) => sizeable(one) && one.type === element.type);
   const values = fields.slice(fields.indexOf(element)).slice(0, text.length).map((one) => one.value);
@@ -158,14 +158,14 @@ const toTheEnd = (element) => {
   }
 };
 
-// Pastes a text into an editor, which then adds no brackets or indentation; false if it does not handle pasting.
+// Pastes text into an editor, which then adds no brackets or indentation; false if it does not handle pasting.
 const paste = ({ element, text }) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
   return !element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }));
 };
 
-// Drops files ([name, base64]) and data by MIME type, as if dragged in from outside; false if nothing can be dropped.
+// Drops files ([name, base64]) and data by MIME type, as if dragged from outside; false if nothing can be dropped.
 const drop = ({ element, files, data }) => {
   const dataTransfer = new DataTransfer();
   for (const [type, text] of Object.entries(data)) dataTransfer.setData(type, text);
@@ -214,7 +214,7 @@ const nameSent = (control, via) => {
   return before.length === 1 ? squash(before[0].value).slice(0, 80) : '';
 };
 
-// A phrase saying what is sent when the element, or the focused one, is clicked or gets Enter, according to the HTML; '' for nothing.
+// Describes what is sent, according to the HTML, when the element or the focused one is clicked or receives Enter; '' for nothing.
 const effect = ({ element, via }) => {
   const acted = element ?? document.activeElement ?? document.body;
   const control = acted.closest('button,input,[role=button],[role=menuitem],a,summary,textarea,[contenteditable]') ?? acted;
@@ -249,7 +249,7 @@ const focusOf = (element) => {
   return { line: focused ? lineOf(focused) : '', right, off };
 };
 
-// A text's range, across nodes and white space. Editable text is searched first, as instructions often repeat the word.
+// The range of a text, across nodes and white space. Editable text is searched first, as instructions often repeat the word.
 // An editor that renders its own text does so beside the element with the focus.
 const rangeIn = (text, element) => {
   const stage = element && fieldKind(element) === 'editor' ? stageOf(element) : null;
@@ -318,7 +318,7 @@ const selectText = ({ text, element }) => {
   selection.addRange(range);
 };
 
-// Whether a text contains another; numbers match only as a whole: 12 is not in 1234.
+// Whether a string contains another; only whole numbers match: 12 is not in 1234.
 const standsIn = (said, text) => {
   const cutsNumber = (before, after) => /\d\d/.test(`${before}${after}`);
   for (let at = said.indexOf(text); at >= 0; at = said.indexOf(text, at + 1)) {
@@ -327,7 +327,7 @@ const standsIn = (said, text) => {
   return false;
 };
 
-// Refs for the smallest elements with a text and without a ref, each with the row around it.
+// Refs for the smallest elements that contain a text and have no ref, each with the row around it.
 const TEXT_REFS = 8, LABEL_LENGTH = 40;
 const refsOfText = (wanted) => {
   const needle = squash(wanted).toLowerCase(), found = [];

@@ -123,7 +123,7 @@ const suspect = (element, style) => {
   suspected.push(element);
 };
 
-// The suspects found by the last walk; with `everywhere`, those in the whole document, without a walk.
+// The suspects found by the last walk; with `everywhere`, those in the entire document, without a walk.
 const suspects = (everywhere = false) => {
   if (everywhere) for (const element of [...document.querySelectorAll('*')].slice(0, SUSPECTS_LOOKED_AT)) suspect(element, getComputedStyle(element));
   const handed = suspected;

@@ -123,7 +123,7 @@ const isAloneIn = (element, outer) => {
   return outward(element, (at) => at === outer || !composedParent(at) || !isAlone(at)) === outer;
 };
 
-// An element without a name that fills a control is its handle; a sibling of an invisible input is the drawing of that
+// An element without a name that fills a control is the control's handle; a sibling of an invisible input is the drawing of that
 // input.
 const isPartOfControl = (element) => {
   const outer = composedParent(element);

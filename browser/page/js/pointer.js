@@ -120,7 +120,7 @@ const watchPresses = () => {
     }, true);
   }
 };
-// Says which element received the last press if it was not the target, otherwise ''.
+// Returns which element received the last press if it was not the target, otherwise ''.
 const missed = () => {
   if (!aimedAt) return ''; // the press led to this document
   const gone = !aimedAt.isConnected, anew = gone && !!aimedRef && !!resolve(aimedRef).element;
@@ -147,7 +147,7 @@ const offReason = (element) => {
   return [element, ...(element.labels ?? []), ...(element.control ? [element.control] : []), ...parts].every(takesNoPointer) ? SWITCHED_OFF : '';
 };
 
-// A button or link that is itself disabled; not one on a page that an open menu has disabled as a whole.
+// A button or link that is itself disabled; not one on a page that an open menu has disabled entirely.
 const isSwitchedOff = (element, role, style) => style.pointerEvents === 'none' && PRESSED_ROLES.has(role)
   && !takesNoPointer(composedParent(element) ?? element) && offReason(element) === SWITCHED_OFF;
 
@@ -193,7 +193,7 @@ const besideHidden = (element) => {
 const pressDirectly = () => { aimedNow().click(); };
 
 // The target point's current position in the frame's viewport, as the element may have moved or been re-rendered; and what
-// covers it there now, such as a menu that opens under the pointer. null if it left the page.
+// covers it there now, such as a menu that opens under the pointer. null if it is no longer on the page.
 const aimedPoint = () => {
   const element = aimedNow();
   if (!element?.isConnected) return null;

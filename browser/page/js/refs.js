@@ -54,7 +54,7 @@ const captionOf = (element) => {
   return list ? once('captions', list, () => textBefore(list) + ' ' + headOf(list)) : '';
 };
 
-// Letters and digits only: the arrow of the sorted column comes and goes.
+// Letters and digits only: the arrow of the sorted column appears and disappears.
 const headOf = (list) => {
   const head = list.tagName === 'TABLE' ? list.caption ?? list.tHead : null;
   return head ? squash(shortText(head, CAPTION_TEXT).replace(/[^\p{L}\p{N}]+/gu, ' ')) : '';
@@ -178,7 +178,7 @@ const nameCandidates = (print) => candidatesFor(print)
   .sort((a, b) => b.score - a.score).slice(0, 5)
   .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${contextOf(element).slice(0, 60)}"`);
 
-// Returns { element }, or { why, print } if it is gone or no longer certain. A connected element may have been given other
+// Returns { element }, or { why, print } if it no longer exists or is ambiguous. A connected element may have been given other
 // content (recycled rows in a virtual list): then the element that now has the old content is searched for.
 const SAME_ROW = 0.5;
 const resolve = (ref) => {

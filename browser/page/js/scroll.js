@@ -1,5 +1,5 @@
 // Scrolls an element, its scrollable ancestor, or the page; and scrolls virtual lists, which render only what is in view,
-// until they show a text.
+// until they show the text.
 const FRAME_MS = 250; // to wait for the next frame, which is late on a busy machine and never arrives in a background tab
 
 const frameDrawn = () => new Promise((done) => { requestAnimationFrame(done); });
@@ -91,7 +91,7 @@ const byBar = (list, across = false) => {
   };
 };
 
-// A list without a scroll bar is moved by wheel events, from its start until nothing new appears. null if the wheel does
+// A list without a scroll bar is scrolled by wheel events, from its start until nothing new appears. null if the wheel does
 // something else: in a map that zooms, elements move in different directions.
 const byWheel = async (list) => {
   for (const notch of [NOTCH, -NOTCH]) {

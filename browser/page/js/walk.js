@@ -45,7 +45,7 @@ class Walk {
     this.cut = false;
     this.inBox = 0; // checkboxes and the like around the current node: their text stays on their line
     this.refsBefore = refCount;
-    this.below = options.below; // leave out everything above the view, on a page too large to be walked whole
+    this.below = options.below; // leave out everything above the view, on a page that is too large to be walked completely
   }
 
   run(root) {
@@ -278,7 +278,7 @@ class Walk {
     if (role === 'link') piece.u = shortLink(element);
     if (element.tagName === 'SELECT') piece.o = optionTexts(element);
     const own = attributeName(element), name = own || (box ? attributeName(box) : '');
-    if (role === 'treeitem') { // named by its own text, wherever that is inside it
+    if (role === 'treeitem') { // named by its own text, at any depth inside it
       const nodes = itemWords(element);
       nodes.forEach((node) => this.used.add(node));
       piece.n = squash(nodes.map((node) => node.data).join(' ')) || name || shortText(element, NAME_COMPARED);
@@ -412,7 +412,7 @@ class Walk {
 }
 
 // Whether an element is a dialog in front of the page. Many menus claim to be modal: one that is not pinned to the window,
-// or does not receive the pointer at its centre, is not.
+// or does not receive the pointer at its centre, is not modal.
 const isModal = (element) => {
   if ((element.tagName === 'DIALOG' || element === document.fullscreenElement) && element.matches(':modal')) return true;
   if (element.ariaModal !== 'true' || !element.getClientRects().length || !isShownAtAll(element)) return false;
@@ -446,7 +446,7 @@ const walk = (options) => {
   return { ...walked.result(), ...changesSince(), scrolled, below, count: refCount };
 };
 
-// Walks parts of a page that is too large to be walked whole: those with a text, or those around an element.
+// Walks parts of a page that is too large to be walked completely: those with a text, or those around an element.
 const walkParts = (options) => {
   numberFrom(options);
   const { found, whole } = options.element ? { found: rowsAround(options.element), whole: true } : partsHolding(options.text, performance.now() + options.ms);
@@ -463,7 +463,7 @@ const rowsAround = (element) => {
   return siblings.slice(Math.max(0, at - ROWS_AROUND), at + ROWS_AROUND + 1);
 };
 
-// The rows or elements that contain a text literally, then those with all of its words; and whether the whole page was searched in time.
+// The rows or elements that contain a text literally, then those with all of its words; and whether the entire page was searched in time.
 const PARTS_LIMIT = 12, PART_TEXT = 2000, LOOKED_EVERY = 256;
 const SAYING = 'input,textarea,[aria-label],[placeholder],[title],[alt]';
 const partsHolding = (wanted, until) => {

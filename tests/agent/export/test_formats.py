@@ -215,7 +215,7 @@ def test_the_documentation_lists_every_format():
 async def of_own_files(tmp_path_factory):
     """A run over a user's folder and file, all below `idas-home`."""
     home = tmp_path_factory.mktemp("idas-home")
-    script = tmp_path_factory.mktemp("elsewhere") / "script.jsonl"
+    script = home / "script.jsonl"
     (home / "papers" / "2024").mkdir(parents=True)
     (home / "papers" / "2024" / "the pump.html").write_text(
         "<title>The pump</title><p>The pump was repaired on 3 May 2024 by Ida."
@@ -232,6 +232,7 @@ async def of_own_files(tmp_path_factory):
     report = await research(
         "Who repaired the pump?",
         model=f"scripted:{script}",
+        fallback=[f"local:{home / 'small.gguf'}"],
         corpus=home / "papers",
         file=[home / "notes.md"],
         data_dir=home / "data",
@@ -276,3 +277,5 @@ def test_a_run_is_resumed_and_checked_again_with_the_paths_that_its_journal_leav
     assert Path(options["corpus"]).name == "papers"
     assert Path(options["corpus"]).is_dir()
     assert Path(options["file"][0]).is_file()
+    assert Path(options["model"].removeprefix("scripted:")).is_file()
+    assert Path(options["fallback"][0].removeprefix("local:")).parent.name.startswith("idas-home")

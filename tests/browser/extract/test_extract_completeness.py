@@ -148,6 +148,36 @@ def test_hidden_text_beside_an_article_stays_out_with_a_note() -> None:
     assert "left out as hidden" in document.notes[0]
 
 
+LEFT_OUT = {
+    "<section class=specs><dl><dt>Depth</dt><dd>9 m</dd></dl></section>": "3 words (1 term, 1 detail)",
+    "<aside><table><tr><th>Depth</th><td>9 m</td></tr><tr><th>Width</th><td>40 m</td></tr></table></aside>": "1 table",
+    "<div class=sidebar><ul><li>Adults 14 euro</li><li>Children 7 euro</li></ul></div>": "6 words (2 list items)",
+    "<div class=setup><pre>make install</pre></div>": "2 words (1 code block)",
+    "<figure><img src=a.jpg><figcaption>The crane in 1901.</figcaption></figure>": "4 words (1 caption)",
+}
+
+
+@pytest.mark.parametrize("beside", LEFT_OUT)
+def test_short_lists_tables_and_captions_that_are_left_out_are_noted(beside: str) -> None:
+    declared = "<meta property='og:type' content='article'>"
+    document = extract(f"{declared}<main><article>{STORY}</article>{beside}</main>", URL)
+    [note] = document.notes
+    assert note.startswith("left out as outside the main content: ")
+    assert LEFT_OUT[beside] in note
+    assert "opening the page in the browser shows them" in note
+
+
+def test_a_table_below_a_thread_is_noted_and_a_footer_is_not() -> None:
+    posts = "".join(
+        f"<div class=post><a class=author href=/u/{n}>ann{n}</a><time datetime=2024-05-0{n}></time><p>{n}. The harbour has been dredged every spring since it silted up, as they say.</p></div>"
+        for n in range(1, 6)
+    )
+    facts = "<table><tr><th>Depth</th><td>9 m</td></tr><tr><th>Width</th><td>40 m</td></tr></table>"
+    noted, plain = (extract(posts + end, URL).notes for end in (facts, "<footer>© 2024</footer>"))
+    assert "1 table" in noted[0]
+    assert plain == ()
+
+
 def test_a_declared_article_that_is_not_shown_is_noted() -> None:
     body = "The keepers of the light did what they could in the storm. " * 30
     data = f'<script type="application/ld+json">{{"@type":"NewsArticle","articleBody":"{body}"}}</script>'

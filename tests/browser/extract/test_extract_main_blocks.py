@@ -103,3 +103,15 @@ def test_a_live_blog_keeps_its_entries() -> None:
     lead = "<p>We follow the works in the harbour all day long, with reports from the mole, from the town hall and from the ferry office.</p>"
     text = extract(f"{ARTICLE}<article><h1>Live</h1>{lead}{entries}</article>", URL).text
     assert all(line in text for line in PROSE)
+
+
+def test_captions_are_kept_if_they_are_most_of_a_photo_story_only() -> None:
+    def page(pictures: int) -> str:
+        figures = "".join(
+            f"<figure><img src={n}.jpg><figcaption>{n}. {text}</figcaption></figure>"
+            for n, text in enumerate((PROSE * 2)[:pictures])
+        )
+        return extract(f"{ARTICLE}<article>{paragraphs()}{figures}</article>", URL).text
+
+    assert all(f"{n}. {text}" in page(7) for n, text in enumerate(PROSE))
+    assert f"0. {PROSE[0]}" not in page(1)

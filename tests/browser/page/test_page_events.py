@@ -166,7 +166,7 @@ async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
 
 async def test_a_save_without_an_answer_is_named_with_its_own_action_only(show, monkeypatch):
     monkeypatch.setattr("browser.page.page_events._STREAMING_SECONDS", 0.3)
-    monkeypatch.setattr("browser.page.driver.ACT_RESERVE", 9.0)  # of ten seconds
+    monkeypatch.setattr("browser.page.driver.ACT_RESERVE_SECONDS", 9.0)  # of ten seconds
     tab = await show("""<button onclick="fetch('/slow?5', {method: 'POST'}); p.textContent = 'Saving'">Save</button>
         <button onclick="p.textContent = 'Shown'">Show</button><p id=p></p>""")
     snapshot = await tab.snapshot()
@@ -175,3 +175,11 @@ async def test_a_save_without_an_answer_is_named_with_its_own_action_only(show, 
     assert "Saving" in saved.changes
     shown = await tab.click(ref(snapshot, "button Show"))
     assert shown.unanswered == ""
+
+
+async def test_a_new_page_that_says_loading_is_shown_when_its_data_has_come(show, monkeypatch):
+    """A request that is open for long counts as a stream, but this page waits for it."""
+    monkeypatch.setattr("browser.page.page_events._STREAMING_SECONDS", 0.2)
+    tab = await show("""<h1>Cranes</h1><div id=app>Loading…</div><script>
+        fetch('/slow?0.6').then(() => { app.textContent = 'The crane weighs 4711 tons.' })</script>""")
+    assert "4711 tons" in (await tab.snapshot()).text

@@ -133,7 +133,7 @@ async def test_a_page_that_never_ends_holds_up_no_other_run(two, pages):
 
 
 async def test_a_browser_is_kept_between_runs_and_replaced_after_many(pages, monkeypatch):
-    monkeypatch.setattr(launch, "MAX_RUNS_OF_A_PROCESS", 2)
+    monkeypatch.setattr(launch, "MAX_RUNS_PER_PROCESS", 2)
 
     async def three_runs() -> list[int]:
         pids = []
