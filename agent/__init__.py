@@ -1,4 +1,4 @@
-"""Urchin: a browser research agent whose every sentence links to the passage that supports it."""
+"""Urchin: a browser research agent that links every sentence to the passage supporting it."""
 
 from __future__ import annotations
 

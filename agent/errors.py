@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 CHECK_FAILED = 8
 """Exit code of a command whose check failed."""
 MAX_ERROR_CHARS = 2_000
-"""Maximum length of a recorded error text in characters; some errors quote their whole input."""
+"""Maximum length of a recorded error text in characters; some errors quote their entire input."""
 
 
 class ResearchError(Exception):
@@ -66,7 +66,7 @@ def error_text(error: BaseException | str, limit: int = MAX_ERROR_CHARS) -> str:
 def error_class(name: str) -> type[ResearchError]:
     """Return the error class with a recorded name; `ResearchError` for an unknown name."""
     classes = [ResearchError]
-    for error in classes:  # grows during the iteration until it holds all subclasses
+    for error in classes:  # grows during the iteration until it contains all subclasses
         classes += error.__subclasses__()
     for error in classes:
         if error.__name__ == name:
@@ -153,7 +153,7 @@ class ModelFiltered(ModelError):
 
 
 class ModelCut(ModelError):
-    """The model spent its whole reply on reasoning and was cut off before an answer."""
+    """The model spent its entire reply on reasoning and was cut off before it answered."""
 
     hint = "Raise --max-tokens or --budget, or use a model that reasons less."
 

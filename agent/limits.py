@@ -18,11 +18,12 @@ from agent.validation import Before, Bounds, Depth
 class Effort:
     """The preset limits for a depth; they apply unless the user sets others.
 
-    steps, sources: for the whole run.
-    parts_steps: steps of a run whose question is split; each part searches and reads on its own
-        and gets its share, at most `part_steps`.
+    steps, sources: limits for the entire run.
+    parts_steps: steps of a run whose question is split; each part searches and reads separately and
+        gets an equal share, at most `part_steps`.
     plans: whether a question may be split.
-    rounds, points: how often a draft is checked for open points, and how many are researched.
+    rounds, points: number of checks of a draft for open points, and number of points that are
+        researched.
     sections: maximum number of sections of a report.
     challenges: number of claims to search for evidence against.
     engines: search engines queried at once for a hard query; their results are merged.

@@ -142,9 +142,9 @@ def setting(
     """Declare a setting: its default (or default factory), help text and value placeholder.
 
     `flag`: its names on the command line, unless that is `--name`; None if it has no flag. `page`:
-    the label of its control on the web page.
-    `secret` settings are never recorded or shown. `more` holds `variables`, other environment
-    variables that set it, and any arguments for click, such as `exists`.
+    the label of its control on the web page. `secret` settings are never recorded or shown. `more`
+    contains `variables` (other environment variables that set it) and any arguments for click, such
+    as `exists`.
     """
     metadata = {"help": text, "metavar": metavar, "flag": flag, "page": page, "secret": secret}
     metadata |= more

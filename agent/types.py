@@ -65,7 +65,7 @@ class ToolTrait(StrEnum):
     CONFIRMS = "confirms"
     """Its result only confirms what was requested: it has no text to trace to a source."""
     REPORTS = "reports"
-    """Its success message is part of the answer, because the user asked for what it does."""
+    """Its success message is part of the answer, because the user requested its effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,12 @@ class Observation:
     """The result of one tool call: JSON data, and web text labelled with its source.
 
     A language model reads it as text (`agent.protocol.call_results`); there, long data is cut if
-    `capped` is set, and a failed call shows the `hint`. For other models the web text is also here
-    as data: `passages` are the passages in it, `results` the search results, and `snapshot` is the
-    text of a live page with its refs: the complete page after OPEN, the changes after an action.
-    `made` is False for a call that was refused before its tool ran, so nothing was read. `traits`
-    are the tool's traits. `request` describes the request in one line; "" for a tool that playbooks
-    leave out.
+    `capped` is set, and a failed call shows the `hint`. For other models, the web text is also
+    available here as data: `passages` are the passages in it, `results` the search results, and
+    `snapshot` is the text of a live page with its refs: the complete page after OPEN, the changes
+    after an action. `made` is False for a call that was refused before its tool ran, so nothing was
+    read. `traits` are the tool's traits. `request` describes the request in one line; "" for a tool
+    that playbooks leave out.
     """
 
     call: ToolCall

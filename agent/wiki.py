@@ -1,7 +1,7 @@
 """A wiki: a folder of Markdown pages with `[[links]]` that can be searched, checked and indexed.
 
 Users edit the pages; runs search them and add to the log and to the relationships between pages.
-Paths are relative to the folder. Symlinks that lead out of it are not followed.
+Paths are relative to the folder. Symlinks that point outside it are not followed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem at a line of a file; line 0 stands for the file as a whole."""
+    """A problem in a line of a file; line 0 stands for the entire file."""
 
     severity: Literal["critical", "warning"]
     path: str

@@ -20,7 +20,7 @@ from agent.config import load_options, private_folder
 from agent.errors import ModelError, ResearchError
 from agent.models.adaptation import Abilities, remember
 from agent.models.base import SystemPrompt, Usage
-from agent.models.providers import SMALL, find_endpoint, is_small, with_price
+from agent.models.providers import MAX_SMALL_BILLIONS, find_endpoint, is_small, with_price
 from agent.models.remote import RemoteModel
 from agent.run.models import open_endpoint
 from agent.run.web import open_web
@@ -183,7 +183,8 @@ async def _check_model(settings: Options) -> list[Checkup]:
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
         calls = (
-            f"guided: models of up to {SMALL:g} billion parameters pick passages but do not plan"
+            f"guided: models of up to {MAX_SMALL_BILLIONS:g} billion parameters "
+            "pick passages but do not plan"
         )
     abilities = f"{calls}{', pictures' * endpoint.sees}"
     return [Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")]

@@ -361,11 +361,11 @@ class SupportFinder:
                 quotable = [*read, *(p for source in pages for p in source.passages)]
                 titles = [source.title for source in pages]
                 verdict = with_judge(claim, verdict, judge(claim, read), quotable, titles)
-        verdict, step = self._of_act(verdict, sources)
+        verdict, step = self._check_action(verdict, sources)
         quotes = tuple(self._quotes(sentence, passages, verdict, references))
         return Support(verdict, cited, quotes, step=step)
 
-    def _of_act(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
+    def _check_action(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
         """Check a judge's verdict on an action against the record; returns it and the step.
 
         An action counts as done only if the deciding words are in the state of a page after a step
@@ -394,7 +394,7 @@ class SupportFinder:
         decided = with_judge(claim, replace(uncited, missing=missing), judge(claim, best), best)
         source = self._source_number(decided)
         page = self.evidence.source(source)
-        decided, step = self._of_act(decided, [page] if page else [])
+        decided, step = self._check_action(decided, [page] if page else [])
         if decided.state.holds and source:
             return Support(decided, (source,), ((source, decided.quote),), step=step)
         if decided.decided_by == "judge":

@@ -1,4 +1,4 @@
-"""Extracts figures, dates and names from a text. Month names: English and German only."""
+"""Extracts figures, dates and names from text. Month names: English and German only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MONTHS = {
 
 
 class Figure(NamedTuple):
-    """A number in a text; `measure` is the adjacent word, `text` the number as printed.
+    """A number in running text; `measure` is the adjacent word, `text` the number as printed.
 
     `unit` is the adjacent unit of measurement, if any; `quantity` is both as printed.
     """
@@ -70,7 +70,7 @@ class Date(NamedTuple):
 
 @dataclass(slots=True)
 class Facts:
-    """The figures, dates and names in a text."""
+    """The figures, dates and names found in a text."""
 
     figures: list[Figure] = field(default_factory=list)
     dates: list[Date] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Facts:
 
 
 def extract_facts(text: str) -> Facts:
-    """Extract figures, dates and names from a text, each kind in reading order."""
+    """Extract figures, dates and names from `text`, each kind in reading order."""
     tokens = tokenize(text)
     found = Facts(names=_names(tokens, text))
     i = 0

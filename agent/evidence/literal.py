@@ -85,7 +85,7 @@ class Statement:
 class StatementIndex:
     """The statements in some passages, searchable by sequences of words.
 
-    `titles` holds page titles by source number. Positions are word indexes across all passages.
+    `titles` maps source numbers to page titles. Positions are word indexes across all passages.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
 
 
 def is_fragment(text: str) -> bool:
-    """Return whether a text has no verb, only names, dates, and numbers with units."""
+    """Return whether `text` has no verb, only names, dates, and numbers with units."""
     words = word_tokens(tokenize(text))
     if not 0 < len(words) <= MAX_FRAGMENT_WORDS:
         return False
@@ -328,7 +328,7 @@ def split_ellipses(quotation: str) -> list[str]:
 
 
 def find_words(quotation: str, text: str) -> str:
-    """Find quoted words in a text; returns them as they appear there, or "".
+    """Find quoted words in `text`; returns them as they appear there, or "".
 
     Spacing, case, emphasis marks, and the style of quotation marks and dashes may differ. Stop
     words alone are not a quotation: they appear everywhere.

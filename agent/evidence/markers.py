@@ -173,7 +173,7 @@ class AnswerPart:
 
 
 def answer_parts(answer: str) -> Iterator[AnswerPart]:
-    """Split an answer into parts whose concatenation is exactly the same text."""
+    """Split an answer into parts; joined together, they give exactly the same text."""
     in_not_known = False
     for part in _split_lines(answer):
         if line_kind(part.text) == "heading":
@@ -241,7 +241,7 @@ def _prose(text: str) -> AnswerPart:
 def sentences_with_markers(
     plain: str, markers: Sequence[Marker]
 ) -> Iterator[tuple[int, int, list[Marker]]]:
-    """Yield the sentences in a text by their offsets, each with its markers.
+    """Yield the sentences in `plain` by their offsets, each with its markers.
 
     A marker belongs to the last sentence that begins before it.
     """

@@ -1,4 +1,4 @@
-"""Finds pages whose texts are copies of one another: syndication, mirrors, scrapers, excerpts.
+"""Finds pages that copy one another's text: syndication, mirrors, scrapers, excerpts.
 
 Copies do not confirm each other, so they count as one origin, named after the earliest.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Source
 
 SHINGLE_WORDS: Final = 5  # words per shingle; shorter ones match by chance
-MIN_SHARED: Final = 0.4
+MIN_SHARED_SHINGLES: Final = 0.4
 """Minimum share (0 to 1) of the shorter page's shingles (of `SHINGLE_WORDS` words) in a copy.
 
 Tested on 40 groups of copies (complete, truncated, edited, respelt, quoted at length) and 40 groups
@@ -25,7 +25,7 @@ of independent pages about one subject, half of which quote the same statement. 
 to .45 separates the two kinds completely. The groups were written before the rule, and both halves
 of them give the same range.
 """
-MIN_RUNS: Final = 20
+MIN_COMMON_SHINGLES: Final = 20
 """Minimum number of common shingles: very short pages may say the same thing without copying."""
 MAX_WORDS: Final = 20_000
 """Maximum number of words compared per page: copies of long documents include the beginning."""
@@ -37,7 +37,7 @@ class Origins:
     def __init__(self, sources: Iterable[Source]) -> None:
         pages = sorted(sources, key=lambda source: (source.published or "9999", source.n))
         self._first = {source.n: source for source in pages}
-        runs = {source.n: _runs(source.text) for source in pages}
+        runs = {source.n: _shingles(source.text) for source in pages}
         for one, other in combinations(pages, 2):
             first = self._first[one.n]
             if self._first[other.n] is not first and _is_copy(runs[one.n], runs[other.n]):
@@ -71,7 +71,7 @@ def is_duplicate(source: Source, kept: Source) -> bool:
     return len(addresses) == 1 and same_site and all(p.text in kept.text for p in source.passages)
 
 
-def _runs(text: str) -> frozenset[int]:
+def _shingles(text: str) -> frozenset[int]:
     found = list(islice(words(text), MAX_WORDS))
     ends = range(SHINGLE_WORDS, len(found) + 1)
     return frozenset(hash(tuple(found[end - SHINGLE_WORDS : end])) for end in ends)
@@ -79,4 +79,6 @@ def _runs(text: str) -> frozenset[int]:
 
 def _is_copy(one: frozenset[int], other: frozenset[int]) -> bool:
     shared = len(one & other)
-    return shared >= MIN_RUNS and shared >= MIN_SHARED * min(len(one), len(other))
+    return shared >= MIN_COMMON_SHINGLES and shared >= MIN_SHARED_SHINGLES * min(
+        len(one), len(other)
+    )

@@ -31,13 +31,13 @@ the same neighbour: elsewhere it means something else."""
 
 
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
-    """Append the `shown` lines that the article lacks to a document's text.
+    """Append the `shown` lines that the article lacks to the document's text.
 
     `shown` is Markdown without refs; `outcome` describes the outcome of the action that led to this
     state.
     """
     article = _without_emptied_rows(clean(document.text).strip(), shown)
-    added = clean("\n\n".join(filter(None, (outcome, _not_in(article, shown))))).strip()
+    added = clean("\n\n".join(filter(None, (outcome, _lines_missing_from(article, shown))))).strip()
     if not added:
         return document
     start = len(article) + 2 if article else 0
@@ -81,33 +81,33 @@ def _without_emptied_rows(article: str, shown: str) -> str:
     """
     fuller: defaultdict[str, list[list[str]]] = defaultdict(list)
     for line in shown.split("\n"):
-        if line.startswith("|") and (words := _squashed(line).split()):
+        if line.startswith("|") and (words := _plain_words(line).split()):
             for word in dict.fromkeys(words):
                 fuller[word].append(words)
 
     def is_emptied(line: str) -> bool:
-        words = _squashed(line).split()
+        words = _plain_words(line).split()
         if not (line.startswith("|") and words) or is_table_rule(line) or all(split_row(line)):
             return False
         longer = (row for row in fuller[words[0]] if len(row) > len(words))
-        return any(_in_order(words, row) for row in longer)
+        return any(_is_subsequence(words, row) for row in longer)
 
     return "\n".join(line for line in article.split("\n") if not is_emptied(line)).strip()
 
 
-def _in_order(words: Iterable[str], others: Iterable[str]) -> bool:
+def _is_subsequence(words: Iterable[str], others: Iterable[str]) -> bool:
     """Return whether some words appear among others in the same order."""
     rest = iter(others)
     return all(word in rest for word in words)
 
 
-def _not_in(article: str, shown: str) -> str:
+def _lines_missing_from(article: str, shown: str) -> str:
     """Return shown lines that the article lacks, with the headings and column names above them."""
-    lines = [key for line in article.split("\n") if (key := _squashed(line))]
+    lines = [key for line in article.split("\n") if (key := _plain_words(line))]
     known, neighbours = set(lines), set(pairwise(lines))
     rows = list(_lines(shown))
-    keys = ["", *(_squashed(line) for line, _ in rows), ""]
-    flat = _squashed(article.replace("\n", " "))
+    keys = ["", *(_plain_words(line) for line, _ in rows), ""]
+    flat = _plain_words(article.replace("\n", " "))
     blocks: list[str] = []
     headings: list[tuple[int, str]] = []  # above the line, and not kept yet
     columns = ""  # the header of the open table, if it is not kept yet
@@ -149,7 +149,7 @@ def _lines(shown: str) -> Iterator[tuple[str, str]]:
             yield line, below if is_table_rule(below) else ""
 
 
-def _squashed(text: str) -> str:
+def _plain_words(text: str) -> str:
     """Reduce a line to its words, without block markers, cell bars, link targets or spacing."""
     text = _TARGETS.sub("", text)
     return " ".join(text.lstrip("#-* ").replace("|", " ").split())

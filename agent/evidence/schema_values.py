@@ -182,7 +182,7 @@ class _ValuesCheck:
         """Rebuild a node; its path changes from `old` to `new`, as removed items shift others."""
         if isinstance(node, dict):
             record = replace(record, fields=tuple(node))
-            named = {k: _spelt(k) for k, inner in node.items() if isinstance(inner, dict)}
+            named = {k: _name_words(k) for k, inner in node.items() if isinstance(inner, dict)}
             built = {}
             for k, inner in node.items():
                 own = record
@@ -274,7 +274,7 @@ def _keys(items: Sequence[Any]) -> list[str]:
     return [name if len(name) <= MAX_LITERAL_CHARS else "" for name in named]
 
 
-def _spelt(name: str) -> str:
+def _name_words(name: str) -> str:
     """Write a field's name as words: `northWood`, `north_wood` → `north wood`."""
     return " ".join(_NAME_PART_RE.findall(name)).lower()
 
@@ -400,7 +400,7 @@ def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState,
 def _compare_measured(
     value: float, wanted: Unit, found: Sequence[Quantity]
 ) -> tuple[VerdictState, str] | None:
-    """Compare a number and its unit with those in a text; None if none of them has this value."""
+    """Compare a number and its unit with `found` ones; None if none of them has this value."""
     refused: tuple[VerdictState, str] | None = None
     for quantity in found:
         if quantity.unit is None:
@@ -486,7 +486,7 @@ def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
 
 
 def _is_number(place: _Place, number: Quantity) -> bool:
-    """Return whether a number in a text equals a value, converted to its field's unit if needed."""
+    """Return whether a number found equals a value, converted to its field's unit if needed."""
     value = number.value
     if number.unit and place.unit:
         value = number.unit.convert(value, place.unit) or value
@@ -501,7 +501,7 @@ def _kind_of(number: Quantity) -> str:
 
 
 def _named_in(place: _Place, text: str) -> set[str]:
-    """Return the keys of the records that a text names; {""} means the entire instance."""
+    """Return the keys of the records named in `text`; {""} means the entire instance."""
     record = place.record
     if record.key:
         named = {k for k in (record.key, *record.others) if contains_value(k, text)}
@@ -561,7 +561,7 @@ def _must_be_literal(value: Any) -> bool:
 
 
 def contains_value(value: Any, text: str) -> bool:
-    """Return whether a text contains a number, an ISO date or words, however they are written."""
+    """Return whether `text` contains a number, an ISO date or words, however they are written."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int | float):

@@ -34,7 +34,7 @@ _SOURCE_NAME = re.compile(r"\bS\d+\b")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that was read, with its hash and fetch time; `n` counts from 1.
+    """Text that was read, with its hash and fetch time; `n` counts from 1.
 
     `sha256` is the hex digest of `text` in UTF-8; passage and quote offsets point into `text`.
     `shown_from` is the offset at which the snapshot-only part of a live page's state begins; None
@@ -70,7 +70,7 @@ class Source:
         return tuple(p for p in self.passages if p.start < self.shown_from)
 
     def page_of(self, quote: str) -> int | None:
-        """Return the number of the page on which a quote begins; None for a text without pages."""
+        """Return the number of the page on which a quote begins; None for unpaged sources."""
         at = self.text.find(quote)
         before = [p.page for p in self.passages if p.start <= max(at, 0) and p.page is not None]
         return before[-1] if before else None
@@ -78,7 +78,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
-    """Indexes of sources: by number and passage id for the whole run, by page for one loop."""
+    """Indexes of sources: by number and passage id for the entire run, by page for one loop."""
 
     numbers: dict[int, Source] = field(default_factory=dict)
     passages: dict[str, tuple[Source, int]] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class Evidence:
         return self._loops[number]
 
     def join_loops(self, text: str) -> str:
-        """Use one id per page that several parallel loops read, in a text that one of them wrote.
+        """In `text`, written by one loop, use one id per page that several parallel loops read.
 
         The id comes from the loop with the lowest number, regardless of which loop read the page
         first. From now on, the run can look up the loops' pages by URL.

@@ -17,7 +17,7 @@ Kind = Literal["word", "number", "ordinal", "decade", "mark"]
 
 
 class Token(NamedTuple):
-    """A word, number or punctuation mark in a text, printed as `text[start:end]`.
+    """A word, number or punctuation mark, printed as `text[start:end]`.
 
     `key` is used for comparisons: it has no case or accents, and numbers have a single form.
     `value` is set for a number, an ordinal or a decade (its first year).
@@ -77,7 +77,7 @@ def is_negation(key: str) -> bool:
 
 
 def tokenize(text: str) -> list[Token]:
-    """Split a text into tokens; `forty-one` and `8.2 million` are one number each."""
+    """Split text into tokens; `forty-one` and `8.2 million` are one number each."""
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
@@ -107,7 +107,7 @@ def word_tokens(tokens: Sequence[Token]) -> list[Token]:
 
 
 def token_keys(text: str) -> list[str]:
-    """Return the keys of a text's words and numbers, in order."""
+    """Return the keys of the words and numbers in `text`, in order."""
     return [token.key for token in tokenize(text) if token.kind != "mark"]
 
 

@@ -1,4 +1,4 @@
-"""Units of measurement: quantities in a text, units of fields or columns, and conversions.
+"""Units of measurement: quantities in text, units of fields or columns, and conversions.
 
 The table has English and German names, and symbols. An unknown unit is treated as no unit, so it
 never causes a rejection.
@@ -34,7 +34,7 @@ class Unit(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A number in a text with its unit (or None); `text` is both as printed."""
+    """A number with its unit (or None); `text` is both as printed."""
 
     value: float
     unit: Unit | None
@@ -102,7 +102,7 @@ def find_unit(name: str) -> Unit | None:
 
 @functools.lru_cache(maxsize=4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
-    """Extract the numbers in a text, each with its unit; years and dates are numbers too."""
+    """Extract the numbers in `text`, each with its unit; years and dates are numbers too."""
     return tuple(_quantities(tokenize(text), text))
 
 
@@ -113,7 +113,7 @@ def _quantities(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
 
 
 def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
-    """Read the number at token `i` of a text, with the adjacent unit."""
+    """Read the number at token `i`, with the adjacent unit."""
     token = tokens[i]
     value = token.value or 0.0
     before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""

@@ -2,7 +2,7 @@
 
 It lists the values that do not occur in the cited sources. A claim is contradicted only if it
 equals a sentence on the page except for one value or one negation. A figure may be rounded if the
-claim says so (`about 500`), and may be the sum or difference of two figures in one text.
+claim says so (`about 500`), and may be the sum or difference of two figures in the same source.
 """
 
 from __future__ import annotations
@@ -157,12 +157,12 @@ def underived(
         for value in missing
         if quantities(value)
         and index.missing(extract_facts(value))
-        and not _follows(value, [*cells, *said], sums)
+        and not _is_derived(value, [*cells, *said], sums)
     )
 
 
 def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
-    """Return a claim's numbers where the quoted words have a different number of the same thing.
+    """Return a claim's numbers that differ from the quoted number of the same thing.
 
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
     `the third single`. With a judge that calls everything supported and quotes the most similar
@@ -190,7 +190,7 @@ def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
 
 
 class _Count(NamedTuple):
-    """A number or ordinal in a text, and the stems of up to three words after it."""
+    """A number or ordinal, and the stems of up to three words after it."""
 
     value: float
     is_ordinal: bool
@@ -226,7 +226,7 @@ def cell_quantities(row: Passage) -> list[Quantity]:
 
 
 def _shares(text: str) -> Iterator[Quantity]:
-    """Yield the shares that a text states in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
+    """Yield the shares stated in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
     tokens = word_tokens(tokenize(text))
     for before, token in zip([None, *tokens], tokens, strict=False):
         if parts := _FRACTION_DENOMINATORS.get(token.key.removesuffix("s")):
@@ -234,7 +234,7 @@ def _shares(text: str) -> Iterator[Quantity]:
             yield Quantity(100 * count / parts, find_unit("%"), text[token.start : token.end])
 
 
-def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
+def _is_derived(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
     """Return whether each number in a value follows from the quoted ones; `sums` are totals."""
     pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
     reckoned = {*sums, *(n for a, b in pairs for n in (a + b, a - b, a * b))}

@@ -145,7 +145,8 @@ def _add_source(
     row = record.source_on_record(source)
     if row is None:
         return None
-    quotes = supporting_quotes(sentence.text, source.quotes)
+    judged = record.judged_quotes(sentence.text)
+    quotes = supporting_quotes(sentence.text, source.quotes, judged)
     text, body = f"text-{source.n}.txt", row.get("body")
     files[text] = record.source_text(source).encode("utf-8", "surrogatepass")
     found = ProofSource(

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from agent.models.base import Usage
 
-RESERVE: Final = 0.2
+RESERVE_SHARE: Final = 0.2
 """Share of time and money reserved for the final call, which writes the answer."""
-MAX_REPLY: Final = 8_000
+MAX_REPLY_TOKENS: Final = 8_000
 """Maximum number of tokens reserved for a reply: a report with sections needs fewer."""
-MIN_REPLY: Final = 200
+MIN_REPLY_TOKENS: Final = 200
 """Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
 PROMPT_SAFETY: Final = 1.5
 """Factor for the estimated prompt tokens: the estimate is based on characters, but URLs and numbers
@@ -26,7 +26,7 @@ need more.
 """
 RATIO_SAFETY: Final = 1.1
 """Factor for the measured token ratio: other text may need slightly more."""
-MIN_MEASURED: Final = 20
+MIN_MEASURED_TOKENS: Final = 20
 """Minimum number of tokens in a reply for comparing its billed tokens with the estimate."""
 
 
@@ -65,7 +65,7 @@ class Reservation:
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
         bounds = [limit for limit in limits if limit is not None]
         root = budgets[-1]
-        billed = min([int(MAX_REPLY * root.reply_factor), *bounds])
+        billed = min([int(MAX_REPLY_TOKENS * root.reply_factor), *bounds])
         longest = int(billed / root.reply_factor)
         self.longest = longest if bounds else None
         for budget in budgets:
@@ -155,10 +155,12 @@ class Budget:
         """Count a step; return its number. Raises `LimitReached` if only the reserve is left."""
         if self.steps_left <= 0:
             raise LimitReached("steps")
-        if self.max_seconds is not None and self.elapsed() >= self.max_seconds * (1 - RESERVE):
+        if self.max_seconds is not None and self.elapsed() >= self.max_seconds * (
+            1 - RESERVE_SHARE
+        ):
             raise LimitReached("timeout")
         # With a free model, a budget of zero is allowed: only money actually spent ends a run.
-        available = None if self.max_usd is None else self.max_usd * (1 - RESERVE)
+        available = None if self.max_usd is None else self.max_usd * (1 - RESERVE_SHARE)
         if available is not None and self.spent_usd > 0 and self.spent_usd >= available:
             raise LimitReached("budget")
         self.steps += 1
@@ -186,11 +188,11 @@ class Budget:
     def longest_reply(self, prompt: int, *, final: bool) -> int | None:
         """Return how many reply tokens this budget alone allows (None: no limit).
 
-        Raises `LimitReached` if fewer than `MIN_REPLY` are left.
+        Raises `LimitReached` if fewer than `MIN_REPLY_TOKENS` are left.
         """
-        share = 1.0 if final else 1 - RESERVE
+        share = 1.0 if final else 1 - RESERVE_SHARE
         longest = None
-        shortest = MIN_REPLY * list(self.chain())[-1].reply_factor
+        shortest = MIN_REPLY_TOKENS * list(self.chain())[-1].reply_factor
         if self.max_tokens is not None:
             longest = int(self.max_tokens * share) - self.used_tokens - prompt
             if longest < shortest:
@@ -199,7 +201,7 @@ class Budget:
             return longest
         usd_left = self.max_usd * share - self.spent_usd - self.price(prompt, 0)
         usd_per_thousand = self.price(0, 1_000)
-        affordable = int(MAX_REPLY * shortest / MIN_REPLY)
+        affordable = int(MAX_REPLY_TOKENS * shortest / MIN_REPLY_TOKENS)
         if usd_per_thousand > 0:
             affordable = int(usd_left / usd_per_thousand * 1_000)
         if usd_left < 0 or affordable < shortest:
@@ -220,7 +222,7 @@ class Budget:
         root = list(self.chain())[-1]
         billed = usage.input_tokens / max(1, prompt + self.overhead)
         root.prompt_factor = max(root.prompt_factor, billed * RATIO_SAFETY)
-        if reply >= MIN_MEASURED:
+        if reply >= MIN_MEASURED_TOKENS:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
@@ -231,7 +233,7 @@ class Budget:
         """
         max_usd = None
         if self.max_usd is not None:
-            max_usd = max(0.0, self.max_usd * (1 - RESERVE) - self.spent_usd) / parts
+            max_usd = max(0.0, self.max_usd * (1 - RESERVE_SHARE) - self.spent_usd) / parts
         return Budget(
             min(max_steps, self.steps_per_part(parts - 1)),
             max_usd,
@@ -263,5 +265,5 @@ class Budget:
         """Return the seconds left, by default excluding the reserve; None if there is no limit."""
         if self.max_seconds is None:
             return None
-        share = 1 - RESERVE if reserve else 1
+        share = 1 - RESERVE_SHARE if reserve else 1
         return max(0.0, self.max_seconds * share - self.elapsed())

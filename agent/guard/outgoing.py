@@ -9,7 +9,7 @@ Until private text is read, everything may be sent. Afterwards:
 - Text that is typed, chosen or passed to a site or tool is read by it. It must consist of the
   user's own words, or of a few words that the site itself showed.
 
-The form of a text (encoded, split, translated) does not matter, except for key-like strings.
+Encoding, splitting or translating text makes no difference, except for key-like strings.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _MIN_DIGITS = 7
 """Minimum digits of a number that can identify a person: phone, card, account."""
 _MIN_KEY, _MIN_CHARACTERISTIC_KEY, _LONG_KEY = 8, 12, 20
 """Minimum length of a key in private text, of a key elsewhere, and of a single-case key."""
-_KEY_SWITCHES = 0.3
+_MIN_KEY_CLASS_CHANGES = 0.3
 """Minimum share of a key's characters at which the character class (lower case, capitals, digits)
 changes. In identifiers such as HikariPool-1 it is below a fifth.
 """
-_RUN = 12
+_MIN_QUOTED_WORDS = 12
 """Minimum number of consecutive words that count as a quotation of private text."""
-_LAYERS = 3
+_MAX_DECODED_LAYERS = 3
 """Maximum number of percent-encoding layers that are decoded."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _EMAIL = re.compile(r"[^\s<>()\",;:@]+@(?:[\w-]+\.)*[^\W\d_]{2,}")
@@ -64,11 +64,11 @@ _DATES = re.compile(
     r"(?:1\d|20)\d\d\D{1,2}(?:1\d|20)\d\d"  # from year to year
     r"|(?:1\d|20)\d\d\D\d{1,2}\D\d{1,2}|\d{1,2}\D\d{1,2}\D(?:1\d|20)\d\d"
 )
-_PARTS = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
+_PART_SEPARATOR_RE = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
-_GAP = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
+_WORD_GAP_RE = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
 """Characters allowed between two words; more or different ones could be an encoded message."""
-_WHERE = {
+_OWNER_NAMES = {
     Kind.FILE: "your file",
     Kind.CORPUS: "your folder",
     Kind.MEMORY: "memory",
@@ -89,7 +89,7 @@ class Sink(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A text that a call sends, as declared by its tool.
+    """Text that a call sends, as declared by its tool.
 
     `continues` means that it is appended to previously typed text. `bits` is for choices without
     text, such as a clicked point. `field` is the argument that holds a query, which can be sent
@@ -143,7 +143,7 @@ class Outgoing:
         # The parts of a number or a key may be separated by words or spaces.
         is_checked = self.provenance.private_for(SEARCH) and rest not in self._approved[SEARCH]
         if is_checked and (kind := self._owner(_decoded(rest))):
-            why = f"it spells out a number or key from {_WHERE[kind]}"
+            why = f"it spells out a number or key from {_OWNER_NAMES[kind]}"
             return "", [*withheld, Withheld(rest, why)]
         if withheld and rest.count('"') % 2:
             rest = rest.replace('"', "")
@@ -156,12 +156,14 @@ class Outgoing:
             return ""
         if any(not self._is_public(found[0]) for found in _EMAIL.finditer(piece)):
             return "this e-mail address is not on any public page"
-        if any(_is_key(part) and not self._is_public(part) for part in _PARTS.split(piece)):
+        if any(
+            _is_key(part) and not self._is_public(part) for part in _PART_SEPARATOR_RE.split(piece)
+        ):
             return "it looks like a key"
         if kind := self._owner(piece):
-            return f"it is in {_WHERE[kind]}"
+            return f"it is in {_OWNER_NAMES[kind]}"
         if kind := self._quoted(" ".join([*kept, piece])):
-            return f"it contains {_RUN} consecutive words from {_WHERE[kind]}"
+            return f"it contains {_MIN_QUOTED_WORDS} consecutive words from {_OWNER_NAMES[kind]}"
         if self.private_search:
             public = read.public_stems() | read.own_stems(SEARCH)
             if not public.issuperset(read.stems(piece)):
@@ -177,7 +179,7 @@ class Outgoing:
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
     def _owner(self, text: str) -> Kind | None:
-        """Return the owner of a number, key or e-mail address in a text, ignoring signs and spaces.
+        """Return the owner of a number, key or e-mail address, ignoring signs and spaces.
 
         None if it is also public.
         """
@@ -204,7 +206,7 @@ class Outgoing:
             tail += reversed(found)
             # A name such as django.utils.timezone counts as one word, as do two Chinese characters.
             weight += max(1.0, len(_UNSPACED_CHARACTER.findall(piece)) / 2) if found else 0.0
-            if weight >= _RUN:
+            if weight >= _MIN_QUOTED_WORDS:
                 break
         else:
             return None
@@ -264,7 +266,7 @@ class Outgoing:
     # Checks of typed and chosen text, and of tool arguments.
 
     def refusal(self, text: str, site: str) -> str:
-        """Check a text sent to a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
+        """Check text sent to a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
         read = self.provenance
         if not read.private_for(site):
             return ""
@@ -310,7 +312,7 @@ class Outgoing:
         return self._choose(site, bits) if self.provenance.private_for(site) else ""
 
     def allow(self, text: str, site: str) -> None:
-        """Record the user's approval to send a text to one site, tool or engine."""
+        """Record the user's approval to send `text` to one site, tool or engine."""
         self._approved[site].update([text, *text.split()])
         self._approved[site].update(self.provenance.stems(_decoded(text)))
         self._bits[site] = 0
@@ -324,7 +326,7 @@ class Outgoing:
         return ""
 
     def _not_the_users(self, text: str, site: str) -> list[str]:
-        """Return the words of a text that are misspelled, repeated, or not the user's."""
+        """Return the words in `text` that are misspelled, repeated, or not the user's."""
         read, seen, others = self.provenance, set[str](), list[str]()
         own = read.own_stems(site) | self._approved[site]
         exact = {word for users in read.texts_of(Kind.USER) for word in _WORD.findall(users)}
@@ -338,7 +340,7 @@ class Outgoing:
         return others
 
     def _literal_bits(self, text: str) -> float:
-        """Return the bits needed to choose a text from the user's words, as sequences in order."""
+        """Return the bits needed to select `text` from the user's words, as sequences in order."""
         own = _spaced(" ".join(self.provenance.texts_of(Kind.USER)))
         vocabulary = max(2, own.count(" "))
         runs, run = 0, " "
@@ -353,45 +355,45 @@ class Outgoing:
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
             if kind in PRIVATE and stem in self.provenance.stems(text):
-                return f", but in {_WHERE[kind]}"
+                return f", but in {_OWNER_NAMES[kind]}"
         return ""
 
 
 def _decoded(text: str) -> str:
     """Decode percent-encoding, HTML entities and Unicode compatibility characters."""
-    for _ in range(_LAYERS):
+    for _ in range(_MAX_DECODED_LAYERS):
         text = unquote_plus(text) if "%" in text else unquote(text)
     return unicodedata.normalize("NFKC", html.unescape(text))
 
 
 def _has_odd_signs(text: str) -> bool:
-    return not all(_GAP.fullmatch(gap) for gap in _WORD.split(text))
+    return not all(_WORD_GAP_RE.fullmatch(gap) for gap in _WORD.split(text))
 
 
 @lru_cache(maxsize=64)
 def _spaced(text: str) -> str:
-    """Return the words of a text separated by single spaces, to search for sequences of words."""
+    """Return the words of `text` separated by single spaces, to search for word sequences."""
     return f" {' '.join(words(text))} "
 
 
 def _compressed(text: str) -> str:
-    """Return the letters and digits of a text, ignoring case."""
+    """Return the letters and digits in `text`, case-folded."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """Yield the keys, e-mail addresses and long numbers in a text."""
+    """Yield the keys, e-mail addresses and long numbers in `text`."""
     yield from _EMAIL.findall(text)
     for number in _NUMBER.findall(text):
         digits = _compressed(number)
         telling = len(digits) >= _MIN_DIGITS and len(set(digits)) > 2
         if telling and not _DATES.fullmatch(number):
             yield number
-    yield from (part for part in _PARTS.split(text) if _is_key(part, _MIN_KEY))
+    yield from (part for part in _PART_SEPARATOR_RE.split(text) if _is_key(part, _MIN_KEY))
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Return whether a string looks like a key, token or encoding, whose character classes change.
+    """Return whether a string looks like a key, token or encoding: its character class varies.
 
     A capital before a lower-case letter is not a change, so camel-case names have few changes.
     """
@@ -400,7 +402,7 @@ def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
         return False
     classes = [("d" if c.isdigit() else "u" if c.isupper() else "l") for c in plain]
     pairs = [a + b for a, b in pairwise(classes) if a != b and a + b != "ul"]
-    if len(set(classes)) == 3 and len(pairs) > _KEY_SWITCHES * len(plain):
+    if len(set(classes)) == 3 and len(pairs) > _MIN_KEY_CLASS_CHANGES * len(plain):
         return True
     longest = max(re.findall(r"[^\W_]+", text), key=len, default="")
     if len(longest) < _LONG_KEY or longest.isalpha():

@@ -1,6 +1,6 @@
-"""Provenance: the origin of the texts in a run's model context.
+"""Provenance: the origin of all text in a run's model context.
 
-Every text that enters the context of any loop is added to the run's only `Provenance`: the first
+All text that enters the context of a loop is added to the run's only `Provenance`: the first
 messages by `ContextBuilder`, observations by `ProvenanceCalls`, which handles all tool calls. It
 knows whether private or untrusted text was read, and reports to `agent.guard.outgoing` who wrote a
 word and where a URL was seen. It computes nothing until asked.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """The author of a text. A `PAGE` is a web page visible only to the logged-in user."""
+    """The author of some text. A `PAGE` is a web page visible only to the logged-in user."""
 
     USER = "user"
     WEB = "web"
@@ -49,14 +49,14 @@ FUNCTION = "tool:"
 MAX_PUBLIC_CHARS = 20_000_000
 """Maximum number of characters of public text that is kept, for long-running servers. Dropping text
 makes checks stricter, never more lenient."""
-_BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
+_BEFORE_URL, _AFTER_URL = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
 """Patterns before and after a URL: anything but characters that could be part of it."""
 _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
 
 class Text(NamedTuple):
-    """A text that was read: its author, and the site that showed it."""
+    """Text that was read, its author, and the site that showed it."""
 
     kind: Kind
     site: str
@@ -88,7 +88,7 @@ def exact_url(url: str) -> str:
 
 @dataclass(slots=True)
 class Provenance:
-    """What a run has read so far: kinds and sites (`read`), and the texts.
+    """What a run has read so far: kinds and sites (`read`), and the text itself.
 
     `shared` contains the kinds that may be sent (`--share`): `KIND` to search engines, tools and
     sites named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called
@@ -123,9 +123,9 @@ class Provenance:
     def add(
         self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
     ) -> None:
-        """Add a text in the model's context; `url` is its URL, `SEARCH`, or a tool's site.
+        """Add text in the model's context; `url` is its URL, `SEARCH`, or a tool's site.
 
-        `quoted` means that a text from memory or an earlier turn contains other people's words,
+        `quoted` means that text from memory or an earlier turn contains other people's words,
         `recalled` means that this run did not read them itself.
         """
         site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
@@ -195,7 +195,9 @@ class Provenance:
     def names(self, site: str) -> bool:
         """Return whether the user named a site in the question or in a reply."""
         users = self.texts_of(Kind.USER)
-        return bool(site) and any(_stands_in(site, text.casefold(), inside=True) for text in users)
+        return bool(site) and any(
+            _contains_url(site, text.casefold(), inside=True) for text in users
+        )
 
     def is_personal(self, url: str) -> bool:
         """Return whether a page in the browser may have content for the logged-in user only."""
@@ -204,17 +206,17 @@ class Provenance:
     # Looking up words.
 
     def stems(self, text: str) -> list[str]:
-        """Split a text into stems, in the language of the question."""
+        """Split text into stems, in the language of the question."""
         return [stem_in(self.language, word) for word in words(text)]
 
     def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the texts of these kinds, or of one site."""
+        """Yield the text of these kinds, or of one site."""
         for text in self.texts:
             if text.kind in kinds and (site is None or text.site == site):
                 yield text.text
 
     def own_stems(self, site: str) -> set[str]:
-        """Return the stems of the user's words, and of texts shared with a site."""
+        """Return the stems of the user's words, and of text shared with a site."""
         kinds = [Kind.USER, *(kind for kind in PRIVATE if self.is_shared(kind, site))]
         return self._stems_of(f"own {site}", kinds)
 
@@ -227,7 +229,7 @@ class Provenance:
         return self._stems_of("public", (Kind.USER, Kind.WEB))
 
     def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
-        """Return the stems of texts, cached per text."""
+        """Return the stems of some text, cached per text."""
         done, found = self._stems.get(name, (0, set[str]()))
         wanted = frozenset(kinds)
         for text in self.texts[done:]:
@@ -254,7 +256,9 @@ class Provenance:
             whole.add(named[1])
         for text in self.texts:
             is_open = text.kind in (Kind.WEB, Kind.USER)
-            if any(_stands_in(form, text.text) for form in (whole | forms if is_open else whole)):
+            if any(
+                _contains_url(form, text.text) for form in (whole | forms if is_open else whole)
+            ):
                 many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
                 # The user, their files and their engines do not offer hostile choices.
                 return SeenLink(text.site if text.kind is Kind.WEB else "", many)
@@ -267,7 +271,7 @@ class Provenance:
         if any(address.partition("://")[2].startswith(f"{netloc}/") for address in self.links):
             return True
         return any(
-            _stands_in(
+            _contains_url(
                 netloc if text.kind in (Kind.WEB, Kind.USER) else f"://{netloc}",
                 text.text.casefold(),
                 inside=True,
@@ -284,12 +288,12 @@ class Provenance:
         return [url for url in parsed if url is not None and url.netloc == netloc]
 
 
-def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:
-    """Return whether a text contains a URL, and not merely as part of a longer URL.
+def _contains_url(part: str, text: str, *, inside: bool = False) -> bool:
+    """Return whether `text` contains a URL, and not merely as part of a longer URL.
 
     `inside`: a site may also be part of a URL, before its path or after a subdomain.
     """
     if part not in text:
         return False
-    start, end = (r"(?<![\w\-@])", r"(?![\w\-@]|\.\w)") if inside else (_BEFORE, _AFTER)
+    start, end = (r"(?<![\w\-@])", r"(?![\w\-@]|\.\w)") if inside else (_BEFORE_URL, _AFTER_URL)
     return re.search(rf"{start}{re.escape(part)}{end}", text) is not None

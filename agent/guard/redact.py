@@ -16,19 +16,19 @@ from urllib.parse import quote, quote_plus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-MARK = "[redacted]"
-MIN_SECRET = 8
+PLACEHOLDER = "[redacted]"
+MIN_SECRET_CHARS = 8
 """Minimum length in characters of a secret from the environment, and of a secret that is redacted
 inside words: shorter ones occur by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
-_HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
+_NON_SECRET_RE = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
 """Matches values of such variables that are not secrets: words, numbers, paths and sentences."""
 _LETTER = r"[^\W_]"
 _TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
 """Where a token begins, including after an escaped character in a URL or in JSON."""
-_CONTEXT = 3
+_TOKEN_CONTEXT_CHARS = 3
 """Number of characters before a position that decide whether a token begins there."""
 
 
@@ -37,7 +37,9 @@ def find_secrets(environ: Mapping[str, str]) -> list[str]:
     return [
         value
         for name, value in environ.items()
-        if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET and not _HARMLESS.fullmatch(value)
+        if _SECRET_NAME.search(name)
+        and len(value) >= MIN_SECRET_CHARS
+        and not _NON_SECRET_RE.fullmatch(value)
     ]
 
 
@@ -58,7 +60,7 @@ class Redactor:
         self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str, start: int = 0, end: int | None = None) -> str:
-        """Redact secrets in a text, or in its part from `start` to `end`."""
+        """Redact secrets in `text`, or in its part from `start` to `end`."""
         # Searching for each spelling is much faster than using the pattern, which is rarely needed.
         if not any(form in text for form in self._spellings):
             return text[start:end]
@@ -66,7 +68,7 @@ class Redactor:
         for match in self._pattern.finditer(text, start):
             if end is not None and match.end() > end:
                 break
-            pieces += text[start : match.start()], MARK
+            pieces += text[start : match.start()], PLACEHOLDER
             start = match.end()
         return "".join((*pieces, text[start:end]))
 
@@ -104,14 +106,14 @@ class Redactor:
         return frozenset(
             form[:end]
             for form in self._spellings
-            for end in range(1, len(form) + (len(form) < MIN_SECRET))
+            for end in range(1, len(form) + (len(form) < MIN_SECRET_CHARS))
         )
 
 
 def _form_pattern(form: str) -> str:
     """Return the pattern that matches a spelling; a short one must be a complete token."""
     pattern = re.escape(form)
-    if len(form) < MIN_SECRET:
+    if len(form) < MIN_SECRET_CHARS:
         before = _TOKEN_START if form[:1].isalnum() else ""
         behind = f"(?!{_LETTER})" if form[-1:].isalnum() else ""
         return before + pattern + behind
@@ -145,7 +147,7 @@ class StreamRedactor:
         if safe:
             known, start = self._before + text, len(self._before)
             self._on_text(self._redactor.text(known, start, start + safe))
-            self._before = known[: start + safe][-_CONTEXT:]
+            self._before = known[: start + safe][-_TOKEN_CONTEXT_CHARS:]
 
 
 def spellings(secret: str) -> set[str]:
@@ -170,4 +172,4 @@ def spellings(secret: str) -> set[str]:
         end = len(encoded) if (offset + len(raw)) % 3 == 0 else len(encoded) - 1
         inner = encoded[(0, 2, 3)[offset] : end]
         forms |= {inner, inner.replace("+", "-").replace("/", "_")}
-    return {form for form in forms if len(form) >= MIN_SECRET}
+    return {form for form in forms if len(form) >= MIN_SECRET_CHARS}

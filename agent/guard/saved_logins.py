@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "logins"
 KEYS: Final = "keys.json"
-MAX_NAME: Final = 60
+MAX_NAME_CHARS: Final = 60
 """Maximum length of a name in characters; it is part of a file name."""
 _NONCE_BYTES: Final = 12  # the nonce size specified for AES-GCM
 
@@ -77,7 +77,7 @@ class SavedLogins:
         """
         if not name.replace("-", "_").replace(".", "_").isidentifier():
             raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
-        if len(name) > MAX_NAME or not is_web_url(url):
+        if len(name) > MAX_NAME_CHARS or not is_web_url(url):
             raise UsageError("a login requires a short name and an https address")
         own = of_site(state, url)
         if not own["cookies"] and not own["origins"]:
@@ -89,7 +89,7 @@ class SavedLogins:
         nonce = secrets.token_bytes(_NONCE_BYTES)
         text = json.dumps(own).encode()
         private_folder(self._folder)
-        sealed = _cipher(key).encrypt(nonce, text, _bound(name, url))
+        sealed = _cipher(key).encrypt(nonce, text, _associated_data(name, url))
         write_atomic(self._file(name), nonce + sealed, private=True)
         lasting = [cookie["expires"] for cookie in own["cookies"] if cookie.get("expires", -1) > 0]
         has_session_cookie = len(lasting) < len(own["cookies"]) or bool(own["origins"])
@@ -110,7 +110,7 @@ class SavedLogins:
             sealed = self._file(name).read_bytes()
             nonce, text = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
             state: dict[str, Any] = json.loads(
-                _cipher(key).decrypt(nonce, text, _bound(name, row.origin))
+                _cipher(key).decrypt(nonce, text, _associated_data(name, row.origin))
             )
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read the login {name!r}: {error}", hint=hint) from error
@@ -191,7 +191,7 @@ def joined(states: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _bound(name: str, url: str) -> bytes:
+def _associated_data(name: str, url: str) -> bytes:
     """Return the associated data: a session cannot be decrypted under another name or origin."""
     return f"{name} {origin(url)}".encode()
 

@@ -41,14 +41,14 @@ each.
 """
 _KEPT_UNITS = 200
 """UTF-16 units kept from a cut message, as in the reference engine."""
-_MARK = "…[trimmed]"
+_TRIMMED_MARK = "…[trimmed]"
 _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
 _PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".split())
-"""Tools whose results show the open page; only the newest of these results is useful."""
+"""Tools with results that show the open page; only the newest such result is useful."""
 
 
 def tokens(text: str) -> int:
-    """Estimate the number of tokens in a text, erring on the high side."""
+    """Estimate the number of tokens in `text`, erring on the high side."""
     plain = len(text.encode("ascii", "ignore"))
     return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
 
@@ -112,7 +112,7 @@ class Window:
         if over > 0 and last > question:
             text = cut[last].content
             share = max(0.1, 1 - over / tokens(text))
-            self._cut_message(last, js.cut(text, int(js.length(text) * share)) + _MARK)
+            self._cut_message(last, js.cut(text, int(js.length(text) * share)) + _TRIMMED_MARK)
             cut[last] = replace(cut[last], content=self._cut[last])
         return cut
 
@@ -206,5 +206,5 @@ def _shortened(message: Message) -> str:
 
 
 def _beginning(text: str) -> str:
-    """Cut a text to its first words; half of a surrogate pair is dropped."""
-    return js.well_formed(js.cut(text, _KEPT_UNITS)) + _MARK
+    """Cut `text` to its first words; half of a surrogate pair is dropped."""
+    return js.well_formed(js.cut(text, _KEPT_UNITS)) + _TRIMMED_MARK

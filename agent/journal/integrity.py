@@ -1,4 +1,4 @@
-"""Checks that a record is unchanged: the hash chain of its events, and its blobs' hashes.
+"""Checks that a record is unchanged, using the hash chain of its events and its blobs' hashes.
 
 Each event has the hash of the previous one, so the last hash (the head) depends on all events. With
 a copy of the head, or a timestamp of it, anyone can detect that a record was rewritten.

@@ -79,7 +79,7 @@ class AnswerReview:
 async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
     """Check parts of a report (sections or the frame) by code, then by one judge request.
 
-    Takes the parts' texts by place, records the objections, and returns them by place.
+    `parts` maps places to text. Records the objections and returns them by place.
     """
     evidence = judge.evidence
     parts = {place: text for place, text in parts.items() if _claims_something(text, evidence)}
@@ -125,7 +125,7 @@ def objections(answer: str, evidence: Evidence, judge: ClaimJudge | None = None)
     """List the refused sentences and the reasons, as a note to the model; None if there are none.
 
     A sentence is refused if it is contradicted, if the judge did not find it supported, or if it
-    cites a passage that was not read. The whole answer is refused if it answers another question.
+    cites a passage that was not read. The entire answer is refused if it answers another question.
     """
     if not _claims_something(answer, evidence):
         return None

@@ -69,7 +69,7 @@ def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> l
 
 
 async def _queries(work: Orchestrator, claims: Sequence[str]) -> list[str]:
-    """Ask the model for queries; if it gives none, use the claim without its values."""
+    """Ask the model for queries; if it returns none, use the claim without its values."""
     rows: object = []
     if takes(work.model, Task.CHALLENGE):
         listed = "\n".join(f"{n}. {inert(claim)}" for n, claim in enumerate(claims, 1))

@@ -170,7 +170,7 @@ def answer(
     near = _stems(passage) | pages.get(passage.source, frozenset())
     leading = None
     if missing := missing_values(question, near):
-        leading = next((p for p in passages if _leads(p, passage, question, near)), None)
+        leading = next((p for p in passages if _leads_to_page(p, passage, question, near)), None)
         if leading is None:
             return f"{NOT_FOUND} None of the passages that were read mentions {', '.join(missing)}."
         near |= _stems(leading)
@@ -203,8 +203,9 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 def names_no_place(found: Found, question: str) -> bool:
     """Whether the question asks for a place ("in what city") and the passage names none.
 
-    If so, the words found may only lead to the place. This is the case for 7 of 9 two-hop
-    development questions, and for 1 of 300 plain ones, whose answer the second hop finds again.
+    If so, the words found are probably not the place but lead to it. This is the case for 7 of 9
+    two-hop development questions, and for 1 of 300 plain ones, for which the second hop finds the
+    same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
@@ -232,7 +233,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     return None
 
 
-def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
+def _leads_to_page(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
     """Whether a passage names the other's page and has the values of the question that it lacks."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
@@ -316,7 +317,7 @@ def _reply_schema(passages: int) -> dict[str, Any]:
 
 
 def _find(text: str, phrase: str) -> tuple[int, int] | None:
-    """Find a phrase in a text, comparing only letters and digits; returns its span."""
+    """Find a phrase in `text`, comparing only letters and digits; returns its span."""
     wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
     if not wanted:
         return None

@@ -368,7 +368,7 @@ def _web_block(passages: Iterable[Passage], evidence: Evidence) -> str:
 
 
 def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
-    """Find the passages whose ids occur in a text, each once."""
+    """Find the passages whose ids occur in `text`, each once."""
     found = map(evidence.passage, dict.fromkeys(PASSAGE_ID_RE.findall(text)))
     return [passage for passage in found if passage is not None]
 
@@ -476,8 +476,8 @@ def _quoted(quotes: Iterable[str]) -> str:
 def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     """Split the rest of a judge's line into its quotations and its remark.
 
-    Returns the quotations that occur in one of the texts, spelled as there. A quotation may itself
-    contain quotation marks, so the longest match from each mark is used.
+    Returns the quotations that occur in one of the `texts`, with the same spelling. A quotation may
+    itself contain quotation marks, so the longest match from each mark is used.
     """
     marks = [i for i, character in enumerate(rest) if character in '"“”„']
     quotes: list[str] = []
@@ -505,7 +505,7 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _find_quotation(quotation: str, texts: Sequence[str]) -> list[str]:
-    """Find each part of a quotation in the texts, spelled as there; empty if one is missing."""
+    """Find each part of a quotation in `texts`, as spelled there; empty if one is missing."""
     parts = split_ellipses(quotation)
     found = [next(filter(None, (find_words(part, text) for text in texts)), "") for part in parts]
     return found if all(found) else []

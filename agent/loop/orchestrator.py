@@ -93,7 +93,7 @@ class Orchestrator:
     async def answer(self, question: str) -> LoopResult:
         """Answer the question; in one loop if planning fails. Raises `ModelError`.
 
-        Raises `PlanRefused` if the user was asked for approval and did not give it.
+        Raises `PlanRefused` if the user does not approve the plan.
         """
         self._loop.messages = fit_opening(await self.build_context(question, MAIN))
         if self.kept:

@@ -38,7 +38,7 @@ _SINGLE_TASK_RE = re.compile(
 class Subtask:
     """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
 
-    `dependent` is also true if all the subtasks that it names do not exist.
+    `dependent` is also true if none of the subtasks that it names exist.
     """
 
     task: str
@@ -57,7 +57,7 @@ class StepPlan:
     budget: int
 
     def note(self) -> str:
-        """Format the plan as it is appended to the question."""
+        """Format the plan for appending to the question."""
         lines = [
             f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
         ]
@@ -80,7 +80,7 @@ def read_plan(reply: str) -> list[Subtask]:
     rows = plan.get("subtasks")
     if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
         return []
-    # One invalid row makes the whole plan invalid: others may refer to it by number.
+    # One invalid row makes the entire plan invalid, because others may refer to it by number.
     tasks = [row.get("task") if isinstance(row, dict) else None for row in rows]
     if not MIN_SUBTASKS <= len(rows) <= MAX_SUBTASKS or not all(
         isinstance(task, str) for task in tasks

@@ -1,7 +1,7 @@
 """Detects loops that repeat themselves: the model gets a note; the second time, the loop ends.
 
-Only calls whose result contains nothing new count. A result that differs from all earlier ones is
-progress, so paging through a list or filling in a long form never ends the loop.
+Only calls with no new results count. A result that differs from all earlier ones is progress, so
+paging through a list or filling in a long form never ends the loop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reports in sections: the outline, the tasks of the sections, and joining their texts.
+"""Reports in sections: the outline, the tasks of the sections, and joining the sections.
 
 The text of each section is kept as written: its citations refer to passages of the run, so they
 stay valid. The model adds a summary above the sections, and what is disputed or unknown below them.

@@ -55,7 +55,7 @@ class SubtaskCalls:
         self._loops: dict[str, tuple[ToolContext, Policy]] = {}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Make a call; the first part of its place names the loop."""
+        """Make a call; the first part of its place identifies the loop."""
         loop = place.partition("/")[0]
         if loop not in self._loops:
             context = self._context_of(loop)
@@ -109,7 +109,7 @@ class SavedPages:
         self._lock = asyncio.Lock()
 
     async def save(self, web: Web | None, place: str) -> None:
-        """Save the state after a call; nothing is saved if the page does not answer."""
+        """Save the state after a call; nothing is saved if the page does not respond."""
         if web is None or web.tab is None:
             return
         loop, url = place.partition("/")[0], web.tab.url

@@ -1,9 +1,9 @@
 """Associations: typed links between memories, which grow with use and fade without it.
 
 When a memory is written, it is linked to similar ones among the newest; consolidation links it to
-older ones. A search follows only proven links, whose two memories helped with the same verified
-answer; similar words are found without links. The graph of links can be exported as GraphML and
-Mermaid.
+older ones. A search follows only proven links, that is, those between memories that helped with the
+same verified answer; similar words are found without links. The graph of links can be exported as
+GraphML and Mermaid.
 """
 
 from __future__ import annotations

@@ -43,15 +43,15 @@ MIN_COMMON = 10
 MAX_CONFIDENCE, SUMMARY_CONFIDENCE = 0.9, 0.5
 MAX_EVIDENCE = 12  # maximum number of newest memories behind an insight that a model is shown
 MAX_INSIGHT_CHARS = 300  # maximum length of an insight in characters
-_LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
+_KINDS_WITHOUT_INSIGHTS = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
 """Kinds from which no insights are derived."""
-_STATE = "dream"
+_STATE_NOTE = "dream"
 """Name of the note with the time of the last consolidation and the last processed memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unworded:
-    """An insight that was worded by code, and the texts of the memories behind it."""
+    """An insight that was worded by code, and the text of the memories behind it."""
 
     key: str
     text: str
@@ -61,8 +61,8 @@ class Unworded:
 def due(entries: Entries) -> bool:
     """Return whether the interval has passed since the last consolidation and the previous run.
 
-    This is checked at the end of a run. A user who asks one question after another should not have
-    to wait for consolidation.
+    This is checked at the end of a run, so that a user who asks several questions in a row does not
+    have to wait for consolidation.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
@@ -90,12 +90,12 @@ def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolida
     retired = entries.archive(_stale_insights(entries, now))
     if time.monotonic() < deadline and entries.vectors is not None:
         entries.vectors.catch_up(entries.namespace, deadline)
-    entries.notes.write(_STATE, {"at": now, "seen": reached})
+    entries.notes.write(_STATE_NOTE, {"at": now, "seen": reached})
     return Consolidated(linked, len(repeated), insights, faded, retired)
 
 
 def _last(entries: Entries) -> tuple[float, int]:
-    known = entries.notes.read(_STATE)
+    known = entries.notes.read(_STATE_NOTE)
     return (known["at"], known["seen"]) if known else (0.0, 0)
 
 
@@ -128,9 +128,11 @@ def _terms(row: Any) -> frozenset[str]:
 
 def _draw_insights(entries: Entries) -> int:
     """Derive insights from the newest memories, saved under their subjects; returns how many."""
-    rows = [row for row in entries.all(newest=2 * MAX_MEMORIES) if row.kind not in _LEFT_OUT][
-        -MAX_MEMORIES:
-    ]
+    rows = [
+        row
+        for row in entries.all(newest=2 * MAX_MEMORIES)
+        if row.kind not in _KINDS_WITHOUT_INSIGHTS
+    ][-MAX_MEMORIES:]
     known = {row.key: row for row in entries.all(kinds.INSIGHT)}
     drafts = []
     for cluster in _clusters([(row, _terms(row)) for row in rows]):
@@ -234,7 +236,7 @@ def unworded(entries: Entries) -> list[Unworded]:
 
 
 def reword(entries: Entries, key: str, text: str, recommendation: str = "") -> None:
-    """Replace an insight's wording; the previous one goes into its history.
+    """Replace an insight's wording; the previous one is moved to its history.
 
     A model's recommendation becomes a separate insight with the same evidence and confidence.
     """

@@ -15,7 +15,7 @@ from agent.memory.memory_types import Turn
 if TYPE_CHECKING:
     from agent.memory.database import Store
 
-_PROVENANCE = "heard "
+_PROVENANCE_PREFIX = "heard "
 """Prefix in the name of a conversation's provenance note."""
 
 
@@ -26,7 +26,7 @@ class SavedConversation:
         self._store = store
         self._row = {"namespace": namespace, "name": name}
         self._named = sa.and_(conversations.c.namespace == namespace, conversations.c.name == name)
-        self._notes, self._note = Notes(store, namespace), _PROVENANCE + name
+        self._notes, self._note = Notes(store, namespace), _PROVENANCE_PREFIX + name
 
     def append(self, *new: Turn, anew: bool = False) -> None:
         """Append turns; `anew` deletes the existing ones first."""

@@ -116,7 +116,7 @@ seals = sa.Table(
     metadata,
     sa.Column("namespace", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("at", sa.String, nullable=False),  # ISO 8601, as it was hashed
+    sa.Column("at", sa.String, nullable=False),  # ISO 8601, exactly as hashed
     sa.Column("category", sa.String, nullable=False),
     sa.Column("content", Words, nullable=False),
     sa.Column("previous", sa.String, nullable=False),
@@ -193,10 +193,10 @@ FILE_NAME = "memory.db"
 # eight writers take turns within milliseconds; after a minute, something is stuck
 BUSY_SECONDS = 60.0
 _PRAGMAS = (
-    "PRAGMA synchronous=FULL",  # acknowledged means on disk, even after a power failure
-    "PRAGMA secure_delete=ON",  # forgotten means overwritten
+    "PRAGMA synchronous=FULL",  # acknowledged writes survive a power failure
+    "PRAGMA secure_delete=ON",  # deleted content is overwritten
     "PRAGMA temp_store=MEMORY",
-    "PRAGMA cache_size=-16000",  # in kilobytes: the index of 100,000 memories
+    "PRAGMA cache_size=-16000",  # in kilobytes; fits the index of 100,000 memories
 )
 _SETTINGS = (
     # Each search gets a plan for its words. The generic plan that Postgres uses for frequent
@@ -379,7 +379,7 @@ _HINTS = {
 }
 """Hints by words that occur in the messages of SQLite and libpq."""
 # Other database errors (a syntax error, a broken constraint) are bugs in our statements.
-_NOT_OURS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
+_EXTERNAL_ERRORS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
@@ -389,7 +389,7 @@ def _unavailable(what: str, *also: type[Exception]) -> Iterator[None]:
     try:
         yield
     except caught as error:
-        if isinstance(error, exc.DatabaseError) and type(error) not in _NOT_OURS:
+        if isinstance(error, exc.DatabaseError) and type(error) not in _EXTERNAL_ERRORS:
             raise
         message = " ".join(str(getattr(error, "orig", None) or error).split())
         hint = next((hint for words, hint in _HINTS.items() if words in message), None)

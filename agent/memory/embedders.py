@@ -26,7 +26,7 @@ _VOCABULARY = ("urchin_extras", "wordpieces.txt")
 MAX_TOKENS = 256  # maximum tokens per text; the model was trained on no more
 SECONDS = 20.0  # endpoint timeout; after it, a search uses words alone
 BATCH = 96  # texts per request; some providers reject more
-_ONLY_ERRORS = 3  # log level of onnxruntime, which warns of missing devices on some machines
+_ERROR_LOG_LEVEL = 3  # log level of onnxruntime, which warns of missing devices on some machines
 
 
 class MiniLm:
@@ -48,7 +48,7 @@ class MiniLm:
             raise UsageError("local embeddings are not installed", hint=hint)
         weights = str(Path(package.origin).with_name("model.onnx"))
         settings = onnxruntime.SessionOptions()
-        settings.log_severity_level = _ONLY_ERRORS
+        settings.log_severity_level = _ERROR_LOG_LEVEL
         self._model = onnxruntime.InferenceSession(
             weights, settings, providers=["CPUExecutionProvider"]
         )

@@ -176,7 +176,7 @@ class Entries:
             return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
 
     def by_ids(self, ids: Iterable[int]) -> list[Any]:
-        """Read those of these memories that are active and in this namespace, in id order."""
+        """Read memories by id, in id order; only those that are active and in this namespace."""
         own = [id_ for id_ in ids if self._first <= id_ <= self._last]
         with self._store.read() as connection:
             rows = rows_by_id(connection, own)
@@ -250,7 +250,7 @@ class Entries:
         shared: bool = False,
         associations: bool = True,
     ) -> list[Hit]:
-        """Find memories that are relevant to a text, best first.
+        """Find memories that are relevant to `text`, best first.
 
         With `shared`, memories of the shared namespace are included and marked.
         """

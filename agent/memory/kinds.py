@@ -52,7 +52,7 @@ BARE = frozenset({InsightType.PATTERN, InsightType.SUMMARY})
 
 
 NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
-"""Kinds whose key is a name that people search for."""
+"""Kinds with a key that is a name users search for."""
 STANDALONE = NAMED | {INSIGHT}
 """Kinds that never share a session with the memories before and after them."""
 

@@ -61,8 +61,8 @@ def build_messages(
     """Format the layers; returns the messages, and the names of the active skills.
 
     `context` contains (type, value) pairs. `near` contains the cosine similarities of the question
-    to the texts of entries (`entry_text`); if one is missing, keywords decide which memories are
-    shown. Tool tags in web text are made inert. Inputs are not modified.
+    to entries (`entry_text`); if one is missing, keywords decide which memories are shown. Tool
+    tags in web text are made inert. Inputs are not modified.
     """
     messages: list[Message] = []
     if layers.condensed:

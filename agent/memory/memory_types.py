@@ -41,7 +41,7 @@ class MemoryUnavailable(ResearchError):
 
 
 class EmbeddingFailed(ResearchError):
-    """An embedder could not embed a text: no key, no network or no model."""
+    """An embedder could not embed text: no key, no network or no model."""
 
     hint = "Searches continue with keywords only."
 

@@ -40,7 +40,7 @@ COMPARED_FINDINGS = 10  # number of similar facts and outcomes that are compared
 MIN_SUBJECT_WORDS = 3  # minimum number of non-number words in a fact that another one can replace
 MAX_CANDIDATES = 24  # maximum number of memories that are considered for a question
 MIN_SCORE = 0.45  # roughly the share of the question's words, weighted by rarity
-MIN_REPEATED_SHARE = 0.9  # a text repeats others if they contain this share of its words
+MIN_REPEATED_SHARE = 0.9  # a finding repeats others if they contain this share of its words
 _UNANSWERED = frozenset({"failed", "not_found"})
 # Maximum number of hits of some kinds that a run is given.
 MAX_OF_KIND = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}

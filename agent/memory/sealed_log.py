@@ -85,7 +85,7 @@ class SealedLog:
         self._own = sa.select(seals).where(seals.c.namespace == memory.namespace)
 
     def append(self, category: str, content: str) -> Seal:
-        """Seal a text; raises `UsageError` for an unknown category."""
+        """Seal an entry; raises `UsageError` for an unknown category."""
         if category not in CATEGORIES:
             raise UsageError(
                 f"no such category: {category!r}", hint=f"Choose one of {', '.join(CATEGORIES)}."
@@ -149,9 +149,9 @@ class SealedLog:
     ) -> SealCheck:
         """Check the entire chain; `head` is a hash noted earlier, which must still be part of it.
 
-        Timestamps must belong to entries in the chain. They must be signed by an authority that
-        `roots` (a certificate file, by default the browsers' certificates) trusts, or lead to
-        Bitcoin blocks whose headers are in `blocks`, by height.
+        Timestamps must belong to entries in the chain. They must be signed by an authority trusted
+        by `roots` (a certificate file, by default the browsers' certificates), or lead to Bitcoin
+        blocks with headers in `blocks`, by height.
         """
         log = self.entries()
         previous, found = GENESIS, []

@@ -51,7 +51,7 @@ MAX_SESSION_COUNT = (
     # maximum number of occurrences counted this way, since very long sessions have no single topic
     6
 )
-SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, as windows even lengths out
+SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, since windows even out lengths
 # Each bonus pays off on the long conversations: without it, recall@10 or MRR drops by the number of
 # points given after its colon.
 PAIR_BONUS = 0.4  # two of the question's words are together: .4
@@ -59,11 +59,11 @@ SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
 REPLY_BONUS = 0.08  # it follows a question that it may answer: 1.0
-LENGTH_BONUS = 0.15  # for a text of `FULL_LENGTH` words; "Great!" is not an answer: .3
+LENGTH_BONUS = 0.15  # for a memory of `FULL_LENGTH` words; "Great!" is not an answer: .3
 FULL_LENGTH = 20
 
 MAX_REORDERED = 100  # maximum number of word hits that are reordered by meaning
-# Spread of cosines relative to that of word scores, after bringing both to one scale.
+# Spread of cosines relative to that of word scores, after scaling both to the same range.
 MEANING_WEIGHT = 0.5
 MIN_SPREAD = 0.1  # share of the mean score; if words do not distinguish the hits, vectors decide
 # spread of scores if no word matches: determines the order, not relevance
@@ -114,7 +114,7 @@ def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]])
 
 
 def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | None) -> Found:
-    """Find memories that are relevant to a text, best first.
+    """Find memories that are relevant to `text`, best first.
 
     With `vectors`, this includes memories that share no word with it; with `links`, those reached
     by proven associations from the best hits.
@@ -150,7 +150,7 @@ class WordSearch:
         self._among = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
-        """Find memories relevant to a text, best first; `also` contains more candidates' ids."""
+        """Find memories relevant to `text`, best first; `also` contains more candidates' ids."""
         query = parse_question(text)
         names = [speaker_term(term) for term in query.terms]
         reach = self._reach([*query.terms, *names])

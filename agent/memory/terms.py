@@ -63,7 +63,7 @@ a time."""
 
 
 def index_terms(text: str, left_out: Collection[str] = ()) -> list[str]:
-    """Stem a text's content words in order, including repeats; `left_out` adds stop words.
+    """Stem the content words of `text` in order, including repeats; `left_out` adds stop words.
 
     Terms are ASCII: words of other scripts are encoded in hexadecimal, so that all databases
     tokenize them alike.
@@ -80,7 +80,7 @@ def memory_terms(text: str) -> list[str]:
 
 
 def has_speaker(text: str) -> bool:
-    """Return whether a text begins with a name and a colon."""
+    """Return whether `text` starts with a name and a colon."""
     return _SPEAKER.match(text) is not None
 
 
@@ -100,7 +100,7 @@ def _ascii(word: str) -> str:
 
 
 def traits(text: str) -> int:
-    """Return a text's traits, the bits `ASKS` and `NAMES_TIME`."""
+    """Return the traits of `text`, the bits `ASKS` and `NAMES_TIME`."""
     found = words(text)
     names_year = any(len(word) == 4 and word.isdecimal() for word in found)
     names_time = names_year or not _TIMES.isdisjoint(found)
@@ -108,7 +108,7 @@ def traits(text: str) -> int:
 
 
 def content_key(text: str) -> str:
-    """Hash a text's words, ignoring case, punctuation, stop words and citation markers."""
+    """Hash the words of `text`, ignoring case, punctuation, stop words and citation markers."""
     return hashlib.sha256(" ".join(index_terms(without_citations(text))).encode()).hexdigest()[:24]
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Vector = Sequence[float]
 
-# maximum length in characters of a text to embed, as in the reference engine
+# maximum length in characters of text to embed, as in the reference engine
 MAX_INPUT_CHARS = 2_000
 MAX_CACHED_QUESTIONS = (
     100  # question vectors cached in this process, since the store keeps no trace of questions
@@ -50,7 +50,7 @@ BATCH_SIZE = 64  # memories embedded between two checks of the deadline
 
 
 class Embedder(Protocol):
-    """A model that converts texts to vectors; `name` identifies it."""
+    """A model that converts strings to vectors; `name` identifies it."""
 
     name: str
 
@@ -60,7 +60,7 @@ class Embedder(Protocol):
 
 
 class Vectors:
-    """One model's vectors for a store's texts and memories.
+    """One model's vectors for a store's text and memories.
 
     Memories are searchable by words immediately; their vectors follow. New memories are recognised
     by their ids, which only increase; the table `restated` lists those whose text changed.
@@ -171,7 +171,7 @@ class Vectors:
 
 
 def digest(text: str) -> str:
-    """Hash the part of a text that is embedded."""
+    """Hash the part of `text` that is embedded."""
     return hashlib.sha256(text[:MAX_INPUT_CHARS].encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
 
 MEMORIES = "memories.md"
-_PUBLISHED = "wiki"
+_DIGESTS_NOTE = "wiki"
 """Name of the note with a digest for each key in `memories.md` as last written."""
 _UNSAFE = re.compile(r"[^\w.-]+")
 
@@ -39,14 +39,14 @@ def sync_wiki(
 ) -> list[str]:
     """Read users' edits in a folder, then write all pages; returns the changed paths."""
     entries, wiki = memory.entries, Wiki(folder, rules)
-    published = entries.notes.read(_PUBLISHED) or {}
+    published = entries.notes.read(_DIGESTS_NOTE) or {}
     edited = [
         *_forget_deleted(entries, wiki, published),
         *_remember_edited(entries, wiki, published),
     ]
     changed = [path for path, text in _pages(entries) if wiki.write_file(path, text)]
     digests = {row.key: _digest(_text(row)) for row in entries.all(kinds.REMEMBERED)}
-    entries.notes.write(_PUBLISHED, digests)
+    entries.notes.write(_DIGESTS_NOTE, digests)
     log = f"applied {len(edited)} edits: {', '.join(edited)}" if edited else None
     return [*changed, *wiki.sync(log=log)]
 

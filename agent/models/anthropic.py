@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.errors import from_extra
 from agent.models.base import Usage
-from agent.models.failures import ANOTHER_API, ErrorInReply
+from agent.models.failures import NOT_A_REPLY, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 
-MAX_REPLY = 8_192
+MAX_REPLY_TOKENS = 8_192
 """Maximum number of tokens in a reply, which the API requires. Long reports are well below it."""
-MAX_REPLY_OLD = 4_096
+MAX_REPLY_TOKENS_CLAUDE_3 = 4_096
 """The maximum for models named claude-3-…"""
 Block = dict[str, Any]
 CACHED: Block = {"type": "ephemeral"}
 """Marks the end of a prefix to cache for five minutes, longer than a step takes."""
-_EMPTY = "…"
+_EMPTY_TEXT = "…"
 """Replaces empty text, which the API rejects."""
 
 
@@ -49,7 +49,7 @@ class AnthropicModel(RemoteModel):
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
         super().__init__(endpoint)
         old = endpoint.model.startswith("claude-3-") and not endpoint.model.startswith("claude-3-7")
-        self._longest = MAX_REPLY_OLD if old else MAX_REPLY
+        self._longest = MAX_REPLY_TOKENS_CLAUDE_3 if old else MAX_REPLY_TOKENS
         # The client itself adds the version to the path.
         base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         self._client = AsyncAnthropic(
@@ -130,14 +130,14 @@ def _content(turn: NativeTurn, images: Sequence[Image]) -> list[Block]:
 
 
 def _text(text: str) -> Block:
-    return {"type": "text", "text": text if text.strip() else _EMPTY}
+    return {"type": "text", "text": text if text.strip() else _EMPTY_TEXT}
 
 
 def _read_message(message: Any) -> Completion:
     """Read a message; raises `ErrorInReply` for a web page, `ValueError` without content."""
     blocks = getattr(message, "content", None)
     if isinstance(message, str):
-        raise ErrorInReply(message, ANOTHER_API)
+        raise ErrorInReply(message, NOT_A_REPLY)
     if not isinstance(blocks, list):
         raise ValueError("the message has no content")
     usage = message.usage

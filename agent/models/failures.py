@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 UNREACHED = 0
 """Stands for the status of a call without a response, or with only part of one."""
-ANOTHER_API = 1
+NOT_A_REPLY = 1
 """Stands for the status of a response that is not a model's reply: a web page or other JSON."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 _MESSAGE_CHARS = 200
 """Maximum number of characters of a provider's message that are passed on."""
-_VAGUE = "Provider returned error"
+_OPENROUTER_MESSAGE = "Provider returned error"
 """OpenRouter's message if the provider's message is in `metadata.raw`."""
 # A stream has the status 200 even if it fails; these are the statuses that correspond to its error
 # codes.
@@ -139,7 +139,7 @@ class Failure:
                 hint=f"Set {endpoint.key_name or 'the key'} to a valid key, or use "
                 "--model extractive, which needs none.",
             )
-        if self.status in (ANOTHER_API, 405) or (self.status == 404 and _PAGE.match(said)):
+        if self.status in (NOT_A_REPLY, 405) or (self.status == 404 and _PAGE.match(said)):
             return NotAnEndpoint(f"{endpoint.base_url} responds, but not like a model API: {said}")
         if self.status == 404 or (refused and _NO_MODEL.search(words)):
             return ModelUnknown(f"{endpoint.base_url} has no model {endpoint.model!r}: {said}")
@@ -159,7 +159,7 @@ def read_failure(error: Any) -> Failure:
     detail = detail if isinstance(detail, dict) else {"message": detail}
     raw = detail.get("metadata")
     message = detail.get("message") or detail.get("detail") or detail.get("error")
-    if isinstance(raw, dict) and raw.get("raw") and message == _VAGUE:
+    if isinstance(raw, dict) and raw.get("raw") and message == _OPENROUTER_MESSAGE:
         message = raw["raw"]
     if not message and response is not None:
         with suppress(Exception):  # the body was streamed and not read
@@ -182,7 +182,7 @@ def read_failure(error: Any) -> Failure:
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Read how long a provider asks to wait, in milliseconds, seconds, or as a date."""
+    """Read how long a provider asks the client to wait: milliseconds, seconds, or a date."""
     for name, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
         with suppress(ValueError):
             return max(0.0, float(headers.get(name, "")) / per_second)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 120.0
 """Seconds allowed for starting, mostly spent reading the weights: two per gigabyte, if cached."""
-_UP = "up at "
+_READY_PREFIX = "up at "
 """Prefix of the line in which the server prints its address."""
 
 
@@ -68,8 +68,8 @@ async def _address(process: asyncio.subprocess.Process, file: str) -> str:
     try:
         async with asyncio.timeout(START_SECONDS):
             async for line in process.stdout:
-                if line.decode(errors="replace").startswith(_UP):
-                    return line.decode().removeprefix(_UP).strip()
+                if line.decode(errors="replace").startswith(_READY_PREFIX):
+                    return line.decode().removeprefix(_READY_PREFIX).strip()
     except TimeoutError:
         raise ModelUnavailable(
             f"{Path(file).name} was not ready after {START_SECONDS:g} s"
@@ -90,7 +90,7 @@ def serve(file: str, port: int, context_window: int) -> None:
     params.sampling.temp = 0.0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
     server = xllamacpp.Server(params)
-    sys.stdout.write(f"{_UP}{server.listening_address}\n")
+    sys.stdout.write(f"{_READY_PREFIX}{server.listening_address}\n")
     sys.stdout.flush()
     # The pipe is closed when the parent process ends, even if it is killed.
     sys.stdin.read()

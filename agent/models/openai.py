@@ -15,7 +15,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from agent.errors import UsageError
 from agent.models.base import Usage
-from agent.models.failures import ANOTHER_API, UNREACHED, ErrorInReply
+from agent.models.failures import NOT_A_REPLY, UNREACHED, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.loose_json import loose_json
 from agent.protocol.native import as_turns
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 Row = dict[str, Any]
-_ENDS = tuple('.!?)]}>"”»。')
+_REPLY_END_CHARS = tuple('.!?)]}>"”»。')
 """Characters at the end of a complete reply."""
 
 
@@ -112,7 +112,7 @@ def read_completion(completion: Any) -> Completion:
         told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
         other = isinstance(completion, str) or (isinstance(body, dict) and body and not told)
         choices = isinstance(body, dict) and "choices" in body
-        raise ErrorInReply(body, ANOTHER_API if other and not choices else UNREACHED)
+        raise ErrorInReply(body, NOT_A_REPLY if other and not choices else UNREACHED)
     reader = CompletionReader()
     reader.add(completion)
     reader.ended = reader.ended or "stop"
@@ -150,9 +150,9 @@ class CompletionReader:
         if isinstance(part, dict):  # a complete message instead of a stream's delta
             part = ChatCompletionMessage.construct(**part)
         for call in getattr(part, "tool_calls", None) or []:
-            self._add_call(call if not isinstance(call, dict) else _Loose(call))
+            self._add_call(call if not isinstance(call, dict) else _AttributeDict(call))
         if legacy := getattr(part, "function_call", None):
-            self._add_call(_Loose({"function": legacy, "index": 0}))
+            self._add_call(_AttributeDict({"function": legacy, "index": 0}))
         # Some endpoints return thoughts in a separate field, under one of two names.
         thought = getattr(part, "reasoning_content", None) or getattr(part, "reasoning", None)
         self._reasoning.append(thought if isinstance(thought, str) else "")
@@ -177,7 +177,7 @@ class CompletionReader:
         text = "".join(self._text)
         whole = [loose_json(arguments) is not None for _, arguments in self._calls.values()]
         # Some endpoints do not mark the end; in that case, the text or call must look complete.
-        looks_whole = all(whole) if whole else text.rstrip()[-1:] in _ENDS
+        looks_whole = all(whole) if whole else text.rstrip()[-1:] in _REPLY_END_CHARS
         if not (self.ended or self._usage or ((text or whole) and looks_whole)):
             raise ValueError("the stream was cut off")
         refusal = "".join(self._refusal)
@@ -195,7 +195,7 @@ class CompletionReader:
         function = getattr(call, "function", None)
         if function is None:  # a kind of call that our tools do not use
             return
-        function = _Loose(function) if isinstance(function, dict) else function
+        function = _AttributeDict(function) if isinstance(function, dict) else function
         index, name, named = getattr(call, "index", None), function.name or "", bool(function.name)
         key = getattr(call, "id", None)
         if key and key in self._ids:
@@ -209,7 +209,7 @@ class CompletionReader:
         if key:
             self._ids[key] = index
         entry = self._calls.setdefault(index, ["", ""])
-        if name != entry[0]:  # in pieces, or repeated with each piece of the arguments
+        if name != entry[0]:  # sent in pieces, or repeated with each piece of arguments
             entry[0] += name
         arguments = function.arguments or ""
         # some endpoints return an object instead of a JSON string
@@ -218,7 +218,7 @@ class CompletionReader:
         entry[1] = arguments if entry[1] == "{}" and arguments else entry[1] + arguments
 
 
-class _Loose:
+class _AttributeDict:
     """A dictionary's entries as attributes; missing ones are None."""
 
     def __init__(self, row: Row) -> None:

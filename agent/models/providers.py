@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 API = Literal["openai", "anthropic", "litellm", "local"]
 """An endpoint's protocol; `litellm` is any protocol that LiteLLM supports, `local` a model file."""
-PATIENCE = 120.0
+DEFAULT_PATIENCE_SECONDS = 120.0
 """Seconds without data before a call fails, as in the reference engine; slow models need less."""
 
 
@@ -89,7 +89,7 @@ class Endpoint:
     api: API = "openai"
     sees: bool = True
     native: bool = False
-    patience: float = PATIENCE
+    patience: float = DEFAULT_PATIENCE_SECONDS
     needs_key: bool = False
     learned: Path | None = None
 
@@ -103,7 +103,7 @@ _PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google
 _CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}
 """The model class for each protocol; each is in the module of the same name, which is loaded when
 needed."""
-SMALL = 4.0
+MAX_SMALL_BILLIONS = 4.0
 """A model with up to this many billion parameters runs in guided mode. A model with 1.5 billion did
 not search by itself for any of four questions; the exact limit below 7 was not measured."""
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
@@ -143,7 +143,7 @@ def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) ->
             known = (
                 f"Known: extractive, scripted:FILE, {prefixes}; or any name with --base-url URL."
             )
-            meant = _meant(name, by_prefix)
+            meant = _full_name(name, by_prefix)
             raise UsageError(
                 f"unknown model {name!r}", hint=f"Did you mean {meant}?" if meant else known
             )
@@ -168,7 +168,7 @@ def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) ->
     )
 
 
-def _meant(name: str, by_prefix: Mapping[str, Provider]) -> str:
+def _full_name(name: str, by_prefix: Mapping[str, Provider]) -> str:
     """Return the full name of a known model given without its provider or with a misspelled one."""
     prefix, slash, model = name.partition("/")
     if close := get_close_matches(prefix, by_prefix, 1) if slash else []:
@@ -219,7 +219,7 @@ def find_endpoint(
 def is_small(model: str) -> bool:
     """Whether a model is too small to drive a tool loop, judging by its name (`qwen2.5:1.5b`)."""
     sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
-    return bool(sizes) and max(sizes) <= SMALL
+    return bool(sizes) and max(sizes) <= MAX_SMALL_BILLIONS
 
 
 def import_in_background(module: str) -> None:

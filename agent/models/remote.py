@@ -25,7 +25,7 @@ from agent.errors import (
 from agent.models.adaptation import ModelRequest, adapt, recall, remember
 from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
 from agent.models.failures import (
-    ANOTHER_API,
+    NOT_A_REPLY,
     UNREACHED,
     ErrorInReply,
     Failure,
@@ -48,13 +48,15 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 """Seconds allowed for connecting to a provider; slower ones count as down."""
 PICTURE_LEFT_OUT = "[A picture belongs here; this model takes none.]"
-_FREE = (ModelUnauthorized, ModelQuota, UsageError)
+_UNBILLED_ERRORS = (ModelUnauthorized, ModelQuota, UsageError)
 """Errors from calls that are certainly not billed."""
 # Raised while reading a malformed reply, since the clients do not validate replies. Anthropic's
 # library raises the last two if a stream was cut off.
 _INVALID_REPLY = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RuntimeError)
-_FILTERED = frozenset({"content_filter", "safety", "recitation", "prohibited_content", "refusal"})
-_CUT = frozenset({"length", "max_tokens"})
+_FILTER_REASONS = frozenset(
+    {"content_filter", "safety", "recitation", "prohibited_content", "refusal"}
+)
+_CUT_REASONS = frozenset({"length", "max_tokens"})
 """Names of the reasons why a reply ended, in lower case."""
 
 
@@ -152,7 +154,11 @@ class RemoteModel(ABC):
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
         except (Transient, ResearchError) as error:
             # The reserved price remains counted unless the attempt was certainly free.
-            free = not error.billed if isinstance(error, Transient) else isinstance(error, _FREE)
+            free = (
+                not error.billed
+                if isinstance(error, Transient)
+                else isinstance(error, _UNBILLED_ERRORS)
+            )
             if budget is not None:
                 budget.failed(billed=not free)
             raise
@@ -213,14 +219,14 @@ class RemoteModel(ABC):
         """Convert a completion into one text: thoughts, text, then calls as tool tags."""
         ended = completion.ended.lower()
         empty = not completion.text.strip() and not completion.calls
-        if empty and ended in _FILTERED - {"refusal"}:
+        if empty and ended in _FILTER_REASONS - {"refusal"}:
             raise ModelFiltered(f"a content filter of {self.name} stopped the reply ({ended})")
         if completion.refused:
             raise ModelError(
                 f"{self.name} declined to answer: {completion.text}".rstrip(": "),
                 hint="Rephrase the question.",
             )
-        if empty and ended in _CUT:
+        if empty and ended in _CUT_REASONS:
             raise ModelCut(f"{self.name}'s reply reached its length limit before an answer")
         text, thought = unwrapped(completion.text), inert(completion.reasoning.strip())
         if empty and thought and ended in ("stop", "end_turn", "tool_calls"):
@@ -238,7 +244,7 @@ class RemoteModel(ABC):
             asked=self.endpoint.model,
             cache_writes=completion.cache_writes,
         )
-        return ModelReply(text, usage, without_folder(model), cut=ended in _CUT)
+        return ModelReply(text, usage, without_folder(model), cut=ended in _CUT_REASONS)
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
@@ -270,5 +276,5 @@ async def is_whole_reply(stream: Any) -> bool:
     response = getattr(stream, "response", None)
     content_type = getattr(response, "headers", {}).get("content-type", "")
     if "html" in content_type:
-        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), ANOTHER_API)  # type: ignore[union-attr]
+        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), NOT_A_REPLY)  # type: ignore[union-attr]
     return "json" in content_type

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from agent.types import Observation, ToolCall
 
-RESULT_CAP = 3_000
+MAX_RESULT_UNITS = 3_000
 """Length in UTF-16 units above which a result's JSON is cut, unless the tool has another limit."""
-RESULT_CUT = 2_500
+CUT_TEXT_UNITS = 2_500
 """Length in UTF-16 units to which the strings in such a result are first cut."""
 _MAX_INT_BITS = 1024
 """Larger integers are infinite in JavaScript."""
@@ -55,18 +55,18 @@ def format_results(results: Sequence[Observation]) -> str:
 
 
 def capped_json(data: Any) -> str:
-    """Serialise as valid JSON within `RESULT_CAP`; long strings are cut until it fits."""
+    """Serialise as valid JSON within `MAX_RESULT_UNITS`; long strings are cut until it fits."""
     text = to_json(data)
-    if js.length(text) <= RESULT_CAP:
+    if js.length(text) <= MAX_RESULT_UNITS:
         return text
     # Many strings of medium length may be too long together, so the limit is halved until all fit.
-    limit = RESULT_CUT
+    limit = CUT_TEXT_UNITS
     while limit > 0:
         shorter = to_json(cut_texts(data, limit))
-        if js.length(shorter) <= RESULT_CAP:
+        if js.length(shorter) <= MAX_RESULT_UNITS:
             return shorter
         limit = limit // 2
-    return to_json({"truncated": True, "preview": js.cut(text, RESULT_CUT // 2) + _CUT_MARK})
+    return to_json({"truncated": True, "preview": js.cut(text, CUT_TEXT_UNITS // 2) + _CUT_MARK})
 
 
 def cut_texts(data: Any, limit: int) -> Any:

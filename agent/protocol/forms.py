@@ -1,6 +1,6 @@
 """The call formats of other systems. A new format needs a row and an example in the tests.
 
-`agent.protocol.replies` decides where a format is a call and where it is only quoted.
+`agent.protocol.replies` decides whether such a format is a call or only a quotation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         "parameters": {
             "properties": {
                 "name": {"type": "string"},
-                # Some providers reject objects whose fields are not described.
+                # Some providers reject objects without a description of their fields.
                 "arguments": {"type": "string", "description": "JSON object"},
             },
             "required": ["name"],
@@ -117,14 +117,16 @@ def read_elements(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name, json.dumps(fields or loose_object(rest), ensure_ascii=False))]
 
 
-_NOISE = frozenset("function functions call to json commentary assistant default_api tool".split())
+_NAME_PREFIXES = frozenset(
+    "function functions call to json commentary assistant default_api tool".split()
+)
 _TOKENS = re.compile(r"<\|[^|>]*\|>|\[(?:ARGS|TOOL_CALLS)\]|\[CALL_ID\]\w*")
 
 
 def tool_name(text: str, names: Mapping[str, str] | None = None) -> str:
     """Return a tool's name without the parts that servers add: `functions.READ:0`."""
     words = re.findall(r"[\w-]+", _TOKENS.sub(" ", text))
-    found = next((word for word in words if word.casefold() not in _NOISE), text)
+    found = next((word for word in words if word.casefold() not in _NAME_PREFIXES), text)
     return (names or {}).get(found.casefold(), found)
 
 
@@ -169,7 +171,7 @@ def read_python(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
     return calls
 
 
-_ANY = (read_json, read_elements, read_named, read_python)
+_ALL_READERS = (read_json, read_elements, read_named, read_python)
 FORMS: Final = (
     Form("anthropic, minimax, dsml, step3", r"<invoke\b", r"</invoke>", (read_elements,)),
     Form("qwen3-coder, seed, llama", r"<function=", r"</function>", (read_elements,)),
@@ -189,7 +191,7 @@ FORMS: Final = (
     Form("phi-4", r"\bfunctools(?=\[)", r"(?<=\}\])", (read_json,)),
     Form("hermes, glm, jamba, nemotron, olmo",
          r"<(?:tool_calls?|function_calls?|tool_use|TOOLCALL)>",
-         r"</(?:tool_calls?|function_calls?|tool_use|TOOLCALL)>", _ANY),
+         r"</(?:tool_calls?|function_calls?|tool_use|TOOLCALL)>", _ALL_READERS),
     Form("gemma 3", r"```tool_(?:code|call)\b", r"```", (read_python, read_json)),
     Form("a fence of JSON", r"```json\b", r"```", (read_json,)),
     Form("a fence", r"```(?=[\s{\[])", r"```", (read_json,)),

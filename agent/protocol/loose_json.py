@@ -12,7 +12,7 @@ _FENCE = re.compile(r"```(?:json)?\s*")
 
 
 def loose_json(text: str) -> Any | None:
-    """Parse a text as JSON, or the object from its first to its last brace; None if both fail."""
+    """Parse `text` as JSON, or the object from its first to its last brace; None if both fail."""
     plain = js.trim(_FENCE.sub("", text))
     start, end = plain.find("{"), plain.rfind("}")
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
@@ -24,7 +24,7 @@ def loose_json(text: str) -> Any | None:
 
 
 def loose_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object that follows the thoughts in a text; empty if there is none."""
+    """Parse the JSON object that follows the thoughts in `text`; empty if there is none."""
     value = loose_json(text.rpartition("<</THINK>>")[2])
     return value if isinstance(value, dict) else {}
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from agent.types import Image, Message
 
-_RESULT = "\n[Tool result for "
-_ABOVE = "(given with the first result)"
-_BARE = "input"
+_RESULT_HEADER = "\n[Tool result for "
+_SHARED_RESULT_NOTE = "(given with the first result)"
+_DEFAULT_FIELD = "input"
 """The field for a parameter that is not a JSON object, if the tool is unknown."""
 
 
@@ -79,7 +79,7 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
         if not tools:
             turns.append(NativeTurn(message.role, message.content, message.images))
         elif message.role == "user":
-            turns.append(_answered(message, waiting))
+            turns.append(_split_results(message, waiting))
             waiting = ()
         else:
             answered = index + 1 < len(messages) and messages[index + 1].role == "user"
@@ -92,7 +92,10 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
 def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
     """Return each tool's first field, which takes a parameter that is not a JSON object."""
     functions = [tool["function"] for tool in tools]
-    return {f["name"]: next(iter(f["parameters"].get("properties", {})), _BARE) for f in functions}
+    return {
+        f["name"]: next(iter(f["parameters"].get("properties", {})), _DEFAULT_FIELD)
+        for f in functions
+    }
 
 
 def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall, ...]:
@@ -100,7 +103,7 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
     for number, call in enumerate(parse(text).calls):
         arguments = loose_object(call.param) if call.param.startswith("{") else {}
         if not arguments and call.param:
-            arguments = {fields.get(call.name, _BARE): call.param}
+            arguments = {fields.get(call.name, _DEFAULT_FIELD): call.param}
         name = call.name
         if name not in fields and CALL_TOOL in fields:
             name, arguments = CALL_TOOL, {"name": name, "arguments": call.param}
@@ -108,17 +111,17 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
     return tuple(calls)
 
 
-def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
+def _split_results(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
     """Split a message into call results.
 
     If the message was cut to fit the window, the first call gets the entire text.
     """
     if not calls:
         return NativeTurn("user", message.content, message.images)
-    before, *results = f"\n{message.content}".split(_RESULT)
+    before, *results = f"\n{message.content}".split(_RESULT_HEADER)
     sections = [before] if before.strip() else []
-    sections += [f"{_RESULT}{result}" for result in results]
+    sections += [f"{_RESULT_HEADER}{result}" for result in results]
     if len(sections) != len(calls):
-        sections = [message.content, *[_ABOVE] * (len(calls) - 1)]
+        sections = [message.content, *[_SHARED_RESULT_NOTE] * (len(calls) - 1)]
     rows = [(call.id, section.strip()) for call, section in zip(calls, sections, strict=True)]
     return NativeTurn("user", "", message.images, results=tuple(rows))

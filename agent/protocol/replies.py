@@ -317,7 +317,7 @@ def _is_quoted(line: str) -> bool:
 
 
 def _tags(text: str, readers: tuple[Any, ...], names: Mapping[str, str]) -> str:
-    """Convert the calls in a text to tags; empty if it contains anything else."""
+    """Convert the calls in `text` to tags; empty if it contains anything else."""
     for read in readers:
         if calls := read(text, names):
             return "\n".join(format_call(tool_name(name, names), args) for name, args in calls)

@@ -59,7 +59,7 @@ async def audit(
 ) -> Report:
     """Audit a draft; `flags` are those of `research`, `service` overrides addresses of `SERVICES`.
 
-    Raises `UsageError` for a draft that cannot be read, or whose citations cannot be looked up.
+    Raises `UsageError` if the draft cannot be read, or none of its citations can be looked up.
     """
     draft = read_draft(path, bibliography)
     arguments: dict[str, Any] = {**flags, "model": model, "memory": False}
@@ -113,7 +113,7 @@ class Audit(Run):
             checked = await asyncio.to_thread(check_answer, text, evidence, judge)
         checked = _with_other_pages(checked, await self._find_elsewhere(judge, checked), evidence)
 
-        # Make the report.
+        # Build the report.
         numbers = {source.url: source.n for source in checked.sources}
         for reference, checked_reference in references.items():
             checked_reference.source = numbers.get(checker.places.get(reference, ""))

@@ -114,7 +114,7 @@ class Draft:
 def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
     """Read a draft; `bibliography` is the BibTeX file for its `[@key]` references.
 
-    Raises `UsageError` for a file that cannot be read, or whose citations cannot be looked up.
+    Raises `UsageError` if the file cannot be read, or none of its citations can be looked up.
     """
     bib = list(_bib_entries(_text(bibliography))) if bibliography else []
     if path.suffix.lower() == ".bib":
@@ -165,11 +165,11 @@ def _text(path: Path) -> str:
 
 
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
-    """Split a text into its body and its references: those listed, then the links in the body.
+    """Split a draft into its body and its references: those listed, then the links in the body.
 
     A line that begins with `[1]` or `[^1]:` and contains an address or a DOI starts a reference,
-    which ends before the next one or at a blank line. In a text with numbered markers, each item of
-    its last list is a reference too.
+    which ends before the next one or at a blank line. In a draft with numbered markers, each item
+    of its last list is a reference too.
     """
     lines = text.splitlines(keepends=True)
     list_start = _find_last_list(lines) if _NUMBERED.search(text) else len(lines)
@@ -210,7 +210,7 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
 
 
 def _find_last_list(lines: Sequence[str]) -> int:
-    """Find where the list at the end of a text begins: after the last heading, or at the end.
+    """Find where the list at the end of a draft begins: after the last heading, or at the end.
 
     Returns the number of its first line, or the number of lines if there is no list.
     """
@@ -293,7 +293,7 @@ class ReferenceChecker:
     web: Web
     services: Mapping[str, str]
     places: dict[DraftReference, str] = field(default_factory=dict)
-    """The source address of each reference whose page was read."""
+    """The source address of each reference with a page that was read."""
     _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 

@@ -51,11 +51,11 @@ FACTS: Final = "facts"
 """The name in the record of the job that writes the findings of a run into memory."""
 DAY_LOG: Final = "day-log"
 """The job that writes a run into a wiki's daily log."""
-SETTLED: Final = "run.settled"
+JOBS_DONE_EVENT: Final = "run.settled"
 """The event recorded once all jobs of a run are done."""
 MARKERS_FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
-"""Maximum number of killed runs whose jobs one run finishes; later runs finish the others."""
+"""Maximum number of killed runs that one run finishes the jobs of; later runs do the others."""
 IN_PROCESS_MEMORY: Final = ""
 """The name of a memory object passed by a caller, which other processes cannot open."""
 
@@ -131,7 +131,7 @@ class PendingJobs:
         if end is None or not notes:
             return None
         job_events = [event for event in record.events if event.seq >= end.seq]
-        if any(event.type == SETTLED for event in job_events):
+        if any(event.type == JOBS_DONE_EVENT for event in job_events):
             return None
         builder = ReportBuilder(record.question)
         for event in record.events_until_end():
@@ -260,7 +260,7 @@ class JobRunner:
     ) -> bool:
         """Run the jobs of a locked run; returns whether it is finished now."""
         pending = PendingJobs.from_record(record)
-        # A timestamp covers the whole record: writing more events would make it invalid.
+        # A timestamp covers the entire record: writing more events would make it invalid.
         if pending is None or record.folder.stamps():
             unmark(lock)
             return False
@@ -316,7 +316,7 @@ class JobRunner:
             self.memory, pending.session, lambda: ended_ms, record, ask, progress
         )
         await jobs.run(turn)
-        record(SETTLED)
+        record(JOBS_DONE_EVENT)
         return True
 
     def _ask_function(

@@ -40,7 +40,7 @@ START_SECONDS: Final = 30.0  # time for Python and the browser to start
 CALL_SECONDS: Final = 120.0
 """Seconds that a command waits for its response; a tool's own limit is shorter."""
 _POLL_SECONDS: Final = 0.05  # interval between checks for the socket
-MAX_LINE: Final = 32_000_000
+MAX_LINE_BYTES: Final = 32_000_000
 """Maximum size of a request or a response in bytes."""
 
 
@@ -61,7 +61,7 @@ def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]
         stream.write(json.dumps(request).encode() + b"\n")
         stream.flush()
         try:
-            line = stream.readline(MAX_LINE)
+            line = stream.readline(MAX_LINE_BYTES)
         except TimeoutError as error:
             why = f"the browser session did not respond within {CALL_SECONDS:g} s"
             raise UsageError(why, hint="`research browser close` ends it.") from error
@@ -152,7 +152,7 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
                 at.bind(SOCKET)
         finally:
             os.umask(mask)
-        listening = await asyncio.start_unix_server(answer, sock=at, limit=MAX_LINE)
+        listening = await asyncio.start_unix_server(answer, sock=at, limit=MAX_LINE_BYTES)
         async with listening:
             await _until_idle(used, ended)
     (folder / SOCKET).unlink(missing_ok=True)

@@ -172,7 +172,7 @@ class ReportBuilder:
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Build the report of a run that finished or reached a limit."""
         evidence = self.evidence
-        if failure := self._failure():
+        if failure := self._web_failure():
             return self.failed_report(failure)
 
         # Determine the status.
@@ -183,7 +183,7 @@ class ReportBuilder:
             evidence,
             self.question,
             answers=judge.answers if judge else None,
-            disputes=(*(judge.disputes if judge else ()), *self._contrary()),
+            disputes=(*(judge.disputes if judge else ()), *self._contrary_evidence()),
             fit=self._fit,
         )
         # The extractive model either answers or shows relevant passages.
@@ -228,7 +228,7 @@ class ReportBuilder:
         report.answer = "\n\n".join(filter(None, (report.answer, *dict.fromkeys(self._done))))
         return report
 
-    def _contrary(self) -> list[Dispute]:
+    def _contrary_evidence(self) -> list[Dispute]:
         """Return the evidence that a judge found against the challenged claims."""
         found = (data for data in self._challenges if "passage" in data)
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
@@ -263,7 +263,7 @@ class ReportBuilder:
             for data in self._challenges
         ]
 
-    def _failure(self) -> WebOutOfReach | None:
+    def _web_failure(self) -> WebOutOfReach | None:
         """Return why nothing could be searched or opened; such a run has failed."""
         could_search = any(line.outcome in _COMPLETED_OUTCOMES for line in self._searches)
         if self.evidence.sources:

@@ -59,7 +59,7 @@ class PageNow:
 
     @property
     def before(self) -> tuple[Passage, ...]:
-        """The passages of the page as it was first read."""
+        """The passages of the page from the earlier run."""
         return self.saved.passages if self.saved else ()
 
     @property
@@ -81,7 +81,7 @@ async def read_again(
                 url = earlier.files.share(url, web.reader.files)
         async with slots:
             page = await web.reader.read(url)
-            is_complete = len(_words_found(then, page)) == len(then.quotes)
+            is_complete = len(_quotes_found(then, page)) == len(then.quotes)
             if then.via == "browser" and page.via == "http" and not is_complete:
                 drawn = await web.reader.read(then.url, "browser")
                 page = drawn if drawn.outcome is Outcome.OK else page
@@ -117,11 +117,11 @@ async def look_elsewhere(
         urls.pop(page.then.url, None)
         for url in list(urls)[:RESULTS_READ]:
             read = await web.reader.read(url)
-            if read.outcome is Outcome.OK and _words_found(page.then, read):
+            if read.outcome is Outcome.OK and _quotes_found(page.then, read):
                 page.others.append(register_source(context, read))
 
 
-def _words_found(then: ReportSource, page: Page) -> list[str]:
+def _quotes_found(then: ReportSource, page: Page) -> list[str]:
     """Return the page's quotes that occur in a later version of it, or in another page."""
     after = split_passages(page.document.text if page.document else "", 0)
     return [

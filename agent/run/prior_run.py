@@ -143,8 +143,8 @@ class ResumedCalls:
 class RecordedWebCalls:
     """Answers another model's tool calls from the record of a run.
 
-    A search is found by its words, a page by its address, whatever the query. Other calls are made
-    with `live`; if it is None, they fail.
+    A search is found by its words, a page by its address, regardless of the query. Other calls are
+    made with `live`; if it is None, they fail.
     """
 
     def __init__(self, record: RunRecord, write: Record, live: Caller | None) -> None:

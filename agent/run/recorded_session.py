@@ -240,7 +240,7 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return a line that was new in the record and is not now; "" if any such line is there.
+    """Return a recorded new line that is missing now; "" if any of them is present.
 
     Numbers and entered values may differ.
     """

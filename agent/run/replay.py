@@ -35,7 +35,7 @@ _PLACES_OF_TASK: Final = {
     Task.OUTLINE: (OUTLINE,),
     Task.VALUES: (f"{VALUES}/1",),
 }
-"""Where the journal has the request for each task, if one was made."""
+"""The place in the journal of the request for each task, if one was made."""
 DIFF_LINES: Final = 12
 """Maximum number of diff lines shown; the first ones show what is wrong."""
 DIFF_WIDTH: Final = 160
@@ -45,7 +45,7 @@ DIFF_WIDTH: Final = 160
 async def replay(record: RunRecord) -> Report:
     """Replay a run from its record and produce the same answer, byte for byte.
 
-    Raises `ReplayDiverged` where the run would now send its model or tools a different request.
+    Raises `ReplayDiverged` if the run would now send its model or tools a different request.
     """
     question, evidence = record.require_question().question, record.evidence
     options, budget = record.options, RecordedBudget(record)

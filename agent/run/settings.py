@@ -61,7 +61,7 @@ def local_files(options: Options) -> LocalFiles:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Create the budget: with the limits that the user set, otherwise the depth's."""
+    """Create the budget from the user's limits, otherwise from those of the depth."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,

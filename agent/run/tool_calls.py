@@ -1,8 +1,8 @@
 """Tool calls outside a run: by MCP clients and by `research browser`.
 
 Calls share the web, the browser, memory and everything read so far. They follow the same policy as
-calls in a run: the origin of a text decides whether it may be sent, and actions on sites where the
-user is logged in need approval.
+calls in a run: whether text may be sent depends on its origin, and actions on sites where the user
+is logged in need approval.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 SNAPSHOT_TOKENS: Final = 1_200
 """Maximum size of a page snapshot: half of all calls return one. FIND searches the rest."""
-PAGES_KEPT: Final = 200
+MAX_KEPT_PAGES: Final = 200
 """Maximum number of pages kept as resources; above it, all are dropped."""
-SOURCE_BLOCK: Final = 10_000
+SOURCE_NUMBER_OFFSET: Final = 10_000
 """Added to source numbers after such a reset, so that no name refers to two pages."""
 
 
@@ -67,7 +67,7 @@ class ToolCalls:
             question="",
             evidence=Evidence(),
             limits=LimitSettings(snapshot_tokens=SNAPSHOT_TOKENS),
-            max_sources=2 * PAGES_KEPT,
+            max_sources=2 * MAX_KEPT_PAGES,
             outgoing=Outgoing(provenance, private_search=options.private_search),
             redactor=Redactor(find_secrets(os.environ)),
             secrets=SecretStore(options.data),
@@ -90,7 +90,7 @@ class ToolCalls:
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None
-            if web is None or changed:  # an open page is kept, together with its web
+            if web is None or changed:  # an open page is kept, as is the web that it belongs to
                 # The previous web is closed at the end, because a parallel call may still use it.
                 web = await self._stack.enter_async_context(open_web(options, os.environ))
                 self.context.web, self._web_options = web, options
@@ -127,9 +127,9 @@ class ToolCalls:
     def _kept_evidence(self) -> Evidence:
         # Sources are kept as resources, but a long-running server must not grow without limit.
         evidence = self.context.evidence
-        if len(evidence.sources) + len(evidence.snippets) > PAGES_KEPT:
-            block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_BLOCK
-            self.context.evidence = Evidence(first=(block + 1) * SOURCE_BLOCK + 1)
+        if len(evidence.sources) + len(evidence.snippets) > MAX_KEPT_PAGES:
+            block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_NUMBER_OFFSET
+            self.context.evidence = Evidence(first=(block + 1) * SOURCE_NUMBER_OFFSET + 1)
         return self.context.evidence
 
     async def _run(

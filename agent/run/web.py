@@ -59,7 +59,7 @@ async def open_web(
     for a provider or a corpus that cannot be used, and `WebOutOfReach` if there is no Chrome to
     attach to.
     """
-    folder = options.data  # for caches and indexes
+    folder = options.data  # used for caches and indexes
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(_make_egress(options))
         # Each namespace has its own page cache. The file is named after a hash, since a namespace's
@@ -250,14 +250,14 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
 
 
 async def _renew_logins(options: Options, browser: Browser) -> None:
-    """Save the sessions of saved logins as they are at the end of the run, with renewed cookies."""
+    """Save the sessions of saved logins at the end of the run, with renewed cookies."""
     with suppress(BrowserError):  # a closed browser has nothing to save
         state = await browser.storage_state()
         LoginsInUse(options.data, options.login).renew(state)
 
 
 async def _take_context(web: Web, record: Record = no_record) -> None:
-    """Make the page in the user's visible tab the context of the run.
+    """Use the page in the user's visible tab as the context of the run.
 
     Tabs that do not respond are recorded; the page is looked up again when it is needed. Raises
     `WebOutOfReach` if the browser does not respond.
@@ -271,13 +271,13 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
             tabs = "one of the user's tabs does" if count == 1 else f"{count} of the user's tabs do"
             record("note", text=f"{tabs} not respond; the run looks for the page again when needed")
         if web.context is not None and web.context.visible_text.strip():
-            web.page = await asyncio.to_thread(_page_of, web.context, html)
+            web.page = await asyncio.to_thread(_page_from_tab, web.context, html)
     except SessionError as error:
         raise WebOutOfReach(str(error), hint=error.hint) from error
 
 
-def _page_of(seen: PageContext, html: str) -> Page:
-    """Make a `Page` from what the user sees, so that it can be cited like any other.
+def _page_from_tab(seen: PageContext, html: str) -> Page:
+    """Make a `Page` from what the user sees, so that it can be cited like any other page.
 
     Links, and the data for site parsers, come from its HTML.
     """

@@ -49,19 +49,19 @@ if TYPE_CHECKING:
     from browser.types import ActionOutcome
 
 
-MAX_NEW_TEXT = 2_000
+MAX_NEW_TEXT_CHARS = 2_000
 """Maximum number of characters of new passages shown after an action; READ shows the rest."""
-MAX_HOLD = 5
+MAX_HOLD_SECONDS = 5
 """Maximum number of seconds that a button is held down: half of an action's time limit."""
 MAX_POINTS = 100
 """Maximum number of points in a drawn path: each takes about 20 ms of an action's ten seconds."""
-MAX_WAIT = 45
+MAX_WAIT_SECONDS = 45
 """Maximum number of seconds to wait; a call may take a minute in total."""
-MAX_SCRIPT = 8_000
+MAX_SCRIPT_CHARS = 8_000
 """Maximum length of a script in characters."""
 MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
-MAX_NEW_LINES = 600
+MAX_SUMMARY_TEXT_CHARS = 600
 """Maximum number of characters of new text in the paragraph that describes an action."""
 
 _REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
@@ -72,7 +72,7 @@ _MARKUP = re.compile(
 
 Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
 """Type of text entered on a page, where leading and trailing spaces matter."""
-HoldSeconds = Annotated[float, Field(ge=0, le=MAX_HOLD)]
+HoldSeconds = Annotated[float, Field(ge=0, le=MAX_HOLD_SECONDS)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MAX_POINTS)]
 
 viewing_tool = partial(
@@ -81,7 +81,7 @@ viewing_tool = partial(
 acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER)
 
 
-def _typed(name: str) -> Sends:
+def _sends_argument(name: str) -> Sends:
     """Declare that the site of the open page can read the argument with this name."""
     return lambda _, arguments: [Sent(Sink.SITE, getattr(arguments, name) or "")]
 
@@ -159,12 +159,12 @@ async def act_on_page(
 
     If its outcome was not observed, the action is recorded in the next page state.
     """
-    with _act_of(require_web(context)):
+    with _recording_act(require_web(context)):
         return await _on_page(context, act, is_act=True)
 
 
 @contextmanager
-def _act_of(web: Web) -> Iterator[None]:
+def _recording_act(web: Web) -> Iterator[None]:
     """Record that the run is acting, and keep an unobserved outcome for the next page state."""
     web.last_act = CALL_PLACE.get()
     try:
@@ -199,7 +199,7 @@ async def _on_page(
 
 def _summary(outcome: ActionOutcome) -> str:
     """Describe in one paragraph an action, the events it caused, and the new text."""
-    new = "; ".join(outcome.new)[:MAX_NEW_LINES]
+    new = "; ".join(outcome.new)[:MAX_SUMMARY_TEXT_CHARS]
     parts = [outcome.did, *outcome.events, *_unanswered(outcome), f"new text: {new}" if new else ""]
     return without_refs("; ".join(filter(None, parts)))
 
@@ -226,12 +226,14 @@ def _action_result(
     data["source"] = source.name
     # Text is new if no earlier reading of the page had it. It is included if the diff does not show
     # it: a diff shortens long lines, and a snapshot has a budget.
-    before, said = _words_of(known.text) if known else "", _words_of(outcome.changes)
+    before, said = _snapshot_words(known.text) if known else "", _snapshot_words(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
     article = source.article if before and has_article else ()
-    _, new = list_passages((p for p in article if _words_of(p.text) not in before), MAX_NEW_TEXT)
-    unsaid = [passage for passage in new if _words_of(passage.text) not in said]
-    new_text = list_passages(unsaid, MAX_NEW_TEXT)[0] if unsaid else ""
+    _, new = list_passages(
+        (p for p in article if _snapshot_words(p.text) not in before), MAX_NEW_TEXT_CHARS
+    )
+    unsaid = [passage for passage in new if _snapshot_words(passage.text) not in said]
+    new_text = list_passages(unsaid, MAX_NEW_TEXT_CHARS)[0] if unsaid else ""
     changes = outcome.changes.strip()
     body = f"{changes}\n\nNew text:\n{new_text}" if new_text else changes
     if not page.shown:
@@ -244,12 +246,12 @@ def _unanswered(outcome: ActionOutcome) -> tuple[str, ...]:
     return (f"{sent} has no answer yet: outcome unknown",) if sent else ()
 
 
-def _words_of(text: str) -> str:
+def _snapshot_words(text: str) -> str:
     """Reduce a snapshot or Markdown to its words, without refs, roles and block markers."""
     return " ".join(_MARKUP.sub(" ", text).split())
 
 
-def _run_files(context: ToolContext, paths: str) -> list[Path]:
+def _files_of_run(context: ToolContext, paths: str) -> list[Path]:
     """Look up files, one per line, among those that the user passed to the run (`--file`).
 
     Raises `ToolError` for any other file: a page must not get files the user did not provide.
@@ -342,7 +344,7 @@ async def type_text(
 @acting_tool(
     "SELECT",
     "chooses an option; several with `;` between them.",
-    sends=_typed("value"),
+    sends=_sends_argument("value"),
     verb="select {value!r} in",
     approval="type",
 )
@@ -439,9 +441,9 @@ async def wait(
     context: ToolContext,
     *,
     text: str = "",
-    seconds: Annotated[float, Field(gt=0, le=MAX_WAIT)] = 10,
+    seconds: Annotated[float, Field(gt=0, le=MAX_WAIT_SECONDS)] = 10,
 ) -> Finish:
-    """Wait until the page contains a text; without `text`, wait for the full time."""
+    """Wait until the page contains `text`; without it, wait for the full time."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
@@ -454,7 +456,7 @@ async def wait(
 )
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
     """Upload files that the user passed to the run, one path per line."""
-    files = _run_files(context, path)
+    files = _files_of_run(context, path)
     return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
 
@@ -465,11 +467,11 @@ async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     return await act_on_page(context, lambda tab: tab.check(ref, on=on))
 
 
-@acting_tool("EVALUATE", "runs a function in the page.", sends=_typed("function"))
+@acting_tool("EVALUATE", "runs a function in the page.", sends=_sends_argument("function"))
 async def evaluate(
     context: ToolContext,
     *,
-    function: Annotated[str, Field(min_length=1, max_length=MAX_SCRIPT)],
+    function: Annotated[str, Field(min_length=1, max_length=MAX_SCRIPT_CHARS)],
     ref: str | None = None,
 ) -> Finish:
     """Call a JavaScript function, `() => …`, or `element => …` with the element of a ref."""
@@ -485,11 +487,11 @@ async def drop(
     data: Annotated[dict[str, str], Field(default_factory=dict)],
 ) -> Finish:
     """Drop files that the user passed to the run, one path per line, or data by MIME type."""
-    files = _run_files(context, path)
+    files = _files_of_run(context, path)
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
 
-@acting_tool("DIALOG", "answers the dialog that is open.", sends=_typed("text"))
+@acting_tool("DIALOG", "answers the dialog that is open.", sends=_sends_argument("text"))
 async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None = None) -> Finish:
     """Accept or dismiss the open dialog; `text` answers a prompt."""
     return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
@@ -512,7 +514,7 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
             "the user's own Chrome saves files to its downloads folder, which is not read",
             hint="READ the address of the file, or ask the user for it.",
         )
-    with _act_of(web):
+    with _recording_act(web):
         async with web.lock:
             kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:

@@ -31,15 +31,19 @@ if TYPE_CHECKING:
     from agent.tools.registry import Finish
     from agent.types import Passage
 
-SECONDS: Final = 5.0
+MAX_SECONDS: Final = 5.0
 """Time limit in seconds: arithmetic over a few tables takes milliseconds; this stops infinite
 loops.
 """
-MEMORY: Final = 64 * 1024 * 1024
+MAX_MEMORY_BYTES: Final = 64 * 1024 * 1024
 """Memory limit in bytes: the largest tables take a few megabytes."""
 MAX_CODE_CHARS, MAX_RESULT_CHARS = 8_000, 4_000
 """Maximum lengths in characters."""
-_LIMITS: Final = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_suspensions": 5_000}
+_LIMITS: Final = {
+    "max_feed_duration_secs": MAX_SECONDS,
+    "max_memory": MAX_MEMORY_BYTES,
+    "max_suspensions": 5_000,
+}
 _NO_INPUT: Final = "figures in the code, not from a source"
 _SCALES: Final = {
     "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6,
@@ -110,7 +114,7 @@ class _Inputs:
     capped=False,
     sends=sends_nothing,
     group=Group.COMPUTING,
-    seconds=4 * SECONDS,
+    seconds=4 * MAX_SECONDS,
 )
 async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=MAX_CODE_CHARS)]
@@ -120,7 +124,7 @@ async def compute(
     functions = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
     try:
         async with (
-            AsyncMonty(max_processes=1, request_timeout=2 * SECONDS) as pool,
+            AsyncMonty(max_processes=1, request_timeout=2 * MAX_SECONDS) as pool,
             pool.checkout(limits=_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
         ):
             value = await session.feed_run(code, external_lookup=functions, print_callback=printed)

@@ -57,7 +57,7 @@ Record = Callable[..., object]
 NO_BROWSER = "no_browser"
 """Outcome of a call that needs a browser if none can be started."""
 UNKNOWN = "unknown"
-"""Outcome of a call that was started but whose end was not observed."""
+"""Outcome of a call that was started, but not observed to finish."""
 USER_TIMEOUT = 600.0
 """Seconds to wait for the user to answer or to solve a captcha."""
 HINT_FIELD = "the_user_says"
@@ -261,7 +261,7 @@ class ToolContext:
         return {**data, HINT_FIELD: hints}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a synchronous memory or wiki function in their single worker thread.
+        """Call a synchronous memory or wiki function in the single worker thread that they share.
 
         Calls in one reply run concurrently; in this thread, they take effect in tag order.
         """

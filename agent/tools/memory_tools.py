@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
 
 
-MATCHES = 10  # maximum number of search results, as in the reference engine
+MAX_MATCHES = 10  # maximum number of search results, as in the reference engine
 _MAX_VALUE_UNITS = 200
 """Maximum UTF-16 code units of a value in search results, as in the reference engine."""
 _MIN_COSINE = 0.25
@@ -139,7 +139,7 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
     data: dict[str, Any] = {"success": True, "query": query}
     if isinstance(kinds, list) and kinds:
         kinds = [str(kind) for kind in kinds]
-        hits = await context.in_memory_thread(memory.search, query, MATCHES, kinds)
+        hits = await context.in_memory_thread(memory.search, query, MAX_MATCHES, kinds)
         unknown = sorted(kind for kind in set(kinds) if not is_known(kind))
         # Not an error if something is found: users may have custom kinds of memories.
         if unknown and not hits:
@@ -152,12 +152,12 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
     texts = {k: js.to_string(value) for k, value in entries.items() if not k.startswith("_")}
     cosines = await context.near(query, [f"{key}: {text}" for key, text in texts.items()])
     scores = _score_by_embeddings(texts, cosines) if cosines else _score_by_words(query, texts)
-    best = sorted(scores.items(), key=lambda item: -item[1])[:MATCHES]
+    best = sorted(scores.items(), key=lambda item: -item[1])[:MAX_MATCHES]
     data["matches"] = [
         {"key": key, "value": _cut(texts[key]), "relevance": score} for key, score in best
     ]
     data["method"] = "embeddings" if cosines else "keyword"
-    hits = await context.in_memory_thread(memory.search, query, MATCHES)
+    hits = await context.in_memory_thread(memory.search, query, MAX_MATCHES)
     if also := [hit for hit in hits if hit.kind not in _LISTED_KINDS]:
         data["also"] = _hit_rows(also)
     return ToolResult(data)

@@ -242,7 +242,7 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     traits=LOOKS,
 )
 async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
-    """Search the entire page for a text or a role."""
+    """Search the entire page for text or a role."""
     tab = require_tab(context)
     async with require_web(context).lock:
         found, source = await tab.find(text), await state_shown(context, tab)

@@ -1,7 +1,7 @@
 """Allows or refuses tool calls, runs them and records them. All calls pass through here.
 
-Whether a call may send text depends on who wrote the text. Whether it may act depends on whose page
-is open. Whether its effect may outlast the run depends on what was read before. A check raises
+Whether a call may send text depends on the author of the text. Whether it may act depends on the
+open page. Whether its effect may outlast the run depends on what was read before. A check raises
 `ToolError` to refuse a call.
 """
 
@@ -304,7 +304,7 @@ async def check_outgoing(
 
 
 def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> str:
-    """Return the site that can read a text."""
+    """Return the site that can read what is sent."""
     if sent.sink is Sink.TOOL:
         return tool.site
     if sent.sink is Sink.ADDRESS:
@@ -336,7 +336,7 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
 async def _approve_sending(
     context: ToolContext, tool: Tool, sent: Sent, site: str, why: str
 ) -> None:
-    """Ask the user to approve sending a text to its recipient; raises `ToolError` if refused."""
+    """Ask the user to approve sending text to its recipient; raises `ToolError` if refused."""
     hint = _HINTS[sent.sink]
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
@@ -350,7 +350,7 @@ async def _approve_sending(
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of an action; where the user is logged in, all but reading needs it.
+    """Ask for approval of an action; on sites with the user's login, only reading needs none.
 
     A file may be uploaded without approval only if the question names the site, and also names the
     file or `--share file` is set.

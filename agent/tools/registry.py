@@ -126,7 +126,7 @@ Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
 """How a parameter was parsed: exactly, as repaired JSON, or by its field names."""
 Sends = Callable[["ToolContext", Any], Iterable[Sent]]
-"""Declares the texts that a call with these arguments sends, and who can read them."""
+"""Declares the text that a call with these arguments sends, and who can read it."""
 
 
 def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
@@ -152,16 +152,16 @@ class ParsedParam(NamedTuple):
 class Tool:
     """A tool that a model can call.
 
-    A tool declares what it sends and whether it acts. Without a declaration, it sends all texts of
-    its arguments, and it acts.
+    A tool declares what it sends and whether it acts. Without a declaration, it sends all strings
+    in its arguments, and it acts.
 
-    params: the parameters. A tool without them gets the raw text, whose fields `schema` describes;
-        an MCP tool gets a dict.
-    capped: its results are cut at the protocol's limit; other tools limit theirs themselves.
+    params: the parameters. A tool without them gets the raw text; `schema` describes its fields; an
+        MCP tool gets a dict.
+    capped: its results are cut at the protocol's limit; other tools limit their results themselves.
     seconds: timeout of a call, if not the default.
-    risk: what it may change. An action on an open page needs approval where the user is logged
-        in, and is not repeated if its end was not observed.
-    sends: the texts that a call sends and their recipients; None: all texts of its arguments.
+    risk: what it may change. An action on an open page needs approval where the user is logged in,
+        and is not repeated if its end was not observed.
+    sends: the strings that a call sends and their recipients; None: all strings in its arguments.
     listed: it is in the prompt. An unlisted tool can still be called.
     group: the prompt only names it; its form is shown when a tool of the group is first called.
     on_page: it needs an open page, and is named once a page is open.
@@ -176,8 +176,8 @@ class Tool:
     approval: the kind of action that covers it in `--yes ACT@SITE`.
     may_submit: it may submit a form, which is approved separately.
     traits: what it declares about its results. A tool that changes nothing also has `READS`.
-    playbook: the parameter that says what was asked for, in the playbook of a run; "" leaves its
-        calls out: refs of a live page mean nothing later, and what is typed may be a secret.
+    playbook: the parameter that describes the request in a run's playbook; "" leaves its calls out:
+        refs of a live page mean nothing later, and what is typed may be a secret.
     """
 
     name: str
@@ -226,7 +226,7 @@ class Tool:
         return self.server or FUNCTION + self.name
 
     def sent(self, context: ToolContext, arguments: Any) -> Iterable[Sent]:
-        """Return the texts that a call sends."""
+        """Return the strings that a call sends."""
         if self.sends is not None:
             return self.sends(context, arguments)
         fields = arguments.model_dump() if isinstance(arguments, BaseModel) else arguments
@@ -579,7 +579,7 @@ def raw_tool(
 def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
     """Create tools from a caller's functions, async or not.
 
-    Parameters and docstring describe them to the model. The result may be any JSON value, or
+    Their parameters and docstrings describe them to the model. The result may be any JSON value, or
     anything that pydantic converts to one. They declare nothing, so they are assumed to send their
     input and to act.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from agent.guard.budget import RESERVE
+from agent.guard.budget import RESERVE_SHARE
 from agent.guard.model_client import ModelClient
 from agent.journal.events import REPHRASE
 from agent.models.base import Task, takes
@@ -50,7 +50,7 @@ class Rephraser:
         queries are sent to search engines.
         """
         usd = self.budget.max_usd
-        is_spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE)
+        is_spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE_SHARE)
         if self._asked >= self.most or is_spent or not takes(self.model, Task.REPHRASE):
             return ()
         self._asked += 1

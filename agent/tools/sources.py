@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from agent.types import Passage, ToolCall
     from browser.types import SearchResult, Via
 
-BEST_PASSAGES = 8
+MIN_BEST_PASSAGES = 8
 """Minimum number of passages shown of a long page for a query: enough for three sentences."""
-BEST_CHARS = 4_000
+MAX_BEST_CHARS = 4_000
 """Passages beyond the minimum are shown for a query up to this many characters: eight paragraphs
 reach it, but eight list items or lines of code have less than a tenth of it.
 """
-BEST_ROWS = 12
+MAX_BEST_ROWS = 12
 """Maximum number of table rows shown for a query, the first few with adjacent rows: a word that is
 in every row (`ferry`) would show the start of the table instead of the requested row.
 """
 ROWS_WITH_NEIGHBOURS = 4  # best passages shown together with adjacent ones
 MAX_PASSAGES = 80  # candidates per source that are ranked for a query
-ARGUMENTS_SHOWN = 200
+MAX_ARGUMENT_CHARS = 200
 """Maximum number of characters of a tool's arguments in the title of its source."""
 CHARS_PER_TOKEN = 4
 """Rough average number of characters per token, to convert a token budget."""
@@ -163,8 +163,8 @@ def register_call(
     Text that is far longer than the part shown is truncated.
     """
     arguments = context.redactor.text(arguments)
-    query = f"?{quote(arguments[:ARGUMENTS_SHOWN])}" if arguments else ""
-    title = f"{name}({' '.join(arguments.split())[:ARGUMENTS_SHOWN]})"
+    query = f"?{quote(arguments[:MAX_ARGUMENT_CHARS])}" if arguments else ""
+    title = f"{name}({' '.join(arguments.split())[:MAX_ARGUMENT_CHARS]})"
     kept = text[: 8 * context.limits.read_tokens * CHARS_PER_TOKEN]
     url = f"{address}{query}"
     document = Document(url, title=title, text=kept, kind="text")
@@ -210,9 +210,9 @@ def show_passages(
         if len(article) < len(source.passages):
             best = [passage for passage in best if passage in article]
         ids, chars = {p.id for p in article[:1]}, 0
-        rows = [passage for passage in best if passage.kind == "table"][:BEST_ROWS]
+        rows = [passage for passage in best if passage.kind == "table"][:MAX_BEST_ROWS]
         for number, passage in enumerate(best):
-            if number >= BEST_PASSAGES and chars > BEST_CHARS:
+            if number >= MIN_BEST_PASSAGES and chars > MAX_BEST_CHARS:
                 break
             if passage.kind != "table" or passage in rows:
                 ids.add(passage.id)

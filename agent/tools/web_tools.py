@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from browser.search.chain import ChainResult
 
 
-MAX_INDEXING_SECONDS, MAX_INDEXING_SECONDS_BY_RULES = 20.0, 120.0
+MAX_INDEXING_SECONDS, MAX_INDEXING_SECONDS_EXTRACTIVE = 20.0, 120.0
 """Maximum seconds that a search waits for a folder's index, in addition to its own time. After that
 it uses what is indexed so far, and reports how much that is. A language model can search again; the
 extractive model answers only once. A paper of 14 pages takes a tenth of a second of processor time.
@@ -50,9 +50,9 @@ MAX_FILES_READ = 5
 """Maximum number of files of the user's folder that a search reads: extracting a long PDF takes a
 second.
 """
-PASSAGES_OF_A_FILE, CHARS_OF_A_FILE = 2, 1_200
+MAX_FILE_PASSAGES, MAX_FILE_CHARS = 2, 1_200
 """Maximum length of the excerpt that a search shows of a file; READ returns the rest."""
-_FOLDER = "corpus"
+_CORPUS_PROVIDER = "corpus"
 """Provider name of the user's folder."""
 
 
@@ -123,7 +123,7 @@ async def _web_search(
 async def _index(context: ToolContext, corpus: Corpus) -> None:
     """Wait for the index of a folder; this does not count against the search's time."""
     by_rules = context.files_first
-    allowed = MAX_INDEXING_SECONDS_BY_RULES if by_rules else MAX_INDEXING_SECONDS
+    allowed = MAX_INDEXING_SECONDS_EXTRACTIVE if by_rules else MAX_INDEXING_SECONDS
     started = time.monotonic()
     context.extend_timeout(allowed)
     await corpus.prepare(context.seconds_left(allowed))
@@ -173,7 +173,7 @@ def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult)
     For a folder with only a few files, few results are enough.
     """
     if len(first.results) < MIN_RESULTS:
-        return first.answered and first.provider != _FOLDER
+        return first.answered and first.provider != _CORPUS_PROVIDER
     return context.effort.translates and question_language(query.text) not in {None, "en"}
 
 
@@ -198,8 +198,8 @@ def _search_result(
             if page := files.get(hit.url):
                 file = register_source(context, page)
                 lines.append(f"{file.name}. (your file) {hit.title} — {hit.url}")
-                best = context.evidence.search(query, PASSAGES_OF_A_FILE, file.n)
-                text, passages = list_passages(best, CHARS_OF_A_FILE)
+                best = context.evidence.search(query, MAX_FILE_PASSAGES, file.n)
+                text, passages = list_passages(best, MAX_FILE_CHARS)
                 lines += [f"   {line}" for line in text.splitlines()]
                 shown += passages
                 continue
@@ -227,7 +227,7 @@ def _search_result(
     )
 
 
-RELATED_LINKS = 6  # maximum number of links of a page that READ lists for a query
+MAX_RELATED_LINKS = 6  # maximum number of links of a page that READ lists for a query
 PREVIEW_CHARS = 8_000
 """Maximum number of characters of a page that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
@@ -275,7 +275,7 @@ async def _page(context: ToolContext, url: str) -> Page:
     web = require_web(context)
     if not url:
         if web.tab is not None:
-            await web.tab.driver.look()  # what is visible is part of its source
+            await web.tab.driver.look()  # what is visible becomes part of the page's source
         return await web.read_tab()
     if context.evidence.pages_read >= context.max_sources:
         raise _too_many_sources(context)
@@ -294,7 +294,7 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
     """Show a page that was read: its best passages for a query, or the passages from `start` on."""
     document = page.document or Document(page.url)
     if not (document.text.strip() or page.shown):
-        return _unread(context, page)
+        return _unreadable_result(context, page)
     source = register_source(context, page)
     block, shown = show_passages(context, source, query=query, start=start)
     advice = _BLOCK_PAGE_ADVICE.get(page.outcome)
@@ -327,7 +327,7 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
 def fetch_result(context: ToolContext, page: Page) -> ToolResult:
     """Show the beginning of a page that was read."""
     if page.document is None or not page.document.text.strip():
-        return _unread(context, page)
+        return _unreadable_result(context, page)
     source = register_source(context, page)
     preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
     data: dict[str, Any] = {"success": True, "url": source.url}
@@ -337,7 +337,7 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
     return ToolResult(data, preview, source.name, passages=source.passages)
 
 
-def _unread(context: ToolContext, page: Page) -> ToolResult:
+def _unreadable_result(context: ToolContext, page: Page) -> ToolResult:
     """Report that a page has no readable text, with the reason and an alternative."""
     outcome = page.outcome if page.outcome is not Outcome.OK else Outcome.EMPTY
     notes = "; ".join(page.document.notes) if page.document else ""
@@ -353,20 +353,20 @@ def _unread(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _related_links(document: Document, query: str) -> list[dict[str, str]]:
-    """Return the links whose texts share the most words with a query, each address once."""
+    """Return the links whose text shares the most words with a query, each address once."""
     terms = set(content_words(query))
     counts = [(len(terms & set(content_words(link.text))), link) for link in document.links]
     best = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
     texts = {link.url: link.text for _, link in best}
-    return [{"text": text[:80], "url": url} for url, text in [*texts.items()][:RELATED_LINKS]]
+    return [{"text": text[:80], "url": url} for url, text in [*texts.items()][:MAX_RELATED_LINKS]]
 
 
 WEB_TOOLS = (web_search, read, fetch_url)
-MAX_PAGES = 30
+MAX_CRAWL_PAGES = 30
 """Maximum number of pages in one crawl: at four in parallel and half a second each, they easily fit
 into one call's time.
 """
-BEST_PASSAGES = 10  # passages shown per crawl, shared by its pages
+MAX_CRAWL_PASSAGES = 10  # passages shown per crawl, shared by its pages
 CRAWL_SECONDS = 45.0  # part of the minute that a call may take
 
 
@@ -388,7 +388,7 @@ async def crawl(
     *,
     url: NonEmpty,
     query: str = "",
-    pages: Annotated[int, Field(ge=1, le=MAX_PAGES)] = 12,
+    pages: Annotated[int, Field(ge=1, le=MAX_CRAWL_PAGES)] = 12,
 ) -> Finish:
     """Read the pages below `url`, best first: those with addresses and links like the query."""
     web = require_web(context)
@@ -436,7 +436,7 @@ def _best_of_each(context: ToolContext, sources: Sequence[Source], query: str) -
 
     A page without a match yields its first passage that is not a heading.
     """
-    per_source = max(2, BEST_PASSAGES // max(1, len(sources)))
+    per_source = max(2, MAX_CRAWL_PASSAGES // max(1, len(sources)))
     best = []
     for source in sources:
         found = context.evidence.search(query, per_source, source.n) if query else []

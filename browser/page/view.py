@@ -70,7 +70,7 @@ class View:
 
     @property
     def says_loading(self) -> bool:
-        """Whether a line says only that something is loading."""
+        """Whether any line only says that something is loading."""
         return any(says_loading(line.plain) for line in self.lines)
 
     def citable(self) -> str:

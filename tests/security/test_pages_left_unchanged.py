@@ -202,6 +202,7 @@ ATTACHED = ("a layer without pointer", "parts", "own sheets", "consent")
     ("where", "page"),
     [*(("own", page) for page in SHOWN), *(("attached", page) for page in ATTACHED)],
 )
+@pytest.mark.sample(6)
 async def test_reading_leaves_a_page_as_it_was(own, attached, pages, page, where):
     browser = own if where == "own" else attached
     async with shown(browser, pages, "".join(PAGES[name] for name in SHOWN[page])) as tab:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.guard.redact import MARK, Redactor, StreamRedactor, find_secrets, spellings
+from agent.guard.redact import PLACEHOLDER, Redactor, StreamRedactor, find_secrets, spellings
 from tests.agent.models.wire import OpenAIProvider, running
 
 pytestmark = pytest.mark.row(n=20)
@@ -46,7 +46,7 @@ def test_forty_secrets_are_taken_out_in_every_spelling(form):
         spelt = FORMS[form](secret)
         said = redactor.text(f"It is {spelt}, they say.")
         assert core(spelt, secret) not in said
-        assert MARK in said
+        assert PLACEHOLDER in said
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -100,7 +100,7 @@ def test_a_longer_secret_is_redacted_inside_words_and_encodings():
     encoded = base64.b64encode(b"user:hunter2-hunter").decode()
     said = longer.text(f"xhunter2-hunters {encoded}")
     assert said.startswith("x[redacted]s ")
-    assert said.count(MARK) == 2
+    assert said.count(PLACEHOLDER) == 2
 
 
 def test_what_is_no_secret_is_not_held_back_for_long():
@@ -159,7 +159,7 @@ async def test_a_provider_that_repeats_the_key_it_refuses_gives_nothing_away(
         provider.fails(401, f"Incorrect API key provided: {CANARY}.")
         report = await ask(model="openai/gpt-4.1", base_url=provider.url, config=True)
     assert provider.requests[0]["authorization"] == f"Bearer {CANARY}"
-    assert MARK in report.error.message
+    assert PLACEHOLDER in report.error.message
     kept = b"".join(p.read_bytes() for p in (tmp_path / "data").rglob("*") if p.is_file())
     assert CANARY.encode() not in kept + report.to_json().encode()
 
@@ -180,4 +180,4 @@ async def test_a_run_that_is_shown_a_secret_keeps_it_nowhere(ask, tmp_path, monk
     )
     told = [event.to_json() for event in heard]
     assert CANARY not in report.to_json() + "".join(told)
-    assert MARK in "".join(told)
+    assert PLACEHOLDER in "".join(told)

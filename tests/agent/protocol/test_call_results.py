@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.protocol import format_results, parse
-from agent.protocol.call_results import RESULT_CAP, to_json
+from agent.protocol.call_results import MAX_RESULT_UNITS, to_json
 from agent.types import Observation, ToolCall
 
 
@@ -54,7 +54,7 @@ def test_a_result_over_the_cap_is_cut_and_stays_valid_json(data):
     body = format_results([result("A", data)]).removeprefix("[Tool result for A]: ")
     first = body.split("\n\n[HINT")[0]
     json.loads(first)
-    assert len(first) <= RESULT_CAP
+    assert len(first) <= MAX_RESULT_UNITS
 
 
 def test_results_with_budgets_of_their_own_are_not_cut():
