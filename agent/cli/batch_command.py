@@ -113,7 +113,7 @@ def batch(
 
 @contextmanager
 def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
-    """Start more worker processes for the batch. They end with this process."""
+    """Start more worker processes for the batch. They stop when this process ends."""
     args = ["worker", "--queue", queue, "--with-parent"]
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
@@ -135,7 +135,7 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
 
 
 async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
-    """Work until all questions are done. Return the reason for an early stop, otherwise ""."""
+    """Work until all questions are finished. Return the reason for an early stop, otherwise ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:
@@ -176,7 +176,7 @@ class _BatchProgress:
             self._bar.stop()
 
     def show(self, jobs: Sequence[Job], spent: float) -> None:
-        """Report the questions that ended since the last call."""
+        """Report the questions that have finished since the last call."""
         ended = [job for job in jobs if job.state in ENDED]
         cost = format_usd(spent)
         for job in ended:

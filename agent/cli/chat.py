@@ -106,7 +106,7 @@ def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
 
 
 class ChatSession:
-    """The flags of the next question and the result of the last one."""
+    """The flags for the next question and the result of the last one."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self.flags = flags
@@ -147,7 +147,7 @@ class ChatSession:
         self._last = report
 
     def settings(self) -> Options:
-        """Return the settings of the next question."""
+        """Return the settings for the next question."""
         asked = {name: value for name, value in self.flags.items() if name in SETTINGS}
         given = drop_unset(asked)
         if self._live is None:

@@ -92,7 +92,7 @@ def approver() -> Approve | None:
 def asker(flags: dict[str, Any]) -> Ask | None:
     """Return the function that asks the user a clarifying question.
 
-    None if nobody can answer: no terminal, in CI, or with machine-readable output.
+    Returns None if nobody can answer: no terminal, in CI, or with machine-readable output.
     """
     silent = flags.get("quiet") or flags.get("as_json") or flags.get("as_events")
     if silent or os.environ.get("CI") or not _at_a_terminal():

@@ -95,7 +95,7 @@ class Jobs:
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Create a queue, or set how many jobs a worker runs `at_once`; None keeps the number."""
+        """Create a queue, or set how many jobs a worker runs `at_once`; None keeps the current number."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(
@@ -161,7 +161,7 @@ class Jobs:
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
         """Return the spec fields for the jobs and runs in `after`.
 
-        The job waits for other jobs. Runs have already ended: the first is continued, and the
+        The job waits for other jobs. Runs have already ended, so the first is continued and the
         others' answers are passed on as text.
         """
         jobs: list[str] = []
@@ -330,7 +330,7 @@ class Jobs:
     # Maintenance that any worker does for all
 
     def set_poll_interval(self, seconds: float) -> None:
-        """Set the poll interval of all queues, unless it is close enough."""
+        """Set the poll interval of all queues, unless it is already close enough."""
         for queue in self.client.list_queues():
             if not 0.8 < queue.polling_interval_sec / seconds < 1.25:
                 queue.set_polling_interval_sec(seconds)
