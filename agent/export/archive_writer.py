@@ -1,4 +1,4 @@
-"""Packs a run into a single ZIP file: journal, pages, report. The same run always produces the same bytes.
+"""Packs a run into a single ZIP file with its journal, pages and report; output is reproducible.
 
 `agent.export.run_archive`, which opens such files, describes their contents.
 """

@@ -226,7 +226,7 @@ def _cut(label: str) -> str:
 
 
 def to_blocks(chart: Chart, bar: Bar) -> str:
-    """Draw a bar with block characters, to an eighth of a character; negative bars get a minus sign."""
+    """Draw a bar of block characters, to an eighth of a character; negatives get a minus sign."""
     low, high = chart.span
     eighths = round(8 * BLOCKS * abs(bar.value) / max(high, -low))
     drawn = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()

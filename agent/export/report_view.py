@@ -465,7 +465,7 @@ def _recheck_place(row: RecheckedSentence) -> str:
 
 
 def recheck_cells(row: RecheckedSentence) -> tuple[str, str, str]:
-    """Return the table cells for an earlier report's sentence, in the order of `RECHECK_COLUMNS`."""
+    """Return the cells for an earlier report's sentence, in the order of `RECHECK_COLUMNS`."""
     return row.text, recheck_label(row), "; ".join(recheck_lines(row))
 
 

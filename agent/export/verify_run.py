@@ -33,7 +33,7 @@ _EXCERPT_CHARS = 80  # one line of a terminal
 class Verified:
     """The result of a verification: what was counted, the head of the chain, and the flaws.
 
-    `since` has a line for each timestamp: naming who attests the time of the head.
+    `since` has a line for each timestamp that names who attests the time of the head.
     """
 
     run: str

@@ -95,7 +95,7 @@ class Jobs:
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Create a queue, or set how many jobs a worker runs `at_once`; None keeps the current number."""
+        """Create a queue, or set how many jobs a worker runs `at_once`; None keeps the number."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(

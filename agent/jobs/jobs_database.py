@@ -50,7 +50,7 @@ class JobsUnavailable(ResearchError):
 
 
 class JobsDatabase:
-    """Our tables, which share the database with DBOS's. Thread-safe. Times are epoch seconds on its clock."""
+    """Our tables in the jobs database. Thread-safe. Times are epoch seconds on the database's clock."""
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url

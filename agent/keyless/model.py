@@ -36,7 +36,7 @@ OPENING_SENTENCES = 2
 
 
 class ExtractiveModel:
-    """Answers with literal sentences from what was read; needs no API key and makes no requests.
+    """Answers with verbatim sentences from what was read; needs no API key and makes no requests.
 
     It is stateless: its next step follows from the messages alone. `effort` limits its research.
     """
@@ -60,7 +60,7 @@ class ExtractiveModel:
         return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Take no further tasks: code does the planning, and it writes no prose of its own."""
+        """Accept no other tasks: code does the planning, and this model cannot write prose."""
         return False
 
     async def aclose(self) -> None:
@@ -88,7 +88,7 @@ def final_answer(research: Research) -> str:
 
 
 def _fit(research: Research, text: str) -> Fit | None:
-    """Measure how well an answer's sentences fit, by the worst one; None if it gives up."""
+    """Measure how well an answer's sentences fit, by the worst one; None if nothing was found."""
     answered = [
         part.fit(part.best)
         for part in research.rankings
@@ -125,10 +125,10 @@ def _quote_best(ranking: Ranking) -> str:
 
 
 def _cite(candidate: Candidate, ranking: Ranking) -> str:
-    """Format a sentence, or a row in words, with its passage id.
+    """Format a sentence, or a table row as text, with its passage id.
 
-    The list items or lines of code that it introduces follow it. A line that is not a sentence
-    follows its heading in the same way.
+    The list items or lines of code that it introduces follow it. A line that is not a sentence is
+    quoted after its heading.
     """
     if candidate.shown_heading:
         return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"

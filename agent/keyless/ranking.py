@@ -103,7 +103,7 @@ class Candidate:
 
     @property
     def full_text(self) -> str:
-        """Its text, followed by the text that it introduces."""
+        """The candidate's text, followed by the text that it introduces."""
         return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property
@@ -474,7 +474,7 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
 
 
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if a text has something of the requested kind that the question lacks, otherwise 0.
+    """Return 1 if the text contains the requested kind and the question does not, otherwise 0.
 
     Return 0.5 if the question does not say what kind it wants. English only.
     """

@@ -374,7 +374,7 @@ class BrowserTools:
 
     @asynccontextmanager
     async def _tab(self) -> AsyncIterator[Tab]:
-        """Yield the open page, exclusively, for actions that no tool of a run has."""
+        """Yield the open page, exclusively, for actions that run tools do not offer."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
             raise ToolFailure("no page is open", "Open one with browser_navigate.")

@@ -1,7 +1,7 @@
 """The connection to an MCP server: opened when first needed, reopened after a failure.
 
-The SDK's own transports read a whole message, however long it is. Here, an overlong message ends
-the connection. HTTP servers are reached through the guarded proxy.
+The SDK's own transports read a message completely, however long it is. Here, an overlong message
+ends the connection. HTTP servers are reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 def shown_line(text: object, longest: int = MAX_LINE) -> str:
-    """Make a server's text safe to show: one short line without tool tags or chat turns."""
+    """Make a server's text safe to show: one short line without tool tags or chat markup."""
     return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
 
 
@@ -288,9 +288,9 @@ async def stdio(
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a server and exchange messages over its standard streams, one per line.
 
-    From our environment, which holds keys, it gets only harmless variables such as PATH and HOME,
-    plus those in its settings. `log` receives its stderr; `ended` is called if it exits by itself.
-    Raises `OSError` if it cannot be started.
+    From our environment, which contains keys, it receives only harmless variables such as PATH and
+    HOME, plus those in its settings. `log` receives its stderr; `ended` is called if it exits by
+    itself. Raises `OSError` if it cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
         shutil.which(settings.command) or settings.command,

@@ -1,7 +1,7 @@
-"""Skill folders that people write: each has a SKILL.md, whose text a model reads when needed.
+"""User-written skill folders: each has a SKILL.md, which a model reads when needed.
 
-The front matter of a SKILL.md has `name` and `description`, which a run's prompt lists. Nothing in
-a skill folder is ever executed.
+The front matter of a SKILL.md has `name` and `description`, which are listed in a run's prompt.
+Nothing in a skill folder is ever executed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Skill:
     broken: str = ""
 
     def files(self) -> list[str]:
-        """List the files beside SKILL.md, relative to the folder."""
+        """List the other files next to SKILL.md, relative to the folder."""
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
         names = (path.relative_to(self.folder).as_posix() for path in found)
         return [name for name in names if name != FILE][:MAX_FILES]
@@ -58,7 +58,7 @@ class Skill:
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
-    """Find the skills in some folders and right below; of two with one name the first counts."""
+    """Find the skills in some folders and directly below; the first with a given name is used."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
         paths = [folder / FILE, *sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS]]
@@ -95,7 +95,7 @@ def _read(path: Path) -> str:
 
 
 def _split(text: str) -> tuple[Mapping[str, Any], str]:
-    """Split a file into front matter and text; raises `UsageError` if the YAML is not valid."""
+    """Split a file into front matter and text; raises `UsageError` if the YAML is invalid."""
     head, fence, body = text.removeprefix("---\n").partition("\n---")
     if not text.startswith("---\n") or not fence:
         return {}, text
@@ -107,7 +107,7 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
 
 
 def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
-    """Choose the skills to list in a prompt, those with most words of the question first.
+    """Choose the skills to list in a prompt, those that share the most words with the question first.
 
     A project's skill is listed only if it shares a word with the question.
     """

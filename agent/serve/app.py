@@ -68,7 +68,7 @@ _ROUTES: Final = (
 
 
 def make_app(state: ServerState) -> FastAPI:
-    """Create the application. Every error response has the form of `Failed`."""
+    """Create the application. Every error response has the `Failed` schema."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -143,7 +143,7 @@ def with_security_headers(app: App) -> App:
 
 
 class _Server(uvicorn.Server):
-    """Closes event streams before waiting for open requests: they would never end."""
+    """Closes event streams first: otherwise the wait for open requests would never end."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)

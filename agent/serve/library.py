@@ -206,7 +206,7 @@ def _tags_file(folder: RunFolder) -> Path:
 
 
 def _stamp(folder: RunFolder) -> int:
-    """Return a value that changes with the folder: report and tags are replaced by renaming."""
+    """Return a value that changes when the folder does: report and tags are replaced by renaming."""
     with suppress(FileNotFoundError):  # deleted in the meantime
         return folder.path.stat().st_mtime_ns
     return 0
