@@ -93,7 +93,7 @@ def _units(text: str, longest: int) -> Iterable[str]:
 def _words(sentence: str, longest: int) -> Iterable[str]:
     while length(sentence) > longest:
         head = cut(sentence, longest)
-        head = head[:-1] if "\ud800" <= head[-1] <= "\udbff" else head  # half a character
+        head = head[:-1] if "\ud800" <= head[-1] <= "\udbff" else head  # half of a surrogate pair
         at = head.rfind(" ") + 1 or len(head)
         yield sentence[:at]
         sentence = sentence[at:]

@@ -155,7 +155,7 @@ class Channel(ABC):
         """Download a file attached to a message. Raises the same errors as `send`."""
         raise NotSent(f"{self.settings.kind} cannot download files such as {file[:80]}")
 
-    async def busy(self, thread: str) -> None:  # noqa: B027 - few services can
+    async def busy(self, thread: str) -> None:  # noqa: B027 - few services support it
         """Show a typing indicator, if the service has one."""
 
     def read(self, parse: Callable[[Any], Inbound | None], data: Any) -> Inbound | None:

@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS notes (
 WAITING, HELD, DONE = "waiting", "held", "done"
 """States of a message: to be answered, held for the question that follows, or done."""
 TRYING, SENT, UNKNOWN, FAILED = "trying", "sent", "unknown", "failed"
-"""States of a part, besides WAITING."""
+"""States of a part, in addition to WAITING."""
 
 
 @dataclass(frozen=True, slots=True)

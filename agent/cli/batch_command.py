@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _POLL_S = 0.5  # seconds between two polls of the job table
 _PER_PROCESS = 4
-"""Parallel questions that keep one CPU core busy: an extractive run computes for a third of its
-time."""
+"""Parallel questions that keep one CPU core busy: an extractive run uses it a third of the time."""
 
 
 @click.command()
@@ -118,11 +117,11 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
-    # Not as an argument: it may hold a password, and any user of the machine can read those.
+    # Not as an argument: it may contain a password, and other users can read arguments.
     environ = {**os.environ, JOBS_URL: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [
-        subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this very program
+        subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this same program
         for _ in range(number)
     ]
     try:
@@ -141,7 +140,7 @@ async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str
         with _BatchProgress() as view:
             while not interrupted.is_set():
                 jobs = await asyncio.to_thread(work.jobs)
-                # Running questions count as they spend, not when they end.
+                # Spending counts as it happens, not when a question ends.
                 running = {name: run.usd for name, run in worker.running.items()}
                 spent = sum(running.values())
                 spent += sum(job.usd for job in jobs if job.id not in running)

@@ -93,7 +93,7 @@ def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
     except ModuleNotFoundError:
         print("For history and completion: pip install 'urchin-research[chat]'")
         with suppress(ImportError):  # Windows has none
-            import readline  # noqa: F401, PLC0415 - lines are edited with it
+            import readline  # noqa: F401, PLC0415 - enables line editing
         return input
     history = private_folder(conversation.settings().data) / _HISTORY
     history.touch(mode=0o600)

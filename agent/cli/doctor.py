@@ -178,7 +178,7 @@ async def _check_model(settings: Options) -> list[Checkup]:
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         own = "Check --model, --base-url and the key, or use `--model extractive`."
-        fix = own if error.hint == ModelError.hint else error.hint  # which would send here
+        fix = own if error.hint == ModelError.hint else error.hint  # that hint would point here
         return [Checkup("model", well=False, seen=str(error), fix=fix)]
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:

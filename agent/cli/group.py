@@ -192,7 +192,7 @@ _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
 click.Context.formatter_class = NarrowFormatter
 
 
-def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
+def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's signature
     if asked:
         if option.name == "man":
             print(man_page(COMMANDS, load, __version__))

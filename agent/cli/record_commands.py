@@ -142,7 +142,7 @@ def diff(a: str, b: str, data_dir: Path, *, as_json: bool) -> int:
 
 
 def _print_side_by_side(comparison: Comparison) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only where it is drawn
+    from rich.console import Console  # noqa: PLC0415 - only where a table is drawn
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 

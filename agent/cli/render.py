@@ -42,7 +42,7 @@ _QUOTE_CHARS = 240  # about three lines of a terminal
 _WIDEST = 100
 """Maximum width of a readable line, in characters."""
 _DOT = " · "
-"""Separator of the facts in the last line."""
+"""Separates the facts in the last line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _ZOTERO = "zotero:"
 """In place of a file name: saves the sources to the running Zotero."""

@@ -58,7 +58,7 @@ def wrap(text: str, *, indent: int = 0) -> str:
 
 def print_json(value: object) -> None:
     """Print a value as JSON; models and dataclasses as their fields."""
-    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only where it is asked for
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only where it is needed
 
     print(json.dumps(value, ensure_ascii=False, indent=2, default=to_jsonable_python))
 

@@ -108,7 +108,7 @@ FORMATS = {
         "`research show`, `export`, `verify`, `replay`, `diff`, `check`",
     ),
 }
-"""Formats by file ending, in the order of the documentation."""
+"""Formats by file extension, in the order used in the documentation."""
 
 
 def ending(path: Path) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.evidence.facts import Figure
     from agent.types import Report
 
-MIN_BARS: Final = 2  # one bar compares nothing
+MIN_BARS: Final = 2  # a single bar compares nothing
 MAX_BARS: Final = 30
 """Maximum number of bars in a chart: more do not fit on a printed page."""
 MAX_LABEL_CHARS: Final = 30

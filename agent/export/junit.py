@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class TestCase:
     """One test case; it passed if `kind` is empty, otherwise `kind` names the type of failure."""
 
-    __test__ = False  # pytest would collect a class with this name
+    __test__ = False  # otherwise pytest would collect this class
 
     suite: str
     name: str

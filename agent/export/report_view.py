@@ -338,7 +338,7 @@ def confidence_facts(report: Report) -> list[str]:
     For an audited draft, counts its sentences by verdict instead; empty for a recheck.
     """
     if report.rechecked:
-        return []  # `recheck_summary` says it
+        return []  # `recheck_summary` reports it
     if report.references:
         unsure, total = to_check(report), len(report.sentences)
         labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)

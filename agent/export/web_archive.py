@@ -71,7 +71,7 @@ def render_warc(folder: Path) -> bytes:
                 warc_headers_dict=headers,
                 http_headers=http,
             )
-        else:  # a repeated body is only referred to
+        else:  # a repeated body is stored once and referenced
             header = earlier.rec_headers.get_header
             record = writer.create_revisit_record(
                 entry.uri,

@@ -327,7 +327,7 @@ class Jobs:
         """Return the ids of workers with a heartbeat in the last minute."""
         return sorted(self.database.living_workers(STALE_S))
 
-    # Maintenance that any worker does for all
+    # Maintenance that any worker does on behalf of all
 
     def set_poll_interval(self, seconds: float) -> None:
         """Set the poll interval of all queues, unless it is already close enough."""

@@ -50,7 +50,7 @@ class JobsUnavailable(ResearchError):
 
 
 class JobsDatabase:
-    """Our tables in the jobs database. Thread-safe. Times are epoch seconds on the database's clock."""
+    """Our tables in the jobs database. Thread-safe. Times are epoch seconds on its clock."""
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url
@@ -196,7 +196,7 @@ def _create_engine(url: str) -> sa.Engine:
     if backend == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         try:
-            # reconnect after a restart of the server
+            # reconnect after a server restart
             return sa.create_engine(parsed, pool_pre_ping=True)
         except ImportError as error:
             hint = "pip install 'urchin-research[jobs]'"

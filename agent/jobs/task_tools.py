@@ -52,7 +52,7 @@ _NOT_HANDED_ON: Final = {
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
-"""Settings of the run that its tasks do not inherit: a task may not create tasks."""
+"""Run settings that tasks do not inherit: a task may not create tasks."""
 _NO_WORKER: Final = "nothing runs until `research worker` is started: tell the user"
 
 

@@ -154,7 +154,7 @@ class WorkerUpkeep:
         reached = [BUDGET_REASONS[name] for name, usd in left.items() if usd <= 0]
         if reached and not paused:
             self._jobs.pause(reached[0])
-        elif paused in BUDGET_REASONS.values() and not reached:  # a pause by the user stays
+        elif paused in BUDGET_REASONS.values() and not reached:  # a pause set by the user stays
             self._jobs.resume()
 
 

@@ -30,7 +30,7 @@ much lower. One in another passage helped in 2 of 40 answers."""
 MAX_CLOSEST = 5
 """Number of passages cited if none answers the question."""
 ANSWER_SENTENCES = 2
-"""Number of sentences quoted as the answer after a question in a text."""
+"""Number of sentences quoted as the answer to a question in the page text."""
 OPENING_SENTENCES = 2
 """Number of sentences quoted for a question about a page as a whole."""
 
@@ -46,7 +46,7 @@ class ExtractiveModel:
     def __init__(self, effort: Effort = STANDARD) -> None:
         self._researcher = Researcher(effort)
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules are its system prompt
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules replace the system prompt
         """Return the next tool calls, or the answer."""
         research = Research(read_conversation(messages))
         calls = self._researcher.calls_for(research)
@@ -59,7 +59,7 @@ class ExtractiveModel:
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
         return ModelReply(tags, model=self.name)
 
-    def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
+    def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all tasks
         """Accept no other tasks: code does the planning, and this model cannot write prose."""
         return False
 

@@ -130,7 +130,7 @@ class Question:
 
 @functools.lru_cache(maxsize=64)
 def analyse(text: str, language: str | None = None) -> Question:
-    """Analyse a question; cached. `language` is the documents' language, used if the question's own is uncertain."""
+    """Analyse a question; cached. `language` is a fallback, used if the question's is uncertain."""
     text = " ".join(text.split())
     language = question_language(text) or language
     if language is not None and language != "en":
@@ -289,7 +289,7 @@ def points_at_page(text: str) -> bool:
 
 
 def synthesis_task(question: Question) -> str:
-    """Return the task that no single sentence can fulfil ("compare"); empty for a plain question."""
+    """Return the task that no single sentence can do ("compare"); empty for other questions."""
     tokens = words(question.text)
     if not tokens:
         return ""
@@ -331,7 +331,7 @@ def _split_conjoined(text: str) -> list[str]:
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()
         after_comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
-        asks = following in _QUESTION_WORDS - {"whose"}  # which rather continues with a clause
+        asks = following in _QUESTION_WORDS - {"whose"}  # which usually continues with a clause
         if tokens[n].casefold() == "and" and (asks or after_comma):
             cuts.append(n)
     return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]

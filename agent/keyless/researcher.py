@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COMPLETE_SHARE = 0.65
 """Once an answer covers this share of the question, there is no second hop."""
 MAX_LEADS = 4
-"""Number of best sentences whose names are searched for in a second hop."""
+"""Number of top-ranked sentences whose names are searched for in a second hop."""
 
 
 class Research:
@@ -158,7 +158,7 @@ class Researcher:
         return found[:limit]
 
     def _read_named(self, research: Research) -> list[Call]:
-        """Read what the question itself refers to: its URLs, and the page that the user is viewing."""
+        """Read what the question refers to: its URLs, and the page that the user is viewing."""
         conversation, page = research.conversation, research.conversation.page
         if conversation.steps:
             return []
@@ -224,7 +224,7 @@ class Researcher:
         return [("READ", {"url": url, "query": research.reading_query})]
 
     def _work_live_page(self, research: Research) -> list[Call]:
-        """If the answer is incomplete, act on a live page, and read what the last action revealed."""
+        """If the answer is incomplete, act on a live page; read what the last action revealed."""
         latest = research.conversation.latest
         is_unread = len(latest) == 1 and latest[0].tool in LIVE_TOOLS and not latest[0].passages
         if is_unread and brought_text(latest[0]):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _PAGE_TEXTS = ("text", "title", "heading")
-"""Fields of a passage with text of its page."""
+"""Passage fields that contain page text."""
 
 
 async def follow_run(

@@ -70,7 +70,7 @@ CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0
 """Read timeout: an event stream may be silent for as long as a user takes to answer."""
 GRACE_SECONDS: Final = 1.0
-"""How long a server has to exit by itself, and again after SIGTERM."""
+"""Seconds that a server has to exit by itself, and again after SIGTERM."""
 CHUNK: Final = 65_536
 # The caller gets errors as ToolError; without a handler the SDK would also print them to stderr.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
@@ -321,7 +321,7 @@ async def stdio(
         ended()
 
     async def write() -> None:
-        with suppress(OSError):  # it has exited, which `read` notices
+        with suppress(OSError):  # it has exited, which `read` detects
             async for message in to_send:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 stdin.write(f"{line}\n".encode())

@@ -17,7 +17,7 @@ WRAP_UP = (
 )
 """Sent once when a limit is reached."""
 GO_ON = "[Note: continue: call a tool, or write the answer.]"
-"""Sent after a reply that holds only thoughts."""
+"""Sent after a reply that contains only thoughts."""
 NUDGE = (
     "[Note: you have not searched or read anything yet, so this answer has no source. Call a tool "
     "now, such as {call}.]"
@@ -39,7 +39,7 @@ NESTED = (
     "[Note: a tool call is inside another one, which does not work. If the outer call needs what "
     "the inner one finds, make the inner call first and put its result into the outer one.]"
 )
-"""Sent with the results of a reply that has a call inside a call."""
+"""Sent with the results of a reply that contains a nested call."""
 FORM = "[Note: a tool call in your reply cannot be read. Its form is {call}. Write it again.]"
 """Sent if the only call of a reply cannot be parsed."""
 SEARCHES = "[Note: an answer needs a search: the question itself is searched now.]"
@@ -163,7 +163,7 @@ class Guides:
 
 
 _COMES_WITH = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
-"""Groups of tools that come with a guide."""
+"""Tool groups that come with a guide."""
 _APPLIES: dict[str, Callable[[Observation], bool]] = {
     BROWSING: lambda result: result.tool in _LIVE,
     CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",

@@ -24,7 +24,7 @@ FILE: Final = "SKILL.md"
 MAX_NAME_CHARS, MAX_DESCRIPTION_CHARS = 64, 1_024
 """Characters, as in the SKILL.md format of other programs."""
 MAX_SKILL_BYTES: Final = 131_072
-"""Size of the largest file that is read; the reference engine's."""
+"""Maximum size in bytes of a file that is read, as in the reference engine."""
 MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
 """Maximum number of skills in a folder, files of a skill, and skills listed in a run's prompt."""
 
@@ -107,7 +107,7 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
 
 
 def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
-    """Choose the skills to list in a prompt, those that share the most words with the question first.
+    """Choose the skills to list in a prompt, those that share most words with the question first.
 
     A project's skill is listed only if it shares a word with the question.
     """
@@ -124,7 +124,7 @@ def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
 def skill_md(name: str, instruction: str) -> str:
     """Format a learned skill as a SKILL.md."""
 
-    def quote(text: str) -> str:  # a JSON string is one of YAML as well
+    def quote(text: str) -> str:  # a JSON string is also valid YAML
         return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
     description = " ".join(instruction.split())[:MAX_DESCRIPTION_CHARS]

@@ -46,16 +46,16 @@ _HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-"""These keep a browser from guessing types, leaking URLs and sharing with other sites."""
+"""These stop browsers from guessing content types, leaking URLs and sharing with other sites."""
 _NO_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
 """For responses other than pages, in case a browser shows them; pages have their own policy."""
 PAGE_HEADER: Final = "x-urchin-page"
-"""Sent by the pages' script: their hints name controls, those of other clients fields."""
+"""Sent by the pages' script: hints for pages name controls, hints for other clients name fields."""
 CLOSE_SECONDS: Final = 10
-"""Seconds that open requests have to finish once the server is stopping."""
+"""Seconds within which open requests must finish once the server is stopping."""
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -173,7 +173,7 @@ async def serve_app(
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
-        # Outermost: refused requests reach nothing else and get their own headers.
+        # Outermost: rejected requests reach nothing else and get their own headers.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,

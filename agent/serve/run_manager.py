@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     """Starts a run, like `research` and `resume_run`."""
 
 STOP_SECONDS: Final = 8.0
-"""How long to wait for a stopping run, which closes its browser and writes its last event."""
+"""Seconds to wait for a stopping run, which closes its browser and writes its last event."""
 LOOK_SECONDS: Final = 30.0
-"""How long to wait for a page: one that is loading answers when done, one that hangs never does."""
+"""Seconds to wait for a page: a loading page responds once done, a hanging page never does."""
 
 
 class Busy(ResearchError):
@@ -82,7 +82,7 @@ class RunThread:
         self._closed.set_result(None)
 
     async def _keep_browsers(self) -> None:
-        from browser.session.launch import keep_browsers  # noqa: PLC0415 - large, for runs alone
+        from browser.session.launch import keep_browsers  # noqa: PLC0415 - large, needed only by runs
 
         async with keep_browsers():
             await self._over.wait()
@@ -232,7 +232,7 @@ class ActiveRun:
 
 
 async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
-    """Apply the user's action on a screenshot to the page itself: `click`, `text`, `keys` or `scroll`.
+    """Apply the user's action on a screenshot to the page: `click`, `text`, `keys` or `scroll`.
 
     This bypasses the agent: the user can log in or solve a captcha, and no model sees it.
     """

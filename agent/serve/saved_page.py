@@ -70,7 +70,7 @@ def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
     Whitespace and the bars between table cells are ignored, as the page has real cells instead. The
     first mark has the id `words`.
     """
-    parts = _TAG.split(html)  # texts and the tags between them
+    parts = _TAG.split(html)  # text and the tags in between
     texts = [unescape(text) for text in parts[::2]]
     text_letters = [_letters(text) for text in texts]
     page_letters = "".join(text_letters)

@@ -54,7 +54,7 @@ class _Question(_Watched):
 
 LIMITS = ("budget", "timeout", "max_steps")
 ASKED = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
-"""The settings that a client may choose for a run; all others are the server's."""
+"""The settings that a client may choose for a run; all others are set by the server."""
 if TYPE_CHECKING:  # a type checker cannot know fields generated from a table
 
     class _Limits(_Watched): ...
