@@ -425,10 +425,19 @@ CHALLENGES = "Searched for the contrary:"
 
 
 def challenge_lines(report: Report) -> list[str]:
-    """List the challenged claims with the result of the search for evidence against them."""
+    """List the challenged claims with the search for evidence against them and the source cited."""
+    cited = {sentence.text: _cited_source(sentence) for sentence in report.sentences}
     return [
-        f"{one.text} — {_challenge_found(one)} (query “{one.query}”)" for one in report.challenges
+        f"{one.text} — {_challenge_found(one)} (query “{one.query}”){cited.get(one.text, '')}"
+        for one in report.challenges
     ]
+
+
+def _cited_source(sentence: Sentence) -> str:
+    """Name the source that a sentence's page cites for it; empty if none was looked up."""
+    if sentence.primary:
+        return f"; the primary source is [{sentence.primary}]"
+    return f"; its page cites {sentence.secondary_to} for it" if sentence.secondary_to else ""
 
 
 def _challenge_found(one: ContrarySearch) -> str:

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 MAX_SCORE_GAP = 2.5
 """A runner-up in the same passage is also quoted if its score (typically about 14) is at most this
 much lower. One in another passage helped in 2 of 40 answers."""
+MIN_DENSITY = 0.4
+"""Minimum share of the question's words among those that an answer has where they are closest. Of
+the answers to 574 questions over closed webs and two folders, 112 of 116 are right at or above the
+minimum confidence, 97 of 99 with this as well (156 of 166 with a minimum of .85 alone).
+"""
 MAX_CLOSEST = 5
 """Number of passages cited if none answers the question."""
 ANSWER_SENTENCES = 2
@@ -53,7 +58,9 @@ class ExtractiveModel:
         if calls is None:
             text = final_answer(research)
             fit = _fit(research, text)
-            if fit and fit_probability(fit) < MIN_EXTRACTIVE_CONFIDENCE:
+            if fit and (
+                fit_probability(fit) < MIN_EXTRACTIVE_CONFIDENCE or not _is_dense(research)
+            ):
                 text = _not_found("", research.rankings)
             return ModelReply(text, model=self.name, fit=fit)
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
@@ -105,6 +112,12 @@ def _fit(research: Research, text: str) -> Fit | None:
         stated=min(fit.stated for fit in answered),
         has_value=all(values) if values else None,
     )
+
+
+def _is_dense(research: Research) -> bool:
+    """Return whether the best sentences' words from the question are close together."""
+    best = [(part, part.best) for part in research.rankings if part.best is not None]
+    return all(part.density(x.candidate) >= MIN_DENSITY for part, x in best)
 
 
 def _quote_best(ranking: Ranking) -> str:

@@ -71,6 +71,12 @@ _AUXILIARY = frozenset("do does did is are was were can could will would may mus
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
 MARKS = "\"'“”„«»‘’()[]{},;:?!."
+_CONTRACTIONS = frozenset(
+    """im ive youre youve weve theyre theyve dont doesnt didnt isnt arent wasnt werent cant couldnt
+    wont wouldnt shouldnt havent hasnt hadnt whats wheres whos hows thats theres lets""".split()
+)
+"""Stop words as `words` reads them in "I'm" and "don't"; those that are also other words (`id`,
+`well`) are left out."""
 _AND_WHAT = ("and what about ", "what about ", "how about ", "and ")
 PRONOUNS = frozenset("it he she they him them".split())
 _POSSESSIVES = frozenset("its his their her".split())
@@ -141,7 +147,7 @@ def analyse(text: str, language: str | None = None) -> Question:
     names = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *find_names(text)]))
     name_terms = frozenset(term for name in names for term in name_stems(name))
     name_terms |= {word for word in words(text) if word.isdigit()}
-    stop_words = STOP_WORDS | _QUANTITY_WORDS
+    stop_words = STOP_WORDS | _QUANTITY_WORDS | _CONTRACTIONS
     content = [word for word in words(text) if word not in stop_words or stem(word) in name_terms]
     kind, focus, role = _answer_kind(text)
     return Question(
@@ -164,8 +170,10 @@ def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
     tokens = text.split()
     folded = [token.strip(MARKS).casefold() for token in tokens]
     places = [n for n, word in enumerate(folded) if word in _QUESTION_WORDS]
-    if not places:
-        return AnswerKind.THING, (), ()
+    if not places:  # keywords, as typed into a search engine: "height of the tower"
+        phrase = _noun_phrase(tokens)
+        kinds = (_KIND_BY_NOUN.get(noun.removesuffix("s")) for noun in phrase[-1:])
+        return next(filter(None, kinds), AnswerKind.THING), (), ()
     at = places[0] if places[0] <= 1 else places[-1]
     question_word, following = folded[at], tokens[at + 1 :]
     if question_word == "how":
@@ -202,7 +210,8 @@ def find_names(text: str) -> list[str]:
     runs: list[list[str]] = [[]]
     for token in text.split():
         bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
-        can_begin = bare[:1].isupper() and bare.casefold() not in STOP_WORDS
+        is_small = bare.casefold() in STOP_WORDS or _is_contraction(bare)
+        can_begin = bare[:1].isupper() and not is_small
         can_continue = bare[:1].isupper() or bare[:1].isdigit() or bare in _LINKING
         if token[:1] in _OPENERS or not can_continue:
             runs.append([])
@@ -218,6 +227,11 @@ def find_names(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(run) for run in runs if run))
 
 
+def _is_contraction(token: str) -> bool:
+    found = words(token)
+    return bool(found) and _CONTRACTIONS.issuperset(found)
+
+
 def name_stems(name: str) -> frozenset[str]:
     """Return the stems of a name without stop words, unless it consists only of them."""
     return frozenset(content_words(name)) or frozenset(map(stem, words(name)))
@@ -227,7 +241,11 @@ def keywords(text: str) -> str:
     """Reduce a question to a search query: its content words, in order and as written."""
     bare = (token.strip(MARKS) for token in text.split())
     left_out = _QUESTION_WORDS | _QUANTITY_WORDS
-    return " ".join(w for w in bare if content_words(w) and w.casefold() not in left_out)
+    return " ".join(
+        w
+        for w in bare
+        if content_words(w) and w.casefold() not in left_out and not _is_contraction(w)
+    )
 
 
 def split_urls(text: str) -> tuple[str, tuple[str, ...]]:

@@ -22,6 +22,7 @@ from agent.evidence.passages import (
 from agent.evidence.tokens import NUMBER_WORDS
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name_stems
 from agent.types import Fit
+from browser.text.languages import stems_in
 from browser.text.sentences import sentences
 from browser.text.words import BM25, FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
@@ -239,10 +240,23 @@ class Ranking:
             has_value=has_value,
         )
 
+    def density(self, candidate: Candidate) -> float:
+        """Return how close together a candidate's words from the question are, at most 1.
+
+        This is their number divided by that of all content words from the first to the last one,
+        where that is highest. Scattered words often belong to different statements.
+        """
+        known = {form: term for term in self.question.terms for form in (term, *self.forms[term])}
+        found = [known.get(one) for one in _ordered_stems(candidate, self.question)]
+        shared = len({*found} - {None})
+        spans = [_span_length(found[at:], shared) for at, term in enumerate(found) if term]
+        return shared / min(spans, default=1)
+
     def closest(self, limit: int) -> list[Candidate]:
         """Return the best candidates from different relevant passages, best first.
 
-        They are shown, not quoted, so any line will do, including code or a list item. The
+        They are shown, not quoted, so any line will do, including code or a list item. In place of
+        a question in the text, as in an interview, the passage that answers it is shown. The
         passage's other words and its page's rank in the search results also count. A second-hop
         sentence comes right after the one it belongs to.
         """
@@ -267,10 +281,21 @@ class Ranking:
             x = best[id_]
             if x.covered >= MIN_BEARING:
                 for candidate in filter(None, (x.candidate, x.bridge)):
-                    shown.setdefault(candidate.passage.id, candidate)
+                    answer = self._answer_below(candidate)
+                    shown.setdefault(answer.passage.id, answer)
             if len(shown) >= limit:
                 break
         return [*shown.values()][:limit]
+
+    def _answer_below(self, c: Candidate) -> Candidate:
+        """Return the first candidate in the passage that answers a question in the text.
+
+        For any other candidate, return itself.
+        """
+        if not (c.following and c.text.endswith("?")):
+            return c
+        below = c.following[0].id
+        return next((other for other in self.candidates if other.passage.id == below), c)
 
     def coverage(self, stems: Iterable[str]) -> float:
         """Return the share (0-1) of the question's weight that these stems cover."""
@@ -472,6 +497,30 @@ def _synonyms(term: str) -> frozenset[str]:
 @functools.cache
 def _synonym_stems() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(map(stem, group)) for group in synonym_groups())
+
+
+def _ordered_stems(c: Candidate, question: Question) -> list[str]:
+    """Return the stems of a candidate's content words, with repeats, in order.
+
+    A table row is read with the names of its columns, a line with the heading shown above it.
+    """
+    text = f"{c.shown_heading} {c.full_text}"
+    if c.passage.kind == "table":
+        text = " ".join(f"{head} {cell}" for head, cell in named_cells(c.passage)) or c.text
+    if question.language is not None:
+        return stems_in(question.language, text)
+    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def _span_length(terms: Sequence[str | None], wanted: int) -> float:
+    """Return the length of the shortest beginning of a list that has `wanted` different terms."""
+    found: set[str] = set()
+    for length, term in enumerate(terms, 1):
+        if term:
+            found.add(term)
+        if len(found) == wanted:
+            return length
+    return math.inf
 
 
 def kind_score(text: str, question: Question) -> float:

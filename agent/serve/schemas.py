@@ -36,7 +36,11 @@ class _Watched(BaseModel):
 
 class _Question(_Watched):
     question: Words
-    source: str = Field("web", description="`web`, `tab`, or a folder that the server offers.")
+    source: str | None = Field(
+        None,
+        description="`web`, `tab`, or a folder that the server offers (default: the source of the"
+        " run that this continues, otherwise `web`).",
+    )
     continues: str | None = Field(
         None, max_length=80, description="The run whose conversation this continues."
     )
