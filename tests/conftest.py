@@ -59,14 +59,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-case",
         action="store_true",
-        help="run every case of the tests of which `make test` takes a sample",
+        help="also run the endurance tests and every case of the sampled ones, as `make soak` does",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take samples, and start with the slowest files; short ones fill gaps at the end."""
     if not config.getoption("--every-case"):
-        left_out = _outside_samples(items)
+        endurance = {item.nodeid for item in items if item.get_closest_marker("soak")}
+        left_out = _outside_samples(items) | endurance
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
         items[:] = [item for item in items if item.nodeid not in left_out]
     folder = Path(__file__).parent
@@ -167,7 +168,7 @@ def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
 
 
 # Launched browsers: Chromium without windows, where it is installed, is the same engine for three
-# quarters of the work. Commands, the demo and `users_chrome` take the Chrome of the machine.
+# quarters of the work. The demo and `users_chrome` take the Chrome of the machine.
 _LIGHT = Path("/usr/lib/chromium/chromium-headless-shell")
 if _LIGHT.is_file() and not any(os.environ.get(name) for name in OVERRIDES):
     os.environ[OVERRIDES[0]] = str(_LIGHT)

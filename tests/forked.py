@@ -26,9 +26,13 @@ from tempfile import TemporaryFile
 from threading import Lock, Thread
 from typing import NoReturn
 
+from browser.session.chrome import OVERRIDES
+
 ROOT = Path(__file__).parent.parent
 PATIENCE = 180
 """Seconds until a command counts as hung; none of them takes long."""
+_PASSED_ON = (OVERRIDES[0], "NODE_COMPILE_CACHE")
+"""Which browser to start, and where its driver is compiled already: see `conftest.py`."""
 _OPTIONAL = ("agent.models.anthropic", "agent.models.litellm", "agent.models.local")
 
 
@@ -97,6 +101,7 @@ class Commands:
         largest_file: int | None = None,
     ) -> Command:
         """Start a command in this folder, with a limit in bytes on the files that it writes."""
+        env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | env
         asked = {"argv": command, "env": env, "cwd": str(Path.cwd()), "limit": largest_file}
         mine, theirs = socket.socketpair()
         mine.settimeout(PATIENCE)

@@ -299,7 +299,7 @@ class _Output:
         self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Show an event. Hold back what belongs to the report until the report is shown."""
+        """Show an event. Hold back output that belongs to the report until the report is shown."""
         self.progress(event)
         if self._flags["as_events"]:
             print(event.to_json(), flush=True)

@@ -26,7 +26,7 @@ _UNVERIFIED = 4  # exit code, see docs/cli.md
 
 
 def _read_nothing(report: Report) -> bool:
-    """Return whether none of the draft's references could be reached. A dead one is a fault."""
+    """Return whether none of the references could be reached; a dead link counts as a fault."""
     states = {reference.state for reference in report.references}
     return bool(states) and states <= {"not_read", "not_checked"}
 

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _POLL_S = 0.5  # seconds between two polls of the job table
 _PER_PROCESS = 4
-"""Parallel questions that keep one CPU core busy: an extractive run computes for a third of its
-time."""
+"""Parallel questions that keep one CPU core busy: an extractive run uses it a third of the time."""
 
 
 @click.command()
@@ -113,16 +112,16 @@ def batch(
 
 @contextmanager
 def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
-    """Start more worker processes for the batch. They end with this process."""
+    """Start more worker processes for the batch. They stop when this process ends."""
     args = ["worker", "--queue", queue, "--with-parent"]
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
-    # Not as an argument: it may hold a password, and any user of the machine can read those.
+    # Not as an argument: it may contain a password, and other users can read arguments.
     environ = {**os.environ, JOBS_URL: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [
-        subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this very program
+        subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this same program
         for _ in range(number)
     ]
     try:
@@ -135,13 +134,13 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
 
 
 async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
-    """Work until all questions are done. Return the reason for an early stop, otherwise ""."""
+    """Work until all questions are finished. Return the reason for an early stop, otherwise ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:
             while not interrupted.is_set():
                 jobs = await asyncio.to_thread(work.jobs)
-                # Running questions count as they spend, not when they end.
+                # Spending counts as it happens, not when a question ends.
                 running = {name: run.usd for name, run in worker.running.items()}
                 spent = sum(running.values())
                 spent += sum(job.usd for job in jobs if job.id not in running)
@@ -176,7 +175,7 @@ class _BatchProgress:
             self._bar.stop()
 
     def show(self, jobs: Sequence[Job], spent: float) -> None:
-        """Report the questions that ended since the last call."""
+        """Report the questions that have finished since the last call."""
         ended = [job for job in jobs if job.state in ENDED]
         cost = format_usd(spent)
         for job in ended:

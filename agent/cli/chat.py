@@ -93,7 +93,7 @@ def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
     except ModuleNotFoundError:
         print("For history and completion: pip install 'urchin-research[chat]'")
         with suppress(ImportError):  # Windows has none
-            import readline  # noqa: F401, PLC0415 - lines are edited with it
+            import readline  # noqa: F401, PLC0415 - enables line editing
         return input
     history = private_folder(conversation.settings().data) / _HISTORY
     history.touch(mode=0o600)
@@ -106,7 +106,7 @@ def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
 
 
 class ChatSession:
-    """The flags of the next question and the result of the last one."""
+    """The flags for the next question and the result of the last one."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self.flags = flags
@@ -147,7 +147,7 @@ class ChatSession:
         self._last = report
 
     def settings(self) -> Options:
-        """Return the settings of the next question."""
+        """Return the settings for the next question."""
         asked = {name: value for name, value in self.flags.items() if name in SETTINGS}
         given = drop_unset(asked)
         if self._live is None:

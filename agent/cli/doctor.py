@@ -111,7 +111,7 @@ def _print(findings: Sequence[Checkup]) -> None:
 
 
 def check_machine(settings: Options) -> list[Checkup]:
-    """Check what does not need the network: Python, the data folder, the browser."""
+    """Run the checks that do not need the network: Python, the data folder, the browser."""
     version = ".".join(map(str, sys.version_info[:3]))
     new_enough = sys.version_info[:2] >= _OLDEST
     findings = [Checkup("python", new_enough, version, "Install Python 3.11 or newer.")]
@@ -178,7 +178,7 @@ async def _check_model(settings: Options) -> list[Checkup]:
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         own = "Check --model, --base-url and the key, or use `--model extractive`."
-        fix = own if error.hint == ModelError.hint else error.hint  # which would send here
+        fix = own if error.hint == ModelError.hint else error.hint  # that hint would point here
         return [Checkup("model", well=False, seen=str(error), fix=fix)]
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
@@ -191,7 +191,7 @@ async def _check_model(settings: Options) -> list[Checkup]:
 
 
 async def _probe(model: RemoteModel) -> list[Checkup]:
-    """Find out in at most `MAX_PROBES` calls what an endpoint supports; save it for runs."""
+    """Probe an endpoint's features with at most `MAX_PROBES` calls; save the result for runs."""
     model.abilities, model.calls_left = Abilities(), MAX_PROBES
     takes, model.endpoint = model.abilities, replace(model.endpoint, sees=True)
     # Streaming, functions and an image in one call; later calls omit what the endpoint rejects.

@@ -79,7 +79,7 @@ class _Several(click.Option):
     """An option that may be repeated; its environment variable holds a list."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Split the variable as the settings do; click would split paths at `:`."""
+        """Split the variable as the settings loader does; click would split paths at `:`."""
         value = self.resolve_envvar_value(ctx)
         try:
             return value if value is None else split_list(value)
@@ -94,13 +94,13 @@ _ANNOTATIONS = Options.__annotations__
 
 
 class _SettingOption(click.Option):
-    """An option made from the table of settings.
+    """An option generated from the settings table.
 
-    Only the flag is read here: `load_options` adds environment, file and default.
+    Only the flag is read here; `load_options` adds values from the environment, file and defaults.
     """
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:  # noqa: ARG002 - as click calls it
-        """Return nothing, though the help text names the variable."""
+        """Return None, although the help text names the variable."""
         return None
 
 
@@ -116,7 +116,7 @@ _OF_PATHS = frozenset({"exists", "file_okay", "dir_okay"})
 
 
 def _setting_option(name: str) -> Option:
-    """Make the option of a setting: its names, type and help text."""
+    """Make the option for a setting, with its names, type and help text."""
     more = dict(SETTINGS[name].metadata)
     text, metavar, flag = more.pop("help"), more.pop("metavar"), more.pop("flag")
     for used in ("page", "secret", "variables"):
@@ -227,7 +227,7 @@ def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
 def given_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     """Return the flags given on the command line or as environment variables.
 
-    For runs that start elsewhere, or whose settings are needed before they start.
+    This is for runs that start in another process, or whose settings are needed in advance.
     """
     from agent.config import read_environment  # noqa: PLC0415 - not needed for `--help`
 

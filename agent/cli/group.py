@@ -72,7 +72,7 @@ _CLOSE = 0.72
 
 
 class ResearchGroup(click.Group):
-    """Commands loaded by name; an unknown first word is a question for `ask`."""
+    """Loads commands by name; an unknown first word is the start of a question for `ask`."""
 
     ignore_unknown_options = True  # a question's options may precede it
 
@@ -85,7 +85,7 @@ class ResearchGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Load a command. An unknown name is the first word of a question."""
+        """Load a command. An unknown name is treated as the first word of a question."""
         return load(cmd_name if cmd_name in COMMANDS else "ask")
 
     def resolve_command(
@@ -148,9 +148,9 @@ def _similar_command(word: str) -> str | None:
 
 
 def _mistyped(word: str) -> str | None:
-    """Return the command one edit away from a word: a letter added, removed, changed or swapped.
+    """Return the command that is one letter added, removed, changed or swapped from a word.
 
-    Words that begin questions, such as `how`, are never mistyped commands.
+    Words that begin questions, such as `how`, are never treated as mistyped commands.
     """
     word = word.lower()
     if word in COMMANDS or not word.isalpha():
@@ -172,7 +172,7 @@ def _with_a_letter_less(word: str) -> set[str]:
 
 
 def _intended(word: str, meant: str) -> str:
-    """Ask whether the first word is meant as a command; raises `UsageError` without a terminal."""
+    """Ask whether the first word was meant as a command; raises `UsageError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(
             f"No such command {word!r}. Did you mean {meant!r}? To ask a question, use"
@@ -192,7 +192,7 @@ _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
 click.Context.formatter_class = NarrowFormatter
 
 
-def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
+def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's signature
     if asked:
         if option.name == "man":
             print(man_page(COMMANDS, load, __version__))

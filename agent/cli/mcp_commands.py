@@ -71,7 +71,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     named = drop_unset(flags)
     live = LiveOptions(named, print_error).current
     with from_extra("mcp"):
-        from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
+        from agent.mcp import server, transports  # noqa: PLC0415 - an extra, for these commands
 
     def make(session: Any) -> Any:
         return server.make_server(session, named, browser=browser)

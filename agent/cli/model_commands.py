@@ -137,7 +137,7 @@ def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
 
 def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
     """On the first run, ask which model should answer, save the choice, and return its name."""
-    from agent.cli.settings_commands import keep_key, keep_setting  # noqa: PLC0415 - one run only
+    from agent.cli.settings_commands import keep_key, keep_setting  # noqa: PLC0415 - needed only on the first run
 
     small = KNOWN[0]
     found = ollama_models(os.environ)

@@ -92,7 +92,7 @@ def verify(
 
 
 def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
-    """Print the result for a sentence's proof; return the exit code."""
+    """Verify a sentence proof, print the result, and return the exit code."""
     from agent.export.run_record import to_the_minute  # noqa: PLC0415 - rarely needed
 
     flaws, proof = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws], found.proof
@@ -142,7 +142,7 @@ def diff(a: str, b: str, data_dir: Path, *, as_json: bool) -> int:
 
 
 def _print_side_by_side(comparison: Comparison) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only where it is drawn
+    from rich.console import Console  # noqa: PLC0415 - only where a table is drawn
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 

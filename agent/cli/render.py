@@ -42,7 +42,7 @@ _QUOTE_CHARS = 240  # about three lines of a terminal
 _WIDEST = 100
 """Maximum width of a readable line, in characters."""
 _DOT = " · "
-"""Separator of the facts in the last line."""
+"""Separates the facts in the last line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _ZOTERO = "zotero:"
 """In place of a file name: saves the sources to the running Zotero."""
@@ -99,7 +99,7 @@ def _section(title: str, rows: Sequence[str]) -> str:
 
 
 def _audit(report: Report) -> str:
-    """Return a draft's faults and the state of its references."""
+    """Return a draft's faults and the status of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
     title = f"{plural(len(faults), 'fault', 'faults')}:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
@@ -114,7 +114,7 @@ def _audit(report: Report) -> str:
 
 
 def _recheck(report: Report) -> str:
-    """Return the outcome for each sentence of an earlier report."""
+    """Return the outcome for each sentence in an earlier report."""
     signs = {True: "✓", False: "✗", None: "?"}
     blocks = [report_view.recheck_summary(report)]
     for row in report.rechecked:
@@ -126,7 +126,7 @@ def _recheck(report: Report) -> str:
 
 
 def _values_table(report: Report) -> str:
-    """Return a schema's values as a table, then those left out; `--json` has the data."""
+    """Return a schema's values as a table, then the omitted ones; `--json` prints the data."""
     rows = [
         (
             value.pointer.removeprefix("/"),
@@ -184,9 +184,9 @@ def _wrap_line(line: str, width: int) -> str:
 
 
 def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], None]) -> int:
-    """Write the run in `folder` to each path, report it with `tell`, and return the exit code.
+    """Export the run in `folder` to each path, report each with `tell`, and return the exit code.
 
-    Without sources, no list of sources is written, and the exit code is that of `NotFound`.
+    If the run has no sources, no source list is written, and the exit code is that of `NotFound`.
     """
     code = 0
     for path in paths:

@@ -216,7 +216,7 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     # Skills are scored in the memory that the run used, even if settings have changed since.
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = load_options({"data_dir": data_dir}, config=True)
-    from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
+    from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, unlike the other commands
 
     with Memory.open(settings.memory_place, namespace) as memory:
         scores = score_skills(memory, names, thumb)

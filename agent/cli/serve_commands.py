@@ -88,7 +88,7 @@ def serve(
     live = LiveOptions(named, print_error)
     settings = live.current()
     with from_extra("serve"):
-        from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
+        from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, for this command
         from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
     # If the token is random, the printed address contains a ticket for a single login instead:
     # addresses are kept in histories and can be read over the user's shoulder.
@@ -96,7 +96,7 @@ def serve(
     ticket = "" if token is not None else secrets.token_urlsafe(16)
 
     async def doctor() -> list[dict[str, Any]]:
-        from agent.cli.doctor import check_machine, check_network  # noqa: PLC0415 - seldom asked for
+        from agent.cli.doctor import check_machine, check_network  # noqa: PLC0415 - rarely used
 
         now = live.current()
         return [asdict(one) for one in (*check_machine(now), *await check_network(now))]

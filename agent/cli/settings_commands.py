@@ -53,7 +53,7 @@ def show() -> None:
 
 
 class SettingRow(NamedTuple):
-    """A setting as it currently applies; `origin` is empty for a default."""
+    """A setting with its current value; `origin` is empty for a default."""
 
     name: str
     value: str
@@ -210,7 +210,7 @@ def keep_key(name: str) -> str:
 
 
 def store_key(variable: str, value: str) -> str:
-    """Store a key for all later runs, use it from now on, and return its location."""
+    """Store a key for this process and all later runs, and return its location."""
     store = _key_store()
     place = "keyring" if store.put(variable, value) else str(store.file)
     os.environ[variable] = value

@@ -57,7 +57,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
 
 
 async def _select(settings: Options) -> ToolSelection:
-    """Select tools as a run with web, user and memory does, but do not connect to MCP servers."""
+    """Select the tools of a run with web, user and memory, without connecting to MCP servers."""
 
     async def answer(_question: str) -> str:
         return ""

@@ -178,7 +178,12 @@ def counts(
     quotes: list[tuple[str, Passage | None]] = [*find_quotes(judged, passages)]
     quotes += ((words, None) for words in find_in_titles(judged, titles))
     index = sentence_index(tuple(passages), tuple(titles))
-    return bool(quotes) and index.bears_on(claim, quotes)
+    if not quotes or index.bears_on(claim, quotes):
+        return bool(quotes)
+    # Or words that have the claim's figures: `400 ml water`, of 0.4 litres of water.
+    facts = extract_facts(claim)
+    said = value_index(tuple(words for words, _ in quotes))
+    return any(f.unit for f in facts.figures) and not said.missing(facts)
 
 
 def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str, Passage]]:

@@ -25,7 +25,7 @@ def render_csv(folder: Path) -> bytes:
 
 
 def to_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Write rows as CSV in which no text can run as a formula."""
+    """Write rows as CSV, with text escaped so that spreadsheets cannot run it as a formula."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
@@ -35,5 +35,5 @@ def to_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _no_formula(value: Any) -> Any:
-    """Prevent a spreadsheet from running a text as a formula (OWASP: CSV injection)."""
+    """Prevent a spreadsheet from running text as a formula (OWASP: CSV injection)."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

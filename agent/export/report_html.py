@@ -131,7 +131,7 @@ def _with_contents(body: str) -> str:
     titles: list[str] = []
 
     def add_id(match: re.Match[str]) -> str:
-        titles.append(_TAG.sub("", match[1]))
+        titles.append(_TAG.sub("", match[1]).rstrip(":"))
         return f'<h2 id="part-{len(titles)}">{match[1]}</h2>'
 
     body = _HEADING.sub(add_id, body)

@@ -41,15 +41,15 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_archive(name: str) -> bool:
-    """Return whether a name refers to an archive, not to a run."""
+    """Return whether a name refers to an archive rather than a run."""
     return name.lower().endswith(".zip")
 
 
 @contextmanager
 def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
-    """Open a run by id, folder or archive; an archive is unpacked until the end of the block.
+    """Open a run by id, folder or archive; an archive stays unpacked until the block ends.
 
-    Raises `UsageError` if there is no such run or file, `ArchiveDamaged` if it is broken.
+    Raises `UsageError` if there is no such run or file, `ArchiveDamaged` if it is damaged.
     """
     if is_archive(name):
         with unpack(Path(name)) as folder:
@@ -70,9 +70,9 @@ def unpack(
 ) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder, which is deleted at the end of the block.
 
-    `names` matches all names that it may contain, with its folder as `run`; `required` is a file
-    that it must contain. Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and
-    `UsageError` if the file cannot be read.
+    `names` matches the file names that it may contain, with its folder as `run`; `required` is a
+    file that it must contain. Raises `ArchiveDamaged` if it is damaged or unpacks to more than
+    `most_bytes`, and `UsageError` if the file cannot be read.
     """
     try:
         body = path.read_bytes()
@@ -91,7 +91,7 @@ def unpack(
 
 
 def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
-    """Write all files, counting the bytes that they actually unpack to."""
+    """Write all files, counting the bytes actually unpacked."""
     (target / "blobs").mkdir(parents=True)
     written = 0
     for entry in packed.infolist():
@@ -139,7 +139,7 @@ def digest(body: bytes) -> bytes:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return whether an archive is, byte for byte, as it was written."""
+    """Return whether an archive is byte-for-byte unchanged since it was written."""
     body = path.read_bytes()
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.evidence.store import result_text
-from agent.journal.events import read_events
+from agent.journal.events import JUDGE, read_events
 from agent.journal.runs import RunFolder
 from agent.types import Report
 from browser.text.words import escaped
@@ -38,6 +38,12 @@ class FinishedRun:
             raise UsageError(f"{folder.id} was interrupted and has no report", hint=hint)
         report = Report.model_validate_json(folder.report.read_bytes())
         return cls(folder, report, tuple(read_events(folder.journal)))
+
+    def judged_quotes(self, claim: str) -> tuple[str, ...]:
+        """Return the words that the judge quoted for a claim; () if code decided it."""
+        judged = (event.data["verdicts"] for event in self.events if event.type == JUDGE)
+        rows = [row for verdicts in judged for row in verdicts if row.get("claim") == claim]
+        return tuple(rows[-1].get("quotes") or (rows[-1]["quote"],)) if rows else ()
 
     def source_on_record(self, source: ReportSource) -> dict[str, Any] | None:
         """Return the recorded data of a source (page or search result); None if there is none."""

@@ -77,7 +77,7 @@ class Proof(BaseModel):
 class VerifiedProof:
     """A verified proof (None if it cannot be read), its flaws, and who attests its time.
 
-    `by_code` says that the sentence was again found word for word in the saved texts.
+    `by_code` means that the sentence was again found word for word in the saved texts.
     """
 
     name: str
@@ -141,11 +141,12 @@ def export_proof(
 def _add_source(
     record: FinishedRun, sentence: Sentence, source: ReportSource, files: dict[str, bytes]
 ) -> ProofSource | None:
-    """Add a source's files; None if it is not in the record."""
+    """Add a source's files; returns None if it is not in the record."""
     row = record.source_on_record(source)
     if row is None:
         return None
-    quotes = supporting_quotes(sentence.text, source.quotes)
+    judged = record.judged_quotes(sentence.text)
+    quotes = supporting_quotes(sentence.text, source.quotes, judged)
     text, body = f"text-{source.n}.txt", row.get("body")
     files[text] = record.source_text(source).encode("utf-8", "surrogatepass")
     found = ProofSource(
@@ -190,7 +191,7 @@ def link_to_quote(url: str, quote: str) -> str:
 
 
 def is_proof(path: Path) -> bool:
-    """Return whether a file is the proof of a sentence."""
+    """Return whether a file is a sentence proof."""
     try:
         with unpack(path, PROOF_FILE, PROOF):
             return True
@@ -199,7 +200,7 @@ def is_proof(path: Path) -> bool:
 
 
 def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
-    """Verify a proof offline: its files, quotes and timestamp, and the sentence where code can.
+    """Verify a proof offline: its files, quotes and timestamp, and if code can, the sentence.
 
     `roots` is a file of trusted root certificates of timestamping authorities. Raises `UsageError`
     if the file cannot be read.

@@ -33,7 +33,7 @@ _EXCERPT_CHARS = 80  # one line of a terminal
 class Verified:
     """The result of a verification: what was counted, the head of the chain, and the flaws.
 
-    `since` has a line for each timestamp: who attests the time of the head.
+    `since` has a line for each timestamp that names who attests the time of the head.
     """
 
     run: str
@@ -98,7 +98,7 @@ def verify_archive(
 
 
 def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, list[Flaw]]:
-    """Compare the report file with the report in the journal; returns the latter, and flaws."""
+    """Compare the report file with the report in the journal; returns the latter and any flaws."""
     ends = [event for event in chain.events if event.type == "run.finished"]
     if not ends:
         return None, [Flaw(folder.journal.name, "has no intact end of the run (run.finished)")]

@@ -1,4 +1,4 @@
-"""The data of a job: the request, the spec for a worker, the outcome, the public view."""
+"""Job data: the request, the spec for a worker, the outcome, the public view."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _utc(ms: float | None) -> datetime | None:
 
 
 def job_id_of(workflow: str) -> str:
-    """Return the id of the job that a workflow belongs to."""
+    """Return the id of a workflow's job."""
     return workflow.partition(_ATTEMPT)[0]
 
 

@@ -161,7 +161,7 @@ class Jobs:
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
         """Return the spec fields for the jobs and runs in `after`.
 
-        The job waits for other jobs. Runs have already ended: the first is continued, and the
+        The job waits for other jobs. Runs have already ended, so the first is continued and the
         others' answers are passed on as text.
         """
         jobs: list[str] = []
@@ -327,10 +327,10 @@ class Jobs:
         """Return the ids of workers with a heartbeat in the last minute."""
         return sorted(self.database.living_workers(STALE_S))
 
-    # Maintenance that any worker does for all
+    # Maintenance that any worker does on behalf of all
 
     def set_poll_interval(self, seconds: float) -> None:
-        """Set the poll interval of all queues, unless it is close enough."""
+        """Set the poll interval of all queues, unless it is already close enough."""
         for queue in self.client.list_queues():
             if not 0.8 < queue.polling_interval_sec / seconds < 1.25:
                 queue.set_polling_interval_sec(seconds)

@@ -1,4 +1,4 @@
-"""Monitor checks: compare the current page or answer with that of the last check.
+"""Monitor checks: compare the current page or answer with the one from the last check.
 
 The first check reads a page several times to learn which parts always change.
 """
@@ -120,9 +120,9 @@ def _recheck_lines_now(report: Report, before: str) -> Iterator[str]:
 
 
 def _watched_text(report: Report) -> str:
-    """Return the watched text of a report: its answer, or the closest passages.
+    """Return the watched part of a report: its answer, or the closest passages.
 
-    The search attempts differ between runs, so they do not count as a change.
+    Search attempts differ between runs, so they do not count as a change.
     """
     if report.claims:
         return report.answer

@@ -64,7 +64,7 @@ class Monitor(BaseModel):
 
     @property
     def part(self) -> str:
-        """The name of the part of the page that is watched; empty for the whole page."""
+        """The name of the watched part of the page; empty for the whole page."""
         element = " ".join(filter(None, (self.element.get("role"), self.element.get("name"))))
         return element or self.element.get("path", "") or self.css or self.words
 

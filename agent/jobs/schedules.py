@@ -181,7 +181,7 @@ class Schedules:
         return schedule
 
     def _choose_name(self, name: str | None, question: str) -> str:
-        """Return the given name unless the other kind uses it, or make one from the words."""
+        """Return the given name unless the other kind uses it, or derive one from the question."""
         known = self._table.all()
         if name is not None:
             if name in known and not self._is_ours(known[name]):

@@ -1,7 +1,7 @@
 """The connection to an MCP server: opened when first needed, reopened after a failure.
 
-The SDK's own transports read a whole message, however long it is. Here, an overlong message ends
-the connection. HTTP servers are reached through the guarded proxy.
+The SDK's own transports read a message completely, however long it is. Here, an overlong message
+ends the connection. HTTP servers are reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0
 """Read timeout: an event stream may be silent for as long as a user takes to answer."""
 GRACE_SECONDS: Final = 1.0
-"""How long a server has to exit by itself, and again after SIGTERM."""
+"""Seconds that a server has to exit by itself, and again after SIGTERM."""
 CHUNK: Final = 65_536
 # The caller gets errors as ToolError; without a handler the SDK would also print them to stderr.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 def shown_line(text: object, longest: int = MAX_LINE) -> str:
-    """Make a server's text safe to show: one short line without tool tags or chat turns."""
+    """Make a server's text safe to show: one short line without tool tags or chat markup."""
     return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
 
 
@@ -288,9 +288,9 @@ async def stdio(
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a server and exchange messages over its standard streams, one per line.
 
-    From our environment, which holds keys, it gets only harmless variables such as PATH and HOME,
-    plus those in its settings. `log` receives its stderr; `ended` is called if it exits by itself.
-    Raises `OSError` if it cannot be started.
+    From our environment, which contains keys, it receives only harmless variables such as PATH and
+    HOME, plus those in its settings. `log` receives its stderr; `ended` is called if it exits by
+    itself. Raises `OSError` if it cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
         shutil.which(settings.command) or settings.command,
@@ -321,7 +321,7 @@ async def stdio(
         ended()
 
     async def write() -> None:
-        with suppress(OSError):  # it has exited, which `read` notices
+        with suppress(OSError):  # it has exited, which `read` detects
             async for message in to_send:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 stdin.write(f"{line}\n".encode())

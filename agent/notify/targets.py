@@ -67,7 +67,7 @@ async def notify(
 ) -> tuple[Delivery, ...]:
     """Deliver a notice to each target; a failure for one does not affect the others.
 
-    `ways` are senders for further schemes, such as channels. Returns the outcomes in the order of
+    `ways` are senders for other schemes, such as channels. Returns the outcomes in the order of
     the targets.
     """
     secrets, senders = os.environ if environ is None else environ, ways or {}
@@ -148,7 +148,8 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     """Return a webhook's URL without its fragment, and the key from the variable that it names.
 
-    Raises `UsageError` without a key, or if the text would leave the local network without TLS.
+    Raises `UsageError` if there is no key, or if the text would leave the local network without
+    TLS.
     """
     parsed = parse(url)
     if parsed is None or not parsed.host:
@@ -175,7 +176,7 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
 async def _post(url: str, key: bytes, options: Options, notice: Notice) -> None:
     """Send a notice to a webhook. Raises `NotSent`.
 
-    Repeating is safe: a receiver recognises a repeated notice by its `webhook-id`.
+    Retries are safe: a receiver recognises a repeated notice by its `webhook-id`.
     """
     files = [
         {"name": f.name, "media_type": f.media_type, "base64": base64.b64encode(f.body).decode()}
@@ -208,7 +209,7 @@ def sign(notice_id: str, body: bytes, key: bytes, *, at: int | None = None) -> d
 
 
 async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
-    """Show a notice on the desktop. Raises `NotSent` if there is none, or it fails."""
+    """Show a notice on the desktop. Raises `NotSent` if there is no desktop, or if that fails."""
     text = notice.text
     if len(text) > _DESKTOP_CHARS:
         text = f"{text[: _DESKTOP_CHARS - 1]}…"

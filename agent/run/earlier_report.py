@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from agent.config import load_options
 from agent.errors import UsageError
+from agent.evidence.changes import supporting_quotes
 from agent.export.run_archive import is_archive, open_run
 from agent.export.run_record import FinishedRun
 from agent.run.record import RunRecord
@@ -40,12 +41,18 @@ class EarlierReport:
 
     name: str
     report: Report
+    run: FinishedRun | None = None
     record: RunRecord | None = None
     files: LocalFiles | None = None
 
     def saved(self, source: ReportSource) -> Source | None:
         """Return the source as saved by the earlier run; None if its text was not saved."""
         return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
+
+    def quotes(self, sentence: Sentence, source: ReportSource) -> list[str]:
+        """Return the quotes of a source that support a sentence."""
+        judged = self.run.judged_quotes(sentence.text) if self.run else ()
+        return supporting_quotes(sentence.text, source.quotes, judged)
 
     def saved_page(self, source: ReportSource) -> Page | None:
         """Return the page of a source as saved by the earlier run; None if it was not saved."""
@@ -73,7 +80,7 @@ def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
         finished = FinishedRun.read(folder.path)
         record = RunRecord(folder, finished.events)
         files = None if is_archive(name) else _files_of(record)
-        yield EarlierReport(folder.id, finished.report, record, files)
+        yield EarlierReport(folder.id, finished.report, finished, record, files)
 
 
 def _files_of(record: RunRecord) -> LocalFiles:

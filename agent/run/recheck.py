@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.evidence.changes import WordsNow, compare_words, supporting_quotes
+from agent.evidence.changes import WordsNow, compare_words, passages_in_place
 from agent.evidence.verify import with_judge
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 CLAIMS_PER_REQUEST: Final = 10
 """Maximum number of claims in one request to the judge; a long answer has about as many."""
 PASSAGES_JUDGED: Final = 4
-"""Number of passages of the changed page that the judge is shown for each claim."""
+"""Passages of the changed page that the judge is shown for each claim: those most like it."""
+PASSAGES_IN_PLACE: Final = 2
+"""Passages shown because the old words were there: a rewording may share no word with the claim."""
 _STATE_PRECEDENCE: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
@@ -125,16 +127,14 @@ class Recheck(Run):
         if not quoted:
             reason = "it was not supported by a page that can be read again"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
-        found = [self._check_on(sentence.text, self._pages[source.n]) for source in quoted]
+        found = [self._check_on(sentence, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _STATE_PRECEDENCE[one.state])
 
-    def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
-        """Determine whether one of the pages still has the words that support a sentence."""
-        then = page.then
-        rows = [
-            (words, self._on_page(claim, words, page))
-            for words in supporting_quotes(claim, then.quotes)
-        ]
+    def _check_on(self, sentence: Sentence, page: PageNow) -> RecheckedSentence:
+        """Determine what happened to a sentence's words on one of its pages."""
+        claim, then = sentence.text, page.then
+        quotes = self._earlier.quotes(sentence, then)
+        rows = [(words, self._on_page(claim, words, page)) for words in quotes]
         words, now = min(rows, key=lambda row: -_STATE_PRECEDENCE[row[1].state])
         if now.state in ("changed", "gone", "not_checked"):
             for other in (*page.others, *self._read_sources(page.source)):
@@ -203,7 +203,7 @@ class Recheck(Run):
         rows = {row.text: row for _, row in checked if row.state in ("changed", "gone")}
         for claim, row in rows.items():
             if row.source is not None:
-                claims[claim] = services.evidence.search(claim, PASSAGES_JUDGED, row.source)
+                claims[claim] = self._passages_to_judge(row)
         batches = range(0, len(claims), CLAIMS_PER_REQUEST)
         for number, start in enumerate(batches, 1):
             batch = dict(list(claims.items())[start : start + CLAIMS_PER_REQUEST])
@@ -221,6 +221,16 @@ class Recheck(Run):
             else:
                 continue
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
+
+    def _passages_to_judge(self, row: RecheckedSentence) -> list[Passage]:
+        """Return the passages where the old words were, and those most like the sentence."""
+        evidence = self._services.evidence
+        source = evidence.source(row.source or 0)
+        page = next((p for p in self._pages.values() if p.then.url == row.url), None)
+        after = [p for p in source.passages if p.kind != "heading"] if source else []
+        in_place = passages_in_place(row.old, page.before, after) if page else []
+        similar = evidence.search(row.text, PASSAGES_JUDGED, row.source)
+        return list(dict.fromkeys((*in_place[:PASSAGES_IN_PLACE], *similar)))
 
     def _new_report(self, checked: Sequence[tuple[Sentence, RecheckedSentence]]) -> Report:
         """Build the report: the earlier answer, today's version of its sources, and the changes."""

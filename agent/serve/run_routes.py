@@ -1,6 +1,6 @@
 """The REST API for runs: ask, watch, stop, resume, read, export and compare.
 
-Routes that read from disk are not `async`: FastAPI calls them in a thread.
+Routes that read from disk are not `async`, so that FastAPI calls them in a thread.
 """
 
 from __future__ import annotations

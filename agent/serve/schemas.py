@@ -36,7 +36,11 @@ class _Watched(BaseModel):
 
 class _Question(_Watched):
     question: Words
-    source: str = Field("web", description="`web`, `tab`, or a folder that the server offers.")
+    source: str | None = Field(
+        None,
+        description="`web`, `tab`, or a folder that the server offers (default: the source of the"
+        " run that this continues, otherwise `web`).",
+    )
     continues: str | None = Field(
         None, max_length=80, description="The run whose conversation this continues."
     )
@@ -54,7 +58,7 @@ class _Question(_Watched):
 
 LIMITS = ("budget", "timeout", "max_steps")
 ASKED = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
-"""The settings that a client may choose for a run; all others are the server's."""
+"""The settings that a client may choose for a run; all others are set by the server."""
 if TYPE_CHECKING:  # a type checker cannot know fields generated from a table
 
     class _Limits(_Watched): ...

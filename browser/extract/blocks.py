@@ -113,7 +113,7 @@ class Block:
 
     @property
     def is_data(self) -> bool:
-        """Whether it is part of a list, table or code, whose lines are short."""
+        """Whether it is part of a list, a table or code, which have short lines."""
         return self.kind in _DATA_KINDS
 
 

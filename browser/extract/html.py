@@ -170,11 +170,16 @@ def content_blocks(
     if not content:
         return blocks
     framed = [block for block in blocks if block.frame is not None]
-    scale.leave_out("navigation, comments or similar", [b for b in framed if b.is_prose])
+    scale.leave_out("navigation, comments or similar", _weights(b for b in framed if b.is_prose))
     homes = {block.frame: block.frame.getparent() for block in framed if block.frame is not None}
     chosen, dropped = _choose(content, homes, root, meta, scale)
-    scale.leave_out(OUTSIDE, [*dropped, *_framed_content(blocks, chosen, homes)])
+    scale.leave_out(OUTSIDE, _weights([*dropped, *_framed_content(blocks, chosen, homes)]))
     return chosen
+
+
+def _weights(blocks: Iterable[Block]) -> list[tuple[str, int]]:
+    """The kind and number of words of each block that is not navigation."""
+    return [(block.kind, block.words) for block in blocks if block.words and not block.is_linky]
 
 
 def _choose(
@@ -184,7 +189,7 @@ def _choose(
     meta: Metadata,
     scale: Scale,
 ) -> tuple[list[Block], list[Block]]:
-    """Return the content blocks, and those that are dropped without being labels or titles."""
+    """Return the content blocks, and the dropped blocks that are neither labels nor titles."""
     is_large = len(content) > _MAX_BLOCKS
     may_have_items = meta.is_thread or not (meta.is_article or is_large)
     if may_have_items and (items := read_items(content)):
@@ -214,10 +219,10 @@ def _without(blocks: Sequence[Block], others: Sequence[Block]) -> list[Block]:
 def _framed_content(
     blocks: Sequence[Block], chosen: Sequence[Block], homes: Mapping[etree._Element, object]
 ) -> list[Block]:
-    """The blocks of frames that may be content.
+    """Return the blocks of frames that may be content.
 
-    They are among the chosen blocks or in the same element as these, facts and tables, or lists in
-    a frame without links. Of 403 articles, 12 have a table or facts in another frame.
+    These are blocks between the chosen blocks or in the same element, facts and tables, and lists
+    in a frame without links. Of 403 articles, 12 have a table or facts in another frame.
     """
     known = {id(block) for block in chosen}
     places = [n for n, block in enumerate(blocks) if id(block) in known]
@@ -308,7 +313,7 @@ class _Body:
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
     def head(self) -> list[Block]:
-        """The headline and the lines with author or date, which the Document has."""
+        """The headline, and the lines with the author or date, which the Document contains."""
         rows = enumerate(self._blocks)
         return [block for n, block in rows if self._is_title(block) or self._is_byline(n)]
 
@@ -356,7 +361,7 @@ class _Body:
                 kept[n] = not self._blocks[n].is_linky
 
     def _keep_photo_story(self, kept: list[bool]) -> None:
-        """Keep captions if they have more than half as many words as the text (1 of 15 pages)."""
+        """Keep captions if they have over half as many words as the text (on 1 of 15 pages)."""
         captions = [n for n, b in enumerate(self._blocks) if _is_caption(b) and not b.is_linky]
         words = sum(self._words[n] for n in captions)
         text = sum(self._words[n] for n, keep in enumerate(kept) if keep and n not in captions)

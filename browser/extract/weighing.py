@@ -21,7 +21,6 @@ from browser.text.words import count_words, word_list, word_runs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from browser.extract.blocks import Block
 
 MAJORITY = 0.5
 """A part with more than this share of the body is taken for the body; less is not enough."""
@@ -36,8 +35,10 @@ MAX_TEASER_CHARS = 1_500
 """In characters; a page whose visible prose is longer than this shows its article."""
 HIDDEN = "hidden"
 """The reason given for leaving out text that the user does not see."""
+LEFT_OUT = "left out as "
+"""The beginning of each note about what was left out."""
 OUTSIDE = "outside the main content"
-"""The reason given for leaving out blocks beside an article or a thread; always noted."""
+"""The reason given for leaving out blocks next to an article or a thread; always noted."""
 MIN_NOTED_WORDS = 100
 """In words; frames and hidden text are noted if longer than this and longer than the kept text."""
 _REMEDY = "; opening the page in the browser shows them"
@@ -115,12 +116,11 @@ class Scale:
         """Count words that are left out as hidden."""
         self._words[HIDDEN] += words
 
-    def leave_out(self, why: str, blocks: Iterable[Block]) -> None:
-        """Count blocks that are left out, except links; `why` completes "left out as …"."""
-        for block in blocks:
-            if block.words and not block.is_linky:
-                self._words[why] += block.words
-                self._kinds[why][_NAMES.get(block.kind, block.kind)] += 1
+    def leave_out(self, why: str, blocks: Iterable[tuple[str, int]]) -> None:
+        """Count blocks (kind and words) that are left out; `why` completes "left out as …"."""
+        for kind, words in blocks:
+            self._words[why] += words
+            self._kinds[why][_NAMES.get(kind, kind)] += 1
 
     def finish(self, text: str) -> None:
         """Note what was left out, if that is more than was kept or most of the declared body."""
@@ -130,7 +130,7 @@ class Scale:
                 kinds = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in self._kinds[why].most_common()]
                 found = f" ({', '.join(kinds)})" if kinds else ""
                 self.notes.append(
-                    f"left out as {why}: {words} words{found}; the text has {kept}{_REMEDY}"
+                    f"{LEFT_OUT}{why}: {words} words{found}; the text has {kept}{_REMEDY}"
                 )
                 if why == HIDDEN:
                     self.needs_scripts = f"more of the page is hidden than shown ({words} words)"

@@ -19,7 +19,7 @@ from browser.page.waiting import keep_rendering
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from browser.page.driver import PageDriver
     from browser.page.user_input import ControlState
@@ -208,10 +208,12 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
     if len(found) == 1:
         option = await driver.frames.find(found[0])
         role = (await control_state(option))["role"]
+        before = _shown_value(await control_state(target))
         problem = await click(option)
         await driver.settle()
         if not problem and not role.startswith("menuitem"):  # a menu item acts and has no value
-            problem = await _check_chosen(driver, target, option, (value, options[found[0]]))
+            either = (value, options[found[0]])
+            problem = await _check_chosen(driver, target, option, either, before)
     with suppress(PlaywrightError):  # the choice may have opened another page
         # A multiple-choice list stays open.
         if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
@@ -257,18 +259,22 @@ async def _opened_options(
 
 
 async def _check_chosen(
-    driver: PageDriver, target: Target, option: Target, names: Iterable[str]
+    driver: PageDriver, target: Target, option: Target, names: Sequence[str], before: str
 ) -> str:
     """Check a choice from a list that the page draws.
 
     Either the option must be on, or the control that opened the list must show one of the option's
-    `names`.
+    `names`, which it did not show `before`.
     """
     after = await _read_back(driver, option)
     if after and after["on"] and after["role"] in {"option", "radio", "checkbox"}:
         on, word = after["on"]
         if not on:
-            return f"but it is not {word}"
+            # A list that fades out keeps its old mark.
+            field = await _read_back(driver, target)
+            now = _shown_value(field) if field else ""
+            taken = now != before and now in map(_normalize, names)
+            return "" if taken else f"but it is not {word}"
         return "" if after["role"] == "option" else _NOT_CONFIRMED
     after = await _read_back(driver, target)
     if after is None:
@@ -333,6 +339,10 @@ async def _read_back(driver: PageDriver, target: Target) -> ControlState | None:
             state = await injected.call(target.frame, "stateNow", target.ref)
         return state
     return None
+
+
+def _shown_value(state: ControlState) -> str:
+    return _normalize(state["reads"] if state["text"] is None else state["text"])
 
 
 def _different_value(state: ControlState) -> str:

@@ -169,7 +169,7 @@ def clean(text: str) -> str:
 
 
 def says_loading(text: str) -> bool:
-    """Whether a text says only that something is loading."""
+    """Whether `text` only says that something is loading."""
     return text.strip(f"…{punctuation}{whitespace}").lower() in _LOADING
 
 

@@ -65,6 +65,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="wants a C compiler")
 @pytest.mark.row(n=18)
+@pytest.mark.soak
 def test_whichever_write_fails_is_told_and_leaves_what_was_before(script, site, tmp_path):
     """A sample; `python -m bench.disk` fails every write of a run."""
     flags = ("--search", "searxng", "--searxng-url", site.url)

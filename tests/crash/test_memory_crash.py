@@ -59,6 +59,7 @@ def _acknowledged_before_kill(writer: Command, writes: int) -> tuple[int, str]:
 
 
 @pytest.mark.row(n=19)
+@pytest.mark.sample(1)
 def test_killed_writers_lose_nothing_and_lock_nobody_out(
     place: tuple[str, str], start: Callable[[str], Command]
 ) -> None:

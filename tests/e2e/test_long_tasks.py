@@ -74,6 +74,7 @@ def filling(refs):
     ids=["list", "form"],
 )
 @pytest.mark.sample(1)
+@pytest.mark.soak
 async def test_long_work_ends_well(tmp_path, body, then, last):
     with serve_pages() as pages:
         pages.put(body, "/work")

@@ -177,6 +177,6 @@ def titles_in(events: list[Event]) -> list[str]:
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.sample(16)
+@pytest.mark.sample(6)
 async def test_the_task_is_done_by_tool_tags_alone(titles: dict[str, str], task: str) -> None:
     assert titles[task] == GOAL

@@ -9,6 +9,7 @@ from tests.security.growth import grown
 pytestmark = pytest.mark.row(n=28)
 
 
+@pytest.mark.soak
 async def test_pages_and_refused_bodies_leave_nothing_open():
     found = await grown(140, first=100, refused=6)  # each page once, then; two bodies of each kind
     early, late = found.open_before, found.open_after

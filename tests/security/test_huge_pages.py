@@ -29,6 +29,7 @@ async def launched():
 
 @pytest.mark.parametrize("what", PAGES)
 @pytest.mark.sample(1)
+@pytest.mark.soak
 async def test_a_huge_page_is_read_in_part(launched, what):
     with serve_pages() as pages:
         path = pages.put(f"<!doctype html>{PAGES[what]}")

@@ -50,6 +50,7 @@ def test_a_watcher_that_comes_again_misses_nothing_and_gets_nothing_twice(served
     assert served.frames(run, after=seen[-1]) == []  # 204: an EventSource comes no more
 
 
+@pytest.mark.soak
 def test_many_watch_many_runs_and_none_misses_an_event(served):
     runs = [served.ask() for _ in range(3)]
     seen = {}
@@ -202,6 +203,8 @@ def test_hints_name_the_page_s_controls_on_the_page_and_commands_to_other_client
     for headers, named in (({"x-urchin-page": "1"}, "“Keys” in Settings"), ({}, "research keys")):
         refused = served.client.post("/api/runs", json=form, headers=headers)
         assert named in refused.json()["error"]["hint"]
+    opened = served.client.get("/runs/nope", headers={"accept": "text/html"})
+    assert (opened.status_code, "<h1>No run nope</h1>" in opened.text) == (404, True)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +254,7 @@ def test_what_is_not_there_is_a_404(served):
         assert (answer.status_code, answer.json()["error"]["type"]) == (404, "NotFound"), path
 
 
+@pytest.mark.soak
 def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(start):
     import schemathesis
 

@@ -44,13 +44,8 @@ async def entered(new_context):
     assert wrong == []
 
 
-@pytest.fixture(params=[1280, 390])
-async def page(request, served, entered):
-    return await entered(served, request.param)
-
-
 @pytest.fixture
-async def narrow(served, entered):
+async def page(served, entered):
     return await entered(served)
 
 
@@ -80,7 +75,10 @@ def tool_results(served, run):
 
 
 async def no_overflow(page):
-    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    """Nothing is wider than the window, on a phone and on a desktop."""
+    for width in (1280, 390):
+        await page.set_viewport_size({"width": width, "height": 800})
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 async def test_by_keyboard_a_question_is_asked_watched_and_its_words_shown(page):
@@ -321,12 +319,15 @@ async def test_a_run_is_stopped_gone_on_with_and_deleted_by_buttons(scripted, en
     assert not (served.data / "runs" / run).exists()
 
 
-async def test_a_folder_is_a_source_by_its_name(narrow, served):
-    await narrow.get_by_label("Sources").select_option("folder boats")
-    run = await ask(narrow, "How many crates of herring does the Petrel carry?")
-    await expect(narrow.locator("#report .answer")).to_contain_text("42 crates")
+async def test_a_folder_is_a_source_by_its_name(page, served):
+    await page.get_by_label("Sources").select_option("folder boats")
+    run = await ask(page, "How many crates of herring does the Petrel carry?")
+    await expect(page.locator("#report .answer")).to_contain_text("42 crates")
     [source] = served.report(run)["sources"]
     assert source["url"].endswith("petrel.md")
+    await expect(page.locator("select[name=source]")).to_have_value("boats")
+    followed = served.ask("Which boat carries herring?", continues=run)
+    assert {one["via"] for one in served.report(followed)["sources"]} == {"file"}
 
 
 async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
@@ -364,18 +365,18 @@ async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
     assert commands.run(str(COMMAND), "keys", "rm", "groq", env=served.env).returncode == 0
 
 
-async def test_a_report_is_printed_without_its_steps_and_controls(narrow, served, finished):
-    await narrow.goto(f"{served.url}/runs/{finished}")
-    await narrow.emulate_media(media="print")
-    await expect(narrow.locator("#report .answer")).to_be_visible()
+async def test_a_report_is_printed_without_its_steps_and_controls(page, served, finished):
+    await page.goto(f"{served.url}/runs/{finished}")
+    await page.emulate_media(media="print")
+    await expect(page.locator("#report .answer")).to_be_visible()
     for part in (".top", "#after", "#report .timeline", "#live"):
-        for one in await narrow.locator(part).all():
+        for one in await page.locator(part).all():
             await expect(one).to_be_hidden()
 
 
-async def test_a_question_comes_back_is_asked_now_and_taken_away(narrow, served):
-    await narrow.goto(f"{served.url}/jobs")
-    again = narrow.get_by_role("region", name="Schedules")
+async def test_a_question_comes_back_is_asked_now_and_taken_away(page, served):
+    await page.goto(f"{served.url}/jobs")
+    again = page.get_by_role("region", name="Schedules")
     await again.get_by_label("Question").fill("What changed on the ferry?")
     await again.get_by_label("When").fill("sometimes")
     await again.get_by_role("button", name="Schedule").click()
@@ -386,19 +387,19 @@ async def test_a_question_comes_back_is_asked_now_and_taken_away(narrow, served)
     row = again.get_by_role("listitem").filter(has_text="on the ferry?")
     await expect(row).to_contain_text("08:00 (Europe/Berlin)")
     await row.get_by_role("button", name="run now").click()
-    asked = narrow.locator("#queue li", has_text="on the ferry?")
+    asked = page.locator("#queue li", has_text="on the ferry?")
     await expect(asked).to_contain_text("schedule what-changed-on-the")
     await asked.get_by_role("button", name="cancel").click()
     await expect(asked).to_contain_text("cancelled")
     await row.get_by_role("button", name="remove").click()
     await expect(row).to_have_count(0)
-    await no_overflow(narrow)
+    await no_overflow(page)
 
 
-async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(narrow, served, timetable):
+async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(page, served, timetable):
     """Its checks are made in the test, with the functions that `research worker` calls."""
-    await narrow.goto(f"{served.url}/jobs")
-    watched = narrow.get_by_role("region", name="Monitors")
+    await page.goto(f"{served.url}/jobs")
+    watched = page.get_by_role("region", name="Monitors")
     await watched.get_by_label("Address or question").fill(f"{timetable.url}/ferry")
     await watched.get_by_text("Watch only a part").click()
     await watched.get_by_label("CSS selector").fill("p")
@@ -416,13 +417,13 @@ async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(narrow, serv
             )
             seen.append((await check_monitor(spec, jobs, None, None)).status)
     assert seen == ["first", "changed"]
-    await narrow.reload()
+    await page.reload()
     await expect(row.locator("del")).to_contain_text("The ferry leaves at nine.")
     await expect(row.locator("ins")).to_contain_text("The ferry leaves at ten.")
-    await no_overflow(narrow)
+    await no_overflow(page)
     [change] = served.client.get(f"/api/monitors/{found['name']}").json()["changes"]
     assert "+ The ferry leaves at ten." in change["diff"]
-    looks = narrow.locator("#queue li", has_text="/ferry")
+    looks = page.locator("#queue li", has_text="/ferry")
     before = await looks.count()
     await row.get_by_role("button", name="check now").click()
     await expect(looks).to_have_count(before + 1)
@@ -440,10 +441,10 @@ async def test_a_stranger_gets_nothing_and_the_token_stays_in_no_address_history
     answer = await page.goto(f"{served.url}/library")
     assert answer.status == 401
     await page.get_by_label("Token").fill(f"{TOKEN}x")
-    await page.get_by_role("button", name="Come in").click()
+    await page.get_by_role("button", name="Sign in").click()
     await expect(page).to_have_url(f"{served.url}/")
     await page.get_by_label("Token").fill(TOKEN)
-    await page.get_by_role("button", name="Come in").click()
+    await page.get_by_role("button", name="Sign in").click()
     await page.get_by_role("link", name="Library").click()
     await expect(page.get_by_role("heading", name="Library")).to_be_visible()
     [cookie] = await page.context.cookies()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.site import Platform, SitePage
 from browser.extract.platforms.site_record import fact_lines, item_blocks
+from browser.extract.weighing import LEFT_OUT
 from browser.net.url import host
 from browser.plugins import PluginBroken, plugins
 
@@ -111,7 +112,9 @@ def _completed(document: Document, record: Record) -> Document:
     markdown = record.text if fuller else document.markdown
     # An article's items are its sections.
     held = record.kind in ("article", "disambiguation") or _contains_items(record, text)
-    items = () if held else item_blocks(record)
+    items = () if held else tuple(item_blocks(record))
+    completed = items or fuller
+    notes = (n for n in document.notes if not (completed and n.startswith(LEFT_OUT)))
     more = "\n\n".join(filter(None, (*items, fact_lines(record))))
     return replace(
         document,
@@ -122,6 +125,7 @@ def _completed(document: Document, record: Record) -> Document:
         # Use only the record's date: any other date on the page could be mistaken for it.
         published=record.published,
         modified=record.modified,
+        notes=tuple(notes),
     )
 
 

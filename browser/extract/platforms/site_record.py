@@ -120,6 +120,7 @@ def facts(record: Record) -> dict[str, str]:
         "modified": record.modified,
         "answers": record.parent,
         **{name: str(amount) for name, amount in record.counts.items()},
+        "accepted answer": next((byline(i) for i in record.items if "accepted" in i.fields), ""),
         **record.fields,
         "tags": ", ".join(record.tags),
     }

@@ -15,13 +15,13 @@ from tests.conftest import COMMAND
 
 @pytest.fixture
 def config(tmp_path, script):
-    """Write a settings file that names a scripted model; returns the model's name."""
+    """Write a settings file that names a scripted model; returns the model's name in reports."""
 
     def write(answer):
         path = tmp_path / f"{answer}.txt"
         path.write_text(f"NOT_FOUND {answer}\n---\nNOT_FOUND {answer}\n")
         (tmp_path / "config.toml").write_text(f'model = "scripted:{path}"\nmemory = false\n')
-        return f"scripted:{path}"
+        return f"scripted:{path.name}"
 
     return write
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.models.providers import without_folder
 from agent.run.proposed_skills import propose_skill
 from agent.run.settings import learned_habits
 from browser.read.habits import Habit, Habits
@@ -83,7 +84,7 @@ def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, ans
     assert json.loads(done.stdout)["question"] == QUESTION
     started = run("-t", "first", "Hesk Light", "--events", "--max-steps", "9", *web).stdout
     options = json.loads(started.splitlines()[0])["data"]["options"]
-    assert (options["max_steps"], options["model"]) == (9, answering)
+    assert (options["max_steps"], options["model"]) == (9, without_folder(answering))
     missing = run("-t", "frist", "Hesk Light")
     assert (missing.returncode, "Available templates: first" in missing.stderr) == (2, True)
     empty = run("-t", "first")

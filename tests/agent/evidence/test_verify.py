@@ -168,3 +168,13 @@ def test_a_judges_words_bear_on_a_claim_by_more_than_the_name_of_the_page() -> N
     bus = "The bus from the station to the school in Devens runs every ten minutes."
     weak = "Its pupils come from forty towns."
     assert bears(weak, bus) == bears(weak, bus, times=2)  # a passage that is listed twice
+
+
+def test_a_quote_counts_if_it_has_the_figures_of_the_claim_in_another_unit() -> None:
+    page = (
+        "The dough looks like wet cement and takes water.\n\n400 ml, warm to the touch\n\n12 g salt"
+    )
+    for quote, expected in (("400 ml, warm to the touch", True), ("12 g salt", False)):
+        judged = Verdict(VerdictState.SUPPORTED, quote, quotes=(quote,))
+        claim = "The dough takes 0.4 litres of water."
+        assert counts(claim, judged, split_passages(page, 1)) is expected

@@ -435,6 +435,22 @@ def test_a_line_that_is_no_sentence_is_shown_though_it_cannot_be_quoted() -> Non
     assert ranking.closest(3)[0].text == "ferry list --terse"
 
 
+def test_a_question_in_a_text_is_shown_as_the_passage_that_answers_it() -> None:
+    ranking = ranked(
+        "Why does the foundry put dung in its moulds?",
+        talk="Why do you mould with horse dung?\n\nIt lets the gas out. It smells for a week.",
+    )
+    assert ranking.closest(1)[0].text == "It lets the gas out."
+
+
+def test_words_from_different_statements_are_scattered() -> None:
+    sentence = "The mill was sold in 1874, and the mayor, who liked music, built a pump."
+    ranking = ranked("When was the mill built?", near="The mill was built in 1874.", far=sentence)
+    density = {x.candidate.text: ranking.density(x.candidate) for x in ranking.scored}
+    assert density["The mill was built in 1874."] == 1
+    assert density[sentence] < 0.4
+
+
 def test_where_words_tie_the_page_that_the_search_found_first_is_shown_first() -> None:
     texts = {"a": "The mill has a red pump.", "b": "A red pump is in the mill."}
     plain = ranked("Where is the pump of the mill?", **texts)

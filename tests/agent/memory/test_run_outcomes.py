@@ -160,6 +160,7 @@ def test_an_unsupported_sentence_is_no_fact(memory: Memory, clock: Report) -> No
 
 
 @pytest.mark.sample(1)
+@pytest.mark.soak
 def test_eighty_runs_over_the_same_pages_leave_no_junk(memory: Memory) -> None:
     forms = ("Who built bridge {}?", "Bridge {} was built by whom?", "who built the bridge {}")
     sizes, insights = [], []

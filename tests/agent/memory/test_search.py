@@ -144,6 +144,7 @@ def test_the_score_says_how_much_of_the_question_is_there(memory: Memory) -> Non
     assert half < 0.6 < 0.9 < whole
 
 
+@pytest.mark.soak
 def test_a_word_in_very_many_memories_still_finds_the_one_meant(memory: Memory) -> None:
     from agent.memory.entries import MemoryDraft
 

@@ -100,6 +100,19 @@ async def test_a_choice_that_stands_is_told_without_more_words(show):
     outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
     assert outcome.did.startswith("selected 'Elm' in [e1] combobox")
     assert "but" not in outcome.did
+    tab = await show("""<input role=combobox aria-label=F value=Oak><ul role=listbox><li role=option aria-selected=true>Oak</li>
+        <li role=option aria-selected=false onclick="document.querySelector('input').value = 'Elm'">Elm</li></ul>""")
+    outcome = await tab.select(ref(await tab.snapshot(), "combobox F"), "Elm")
+    assert "but" not in outcome.did  # though the list that is left shows its old mark
+
+
+async def test_a_cell_that_opens_a_field_for_the_first_key_gets_the_whole_text(show):
+    tab = await show("""<div role=grid><div role=row><div role=gridcell tabindex=0 onkeydown="if (!this.firstElementChild) {
+        this.innerHTML = '<input value=2>'; setTimeout(() => this.firstChild.focus()) }">2</div></div></div>""")
+    outcome = await tab.type(ref(await tab.snapshot(), "gridcell"), "175")
+    assert outcome.did.startswith("typed into")
+    assert "but" not in outcome.did
+    assert await tab.page.evaluate("document.querySelector('input').value") == "175"
 
 
 async def test_a_field_of_a_frame_is_waited_for_too(show):

@@ -173,6 +173,7 @@ def test_what_engines_say_when_they_refuse(
 
 @pytest.mark.parametrize("engine", ENGINES)
 @given(body=st.one_of(st.text(max_size=300), st.binary(max_size=300)))
+@pytest.mark.sample(6)
 def test_no_answer_whatever_it_is_raises_or_invents_results(engine: str, body: str | bytes) -> None:
     read = parse_results(engine, body)
 

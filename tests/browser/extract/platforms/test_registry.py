@@ -10,7 +10,9 @@ import pytest
 
 from browser.extract import extract_body
 from browser.extract.platforms import Platform, Record, all_platforms, parse_platform
+from browser.extract.platforms.lookup import with_platform
 from browser.extract.platforms.site_record import item_blocks
+from browser.types import Document
 
 
 def test_every_platform_is_found_by_itself() -> None:
@@ -87,6 +89,18 @@ def test_replies_that_the_page_text_lacks_are_given_with_who_wrote_them() -> Non
         "When is high tide?",
         "Bo (@bo), 2024-05-03T09:00:00+00:00: At noon.",
     ]
+
+
+def test_what_the_record_adds_is_not_noted_as_left_out() -> None:
+    row = "<tr class='athing{}' id={}><td><a class=hnuser>u{}</a><div class=commtext>{}</div></tr>"
+    page = f"<table class=fatitem>{row.format('', 1, 1, 'Keepers')}</table><table>{row.format(' comtr', 2, 2, 'Mine was one.')}</table>"
+    url, lost = "https://news.ycombinator.com/item?id=1", "its picture was not read"
+    read = Document(
+        url, text="Keepers", notes=("left out as outside the main content: 3 words", lost)
+    )
+    document = with_platform(read, page.encode(), url)
+    assert "Mine was one." in document.text
+    assert document.notes == (lost,)
 
 
 def test_software_is_known_by_its_marks_on_any_site_and_others_are_left_as_they_are() -> None:

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+from browser.extract.platforms.site_record import facts
 from tests.browser.extract.platforms.reading import parsed
 
 
 def test_stack_exchange_question_and_answers() -> None:
     page = """<div id=question-header><h1>How to splice?</h1></div><div id=question data-questionid=4><div class=js-vote-count>12</div><div class=s-prose><p>Rope.</p></div><a class=post-tag>rope</a>
     <div class="post-signature owner"><span class=relativetime title="2024-05-03 08:00:00Z">x</span><div class=user-details><a href="/users/1/ann">Ann</a></div></div></div>
-    <div class="answer accepted-answer" data-answerid=5><div class=js-vote-count>3</div><div class=s-prose><p>So.</p></div></div>"""
+    <div class="answer accepted-answer" data-answerid=5><div class=js-vote-count>3</div><div class=s-prose><p>So.</p></div><div class=post-signature><div class=user-details><a href="/users/2/bo">Bo</a></div></div></div>"""
     question = parsed("https://sailing.stackexchange.com/questions/4/how", page)
     assert (question.id, question.title, question.text, question.author, question.handle) == (
         "4",
@@ -31,6 +32,7 @@ def test_stack_exchange_question_and_answers() -> None:
         {"points": 3},
         {"accepted": "true"},
     )
+    assert facts(question)["accepted answer"] == "Bo (@2)"
 
 
 QUESTION = """<div id=question-header><h1>How to splice?</h1></div><div title="Viewed 12,345 times">Viewed 12k times</div><div id=answers-header><h2 data-answercount=2>2 Answers</h2></div>
