@@ -52,7 +52,7 @@ class Section:
 
     @property
     def failed(self) -> bool:
-        """Whether nothing was found for it."""
+        """Whether nothing was found for this section."""
         text = self.text.lstrip("*_`# ")
         return not self.text or text.startswith((NOT_FOUND, NO_RESPONSE, FAILED))
 
