@@ -86,7 +86,7 @@ def assess_answer(
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
-            # An answer that quotes both sides already has this conflict, from the other side.
+            # If the answer quotes both sides, this conflict is already listed, from the other side.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
