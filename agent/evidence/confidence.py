@@ -86,7 +86,7 @@ def assess_answer(
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
-            # An answer that quotes both sides already has this conflict, from the other side.
+            # If the answer quotes both sides, this conflict is already listed, from the other side.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
@@ -257,12 +257,13 @@ battle?"). These features added nothing: the number of stated words, names, rela
 title, a bridge to another page.
 """
 
-MIN_EXTRACTIVE_CONFIDENCE = 0.85
+MIN_EXTRACTIVE_CONFIDENCE = 0.9
 """Below this confidence the extractive model gives no answer, only passages relevant to the
 question.
 
-Among these 296 answers, 105 of 114 at or above this value are right (in ten folds), and 86 of 91 at
-or above .88; among 146 others, 51 of 53 and 41 of 42.
+Of 574 questions over closed webs and two folders, 112 of 116 answers at or above this value are
+right, and 156 of 166 at or above .85, at which 7 of 11 were right on a folder of manuals by other
+authors. The passages shown instead contain the requested information as often.
 """
 
 
