@@ -125,8 +125,8 @@ class Scale:
 
         `heavy` parts are large enough to be the body.
         """
-        texts = itertools.chain.from_iterable(map(_UNLINKED, parts))
-        words = sum(count_words(str(text)) for text in texts)
+        texts = (cast("list[str]", _UNLINKED(part)) for part in parts)
+        words = sum(map(count_words, itertools.chain.from_iterable(texts)))
         self._words[HIDDEN] += words
         self._heavy_words += words if heavy else 0
 
