@@ -13,8 +13,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 
 from playwright.async_api import Browser, async_playwright
 from rich.console import Console
@@ -151,6 +153,31 @@ PLAN = {
 }
 
 
+@contextmanager
+def newspaper(site: Site) -> Iterator[str]:
+    """Serve an article that cites the bundled site; gives its address, on another host."""
+    cited = f'<a href="{site.url}/hesk-light">the register of lights</a>'
+    told = f"<p>It was first lit on 1 November 1829, according to {cited}.</p>"
+    page = f"<!doctype html><title>The oldest light</title><main><h1>Hesk Light</h1>{told}</main>"
+
+    class News(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = page.encode() if self.path == "/news" else b""
+            self.send_response(200 if body else 404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            del args
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), News) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_address[1]}"
+        server.shutdown()
+
+
 def script(folder: Path, name: str, *replies: str | dict[str, str]) -> str:
     """Write the replies of a scripted model; returns its name in that folder."""
     path = folder / f"{name}.jsonl"
@@ -190,6 +217,14 @@ def run_commands(folder: Path, site: Site) -> dict[str, str]:
 
     question = ["-q", "When was the tower of Hesk Light first lit?"]
     seen = {}
+    # A newspaper on another site, whose sentence cites the bundled site.
+    with newspaper(site) as news:
+        told = f'<<TOOL:READ:{{"url":"{news}/news"}}>>'
+        verdicts = [{"reply": said, "for": "judge"} for said in ("answer: fully", "1: not stated")]
+        model = script(folder, "primary", told, lit, verdicts[0], contrary, verdicts[1])
+        hosts = ["--allow-private", news.partition("://")[2], "--allow-private", site.url[7:]]
+        asked = [*question, *hosts, "--no-memory", "--challenge"]
+        seen["primary"] = shown(asked, model=model)
     # One page under two names, as a mirror has it.
     mirror = site.url.replace("127.0.0.1", "localhost")
     both = f"{read} {read.replace(site.url, mirror)}"

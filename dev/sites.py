@@ -35,9 +35,9 @@ This page is generated from the code by `python dev/sites.py`; a test checks tha
 ## Search engines
 
 Engines are listed in the order in which they are tried by default. Those marked *named* are used only if `--search` names them. If an
-engine does not support a filter, Urchin filters the results itself: for example, it removes results from other sites. *Unverified layout*
-means that the parser was written from documentation or from knowledge of the pages, and was not tested on saved responses from the real
-engine. To add an engine, add a class of about twenty lines to `browser/search/json_engines.py`, or add one to
+engine does not support a filter, Urchin filters the results itself: for example, it removes results from other sites. *Documentation*
+means that parameters and fields were compared with the API's documentation or with published responses, but that no whole response was
+available as a test; *unverified layout*, that the parser was written from knowledge of the pages. To add an engine, add a class of about twenty lines to `browser/search/json_engines.py`, or add one to
 `browser/search/html_engines.py` and its name to `browser/search/engines.py`.
 
 """
@@ -91,7 +91,8 @@ def _engine(name: str) -> str:
     asked += ", in the browser" if name in IN_BROWSER else ""
     when = name if name in GENERAL else f"{name} (named)"
     when = when if name in ENGINES else f"{name} (named; `urchin-extras`)"
-    tested = "saved responses" if provider.verified else "unverified layout"
+    tested = "documentation" if provider.documented else "unverified layout"
+    tested = "saved responses" if provider.verified else tested
     return f"| {when} | {key or '–'} | {asked} | {' | '.join(marks)} | {tested} |"
 
 

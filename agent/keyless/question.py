@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question asks for; THING if its words do not tell.
+    """The kind of answer that a question asks for; THING if its wording does not say.
 
     WAY is how something is done: a sentence that introduces code or steps answers it.
     """
@@ -71,6 +71,12 @@ _AUXILIARY = frozenset("do does did is are was were can could will would may mus
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
 MARKS = "\"'“”„«»‘’()[]{},;:?!."
+_CONTRACTIONS = frozenset(
+    """im ive youre youve weve theyre theyve dont doesnt didnt isnt arent wasnt werent cant couldnt
+    wont wouldnt shouldnt havent hasnt hadnt whats wheres whos hows thats theres lets""".split()
+)
+"""Stop words as `words` reads them in "I'm" and "don't"; those that are also other words (`id`,
+`well`) are left out."""
 _AND_WHAT = ("and what about ", "what about ", "how about ", "and ")
 PRONOUNS = frozenset("it he she they him them".split())
 _POSSESSIVES = frozenset("its his their her".split())
@@ -94,14 +100,12 @@ _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 class Question:
     """A question, analysed.
 
-    terms: the stems of its words without stop words or repeats, in order.
-    names: the proper names and quotations in it.
-    name_terms: the stems that belong to a name or are numbers.
-    focus: the stems of the noun asked for ("what *mountain range* …").
-    role: the stems of what a person asked for is or did ("who *designed* …").
-    inherited: the stems from an earlier question that a pronoun refers to. They tell where to look,
-    but an answer need not state them.
-    language: its language (ISO 639-1), None for English or if uncertain.
+    terms: the stems of its words without stop words or repeats, in order. names: the proper names
+    and quotations in it. name_terms: the stems that belong to a name or are numbers. focus: the
+    stems of the noun asked for ("what *mountain range* …"). role: the stems of what a person asked
+    for is or did ("who *designed* …"). inherited: the stems from an earlier question that a pronoun
+    refers to. They show where to look, but an answer need not state them. language: its language
+    (ISO 639-1), None for English or if uncertain.
     """
 
     text: str
@@ -132,7 +136,7 @@ class Question:
 
 @functools.lru_cache(maxsize=64)
 def analyse(text: str, language: str | None = None) -> Question:
-    """Analyse a question; cached. `language` is the documents', used if its own is uncertain."""
+    """Analyse a question; cached. `language` is a fallback, used if the question's is uncertain."""
     text = " ".join(text.split())
     language = question_language(text) or language
     if language is not None and language != "en":
@@ -143,7 +147,7 @@ def analyse(text: str, language: str | None = None) -> Question:
     names = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *find_names(text)]))
     name_terms = frozenset(term for name in names for term in name_stems(name))
     name_terms |= {word for word in words(text) if word.isdigit()}
-    stop_words = STOP_WORDS | _QUANTITY_WORDS
+    stop_words = STOP_WORDS | _QUANTITY_WORDS | _CONTRACTIONS
     content = [word for word in words(text) if word not in stop_words or stem(word) in name_terms]
     kind, focus, role = _answer_kind(text)
     return Question(
@@ -166,8 +170,10 @@ def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
     tokens = text.split()
     folded = [token.strip(MARKS).casefold() for token in tokens]
     places = [n for n, word in enumerate(folded) if word in _QUESTION_WORDS]
-    if not places:
-        return AnswerKind.THING, (), ()
+    if not places:  # keywords, as typed into a search engine: "height of the tower"
+        phrase = _noun_phrase(tokens)
+        kinds = (_KIND_BY_NOUN.get(noun.removesuffix("s")) for noun in phrase[-1:])
+        return next(filter(None, kinds), AnswerKind.THING), (), ()
     at = places[0] if places[0] <= 1 else places[-1]
     question_word, following = folded[at], tokens[at + 1 :]
     if question_word == "how":
@@ -204,7 +210,8 @@ def find_names(text: str) -> list[str]:
     runs: list[list[str]] = [[]]
     for token in text.split():
         bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
-        can_begin = bare[:1].isupper() and bare.casefold() not in STOP_WORDS
+        is_small = bare.casefold() in STOP_WORDS or _is_contraction(bare)
+        can_begin = bare[:1].isupper() and not is_small
         can_continue = bare[:1].isupper() or bare[:1].isdigit() or bare in _LINKING
         if token[:1] in _OPENERS or not can_continue:
             runs.append([])
@@ -220,6 +227,11 @@ def find_names(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(run) for run in runs if run))
 
 
+def _is_contraction(token: str) -> bool:
+    found = words(token)
+    return bool(found) and _CONTRACTIONS.issuperset(found)
+
+
 def name_stems(name: str) -> frozenset[str]:
     """Return the stems of a name without stop words, unless it consists only of them."""
     return frozenset(content_words(name)) or frozenset(map(stem, words(name)))
@@ -229,7 +241,11 @@ def keywords(text: str) -> str:
     """Reduce a question to a search query: its content words, in order and as written."""
     bare = (token.strip(MARKS) for token in text.split())
     left_out = _QUESTION_WORDS | _QUANTITY_WORDS
-    return " ".join(w for w in bare if content_words(w) and w.casefold() not in left_out)
+    return " ".join(
+        w
+        for w in bare
+        if content_words(w) and w.casefold() not in left_out and not _is_contraction(w)
+    )
 
 
 def split_urls(text: str) -> tuple[str, tuple[str, ...]]:
@@ -291,7 +307,7 @@ def points_at_page(text: str) -> bool:
 
 
 def synthesis_task(question: Question) -> str:
-    """Return the task that no single sentence can do ("compare"); empty for a plain question."""
+    """Return the task that no single sentence can do ("compare"); empty for other questions."""
     tokens = words(question.text)
     if not tokens:
         return ""
@@ -306,7 +322,7 @@ def synthesis_task(question: Question) -> str:
 def split_question(question: Question) -> tuple[Question, ...]:
     """Split a question that asks several things into parts; any other question is its only part.
 
-    Each part inherits the question's names and the words before it, as hints where to look.
+    Each part inherits the question's names and the words before it, as hints on where to look.
     """
     pieces = [
         piece
@@ -333,7 +349,7 @@ def _split_conjoined(text: str) -> list[str]:
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()
         after_comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
-        asks = following in _QUESTION_WORDS - {"whose"}  # which rather continues with a clause
+        asks = following in _QUESTION_WORDS - {"whose"}  # which usually continues with a clause
         if tokens[n].casefold() == "and" and (asks or after_comma):
             cuts.append(n)
     return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]

@@ -22,6 +22,7 @@ from agent.evidence.passages import (
 from agent.evidence.tokens import NUMBER_WORDS
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name_stems
 from agent.types import Fit
+from browser.text.languages import stems_in
 from browser.text.sentences import sentences
 from browser.text.words import BM25, FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 MAX_WORDS = 120
 """Maximum length in words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
-"""Weight of a question word that is beside a sentence, or in it in another form."""
+"""Weight of a question word that is next to a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `bench/keyless_weights.py` fits them on one closed web and tests
-them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
+them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, proximity,
 position on the page and four more features changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
 """Minimum share of the question that a bridge sentence must add to be quoted with the first one."""
@@ -51,7 +52,7 @@ CLEAR, SAME = 2.5, 0.8
 WRAPPED = 60
 """A line of at least this many characters that ends mid-sentence counts as wrapped."""
 POOL = 40
-"""Number of best sentences that are tried as bridges."""
+"""Number of top-ranked sentences that are tried as bridges."""
 MIN_COVERED, UNNAMED = 0.35, 0.15
 """Share of the question's weight that an answer must cover, and an addition if the question names
 something and no page about it was read. Of sixteen features, only this one recognised unanswerable
@@ -103,7 +104,7 @@ class Candidate:
 
     @property
     def full_text(self) -> str:
-        """Its text, followed by the text that it introduces."""
+        """The candidate's text, followed by the text that it introduces."""
         return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property
@@ -151,7 +152,8 @@ class Ranking:
         }
         total_idf = sum(self._idf.values()) or 1.0
         self.weight = {term: value / total_idf for term, value in self._idf.items()}
-        # Stemming all synonyms takes a quarter of a second, so not before anything was read.
+        # Stemming all synonyms takes a quarter of a second, so it is deferred until something has
+        # been read.
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
         question_forms = self._topics.union(*self.forms.values())
@@ -238,10 +240,23 @@ class Ranking:
             has_value=has_value,
         )
 
+    def density(self, candidate: Candidate) -> float:
+        """Return how close together a candidate's words from the question are, at most 1.
+
+        This is their number divided by that of all content words from the first to the last one,
+        where that is highest. Scattered words often belong to different statements.
+        """
+        known = {form: term for term in self.question.terms for form in (term, *self.forms[term])}
+        found = [known.get(one) for one in _ordered_stems(candidate, self.question)]
+        shared = len({*found} - {None})
+        spans = [_span_length(found[at:], shared) for at, term in enumerate(found) if term]
+        return shared / min(spans, default=1)
+
     def closest(self, limit: int) -> list[Candidate]:
         """Return the best candidates from different relevant passages, best first.
 
-        They are shown, not quoted, so any line will do, including code or a list item. The
+        They are shown, not quoted, so any line will do, including code or a list item. In place of
+        a question in the text, as in an interview, the passage that answers it is shown. The
         passage's other words and its page's rank in the search results also count. A second-hop
         sentence comes right after the one it belongs to.
         """
@@ -266,10 +281,21 @@ class Ranking:
             x = best[id_]
             if x.covered >= MIN_BEARING:
                 for candidate in filter(None, (x.candidate, x.bridge)):
-                    shown.setdefault(candidate.passage.id, candidate)
+                    answer = self._answer_below(candidate)
+                    shown.setdefault(answer.passage.id, answer)
             if len(shown) >= limit:
                 break
         return [*shown.values()][:limit]
+
+    def _answer_below(self, c: Candidate) -> Candidate:
+        """Return the first candidate in the passage that answers a question in the text.
+
+        For any other candidate, return itself.
+        """
+        if not (c.following and c.text.endswith("?")):
+            return c
+        below = c.following[0].id
+        return next((other for other in self.candidates if other.passage.id == below), c)
 
     def coverage(self, stems: Iterable[str]) -> float:
         """Return the share (0-1) of the question's weight that these stems cover."""
@@ -473,8 +499,32 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(map(stem, group)) for group in synonym_groups())
 
 
+def _ordered_stems(c: Candidate, question: Question) -> list[str]:
+    """Return the stems of a candidate's content words, with repeats, in order.
+
+    A table row is read with the names of its columns, a line with the heading shown above it.
+    """
+    text = f"{c.shown_heading} {c.full_text}"
+    if c.passage.kind == "table":
+        text = " ".join(f"{head} {cell}" for head, cell in named_cells(c.passage)) or c.text
+    if question.language is not None:
+        return stems_in(question.language, text)
+    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def _span_length(terms: Sequence[str | None], wanted: int) -> float:
+    """Return the length of the shortest beginning of a list that has `wanted` different terms."""
+    found: set[str] = set()
+    for length, term in enumerate(terms, 1):
+        if term:
+            found.add(term)
+        if len(found) == wanted:
+            return length
+    return math.inf
+
+
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if a text has something of the requested kind that the question lacks, otherwise 0.
+    """Return 1 if the text contains the requested kind and the question does not, otherwise 0.
 
     Return 0.5 if the question does not say what kind it wants. English only.
     """
@@ -505,7 +555,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
         case AnswerKind.NUMBER:
             return frozenset(w for w in words(text) if w not in known and _is_amount(w))
         case AnswerKind.PERSON | AnswerKind.PLACE:
-            # A sentence begins with a capital anyway, so that does not mark a name.
+            # Every sentence begins with a capital letter, so there it does not mark a name.
             names = find_names(text[:1].lower() + text[1:])
             return frozenset().union(*map(name_stems, names)) - set(question.terms)
         case _:

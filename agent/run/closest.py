@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 MAX_CLOSEST: Final = 5
 """Maximum number of passages shown when there is no answer."""
-MAX_SENTENCES, MAX_CHARS = 3, 500
-"""Maximum number of sentences and of characters per passage."""
+MAX_CHARS: Final = 500
+"""Maximum number of characters per passage. Of 132 questions over closed webs, the first three
+passages contain 99 answers, and 96 with no more than three sentences each."""
+MAX_SENTENCES: Final = 12
+"""Maximum number of sentences per passage; fewer if they do not fit."""
 MIN_SHARE: Final = 0.25
 """Minimum share of the question's words that a passage, its headings and title must contain to be
 relevant.
@@ -36,9 +39,7 @@ def add_closest(report: Report, text: str, evidence: Evidence) -> None:
         source = evidence.source(passage.source)
         if source is None:
             continue
-        quote = excerpt(passage, nearest_quote(question, [passage]), MAX_SENTENCES).text
-        if len(quote) > MAX_CHARS:
-            quote = quote[:MAX_CHARS].rsplit(" ", 1)[0]
+        quote = _shorten(passage, nearest_quote(question, [passage]))
         report.closest.append(
             ClosePassage(
                 text=quote,
@@ -50,6 +51,18 @@ def add_closest(report: Report, text: str, evidence: Evidence) -> None:
             )
         )
     report.sources = list(sources)
+
+
+def _shorten(passage: Passage, sentence: str) -> str:
+    """Return the passage, or as many of its sentences around one as `MAX_CHARS` allows."""
+    if len(passage.text) <= MAX_CHARS:
+        return passage.text
+    for most in range(MAX_SENTENCES, 1, -1):
+        text = excerpt(passage, sentence, most).text
+        if len(text) <= MAX_CHARS:
+            return text
+    text = excerpt(passage, sentence, 1).text
+    return text if len(text) <= MAX_CHARS else text[:MAX_CHARS].rsplit(" ", 1)[0]
 
 
 def _share(wanted: frozenset[str], passage: Passage, evidence: Evidence) -> float:

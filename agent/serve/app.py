@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Container
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ from agent.options import Surface, hint_for
 from agent.serve.chat_completions import chat_routes
 from agent.serve.job_routes import monitor_routes, queue_routes, schedule_routes
 from agent.serve.memory_routes import memory_routes
-from agent.serve.page_routes import page_routes
+from agent.serve.page_routes import error_page, page_routes
 from agent.serve.run_manager import Busy
 from agent.serve.run_routes import run_routes
 from agent.serve.schemas import AskForm, Failed
@@ -46,16 +46,16 @@ _HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-"""These keep a browser from guessing types, leaking URLs and sharing with other sites."""
+"""These stop browsers from guessing content types, leaking URLs and sharing with other sites."""
 _NO_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
 """For responses other than pages, in case a browser shows them; pages have their own policy."""
 PAGE_HEADER: Final = "x-urchin-page"
-"""Sent by the pages' script: their hints name controls, those of other clients fields."""
+"""Sent by the pages' script: hints for pages name controls, hints for other clients name fields."""
 CLOSE_SECONDS: Final = 10
-"""Seconds that open requests have to finish once the server is stopping."""
+"""Seconds within which open requests must finish once the server is stopping."""
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -68,7 +68,7 @@ _ROUTES: Final = (
 
 
 def make_app(state: ServerState) -> FastAPI:
-    """Create the application. Every error response has the form of `Failed`."""
+    """Create the application. Every error response has the `Failed` schema."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -91,24 +91,22 @@ def make_app(state: ServerState) -> FastAPI:
 
     @app.exception_handler(ResearchError)
     async def research_error(request: Request, error: ResearchError) -> Response:
-        fields = AskForm.model_fields if request.url.path.startswith("/api/") else ()
-        surface: Surface = "page" if PAGE_HEADER in request.headers else "api"
-        hint = hint_for(surface, error.hint, fields)
         if isinstance(error, NoSuchJob):
-            return _failure(404, NotFound.__name__, str(error), hint)
+            return _failure(request, 404, NotFound.__name__, str(error), error.hint)
         status = 429 if isinstance(error, Busy) else _STATUS.get(error.exit_code, 500)
-        return _failure(status, type(error).__name__, str(error), hint)
+        return _failure(request, status, type(error).__name__, str(error), error.hint)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid_request(_: Request, error: RequestValidationError) -> Response:
+    async def invalid_request(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return _failure(422, UsageError.__name__, f"{place}: {first['msg']}")
+        return _failure(request, 422, UsageError.__name__, f"{place}: {first['msg']}")
 
     @app.exception_handler(HTTPException)
-    async def http_error(_: Request, error: HTTPException) -> Response:
+    async def http_error(request: Request, error: HTTPException) -> Response:
         kind = NotFound.__name__ if error.status_code == 404 else UsageError.__name__
-        return _failure(error.status_code, kind, str(error.detail), headers=error.headers)
+        detail = str(error.detail)
+        return _failure(request, error.status_code, kind, detail, headers=error.headers)
 
     @app.get(HEALTH, include_in_schema=False)
     async def healthy() -> dict[str, str]:
@@ -120,8 +118,17 @@ def make_app(state: ServerState) -> FastAPI:
     return app
 
 
-def _failure(status: int, kind: str, message: str, hint: str = "", headers: Any = None) -> Response:
-    body = {"error": {"type": kind, "message": message, "hint": hint}}
+def _failure(
+    request: Request, status: int, kind: str, message: str, hint: str = "", headers: Any = None
+) -> Response:
+    """Return an error: a page for a browser that opened an address, JSON for programs."""
+    path = request.url.path
+    is_api = path.startswith(("/api/", "/v1/"))
+    if not is_api and "text/html" in request.headers.get("accept", ""):
+        return error_page(status, message, hint_for("page", hint))
+    surface: Surface = "page" if PAGE_HEADER in request.headers else "api"
+    fields: Container[str] = AskForm.model_fields if path.startswith("/api/") else ()
+    body = {"error": {"type": kind, "message": message, "hint": hint_for(surface, hint, fields)}}
     return JSONResponse(body, status_code=status, headers=headers)
 
 
@@ -143,7 +150,7 @@ def with_security_headers(app: App) -> App:
 
 
 class _Server(uvicorn.Server):
-    """Closes event streams before waiting for open requests: they would never end."""
+    """Closes event streams first: otherwise the wait for open requests would never end."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
@@ -173,7 +180,7 @@ async def serve_app(
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
-        # Outermost: refused requests reach nothing else and get their own headers.
+        # Outermost: rejected requests reach nothing else and get their own headers.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,

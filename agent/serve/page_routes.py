@@ -1,6 +1,6 @@
 """The web pages: ask, watch, library, memory, jobs, settings. Nothing is loaded from other hosts.
 
-Routes that read from disk are not `async`: FastAPI calls them in a thread.
+Routes that read from disk are not `async`, so that FastAPI calls them in a thread.
 """
 
 from __future__ import annotations
@@ -73,12 +73,15 @@ def one(state: StateDep, folder: FolderDep) -> Response:
     """Watch a run, or read its report."""
     run = state.current(state.library.one(folder))
     thread = _search(state, session=run.session, limit=30)[::-1]
-    return _page(state, "run.html", "library", run=run, body=_report(folder), thread=thread)
+    source = state.source_of(folder)
+    return _page(
+        state, "run.html", "library", run=run, body=_report(folder), thread=thread, source=source
+    )
 
 
 @page_routes.get("/runs/{run}/parts")
 def parts(state: StateDep, folder: FolderDep) -> Response:
-    """Return only the report, for a page that watched the run; nothing before the answer."""
+    """Return only the report, for a page that is watching the run; empty before the answer."""
     active = state.manager.active.get(folder.id)
     has_answer = active is None or active.stream.has_answer
     return _html(_report(folder) if has_answer else "")
@@ -174,6 +177,12 @@ def style(state: StateDep) -> Response:
     return _page(state, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
 
 
+def error_page(status: int, message: str, hint: str) -> Response:
+    """Return an error as a page, for a browser that opened an address."""
+    page = _templates().get_template("error.html").render(here="", message=message, hint=hint)
+    return _html(page, status=status)
+
+
 def _page(state: ServerState, template: str, here: str, **values: Any) -> Response:
     """Render a page; `here` is its entry in the navigation."""
     sources = {"folders": list(state.folders), "tab": state.has_tab}
@@ -184,7 +193,7 @@ def _page(state: ServerState, template: str, here: str, **values: Any) -> Respon
     return _html(_templates().get_template(template).render(values))
 
 
-def _html(html: str, policy: str = POLICY, frames: str = "DENY") -> Response:
+def _html(html: str, policy: str = POLICY, frames: str = "DENY", *, status: int = 200) -> Response:
     """Send uncached HTML with a content security policy; `frames` says who may embed it."""
     headers = {
         "content-security-policy": policy,
@@ -192,7 +201,7 @@ def _html(html: str, policy: str = POLICY, frames: str = "DENY") -> Response:
         "cache-control": "no-store",
     }
     body = html.encode("utf-8", "replace")  # lone surrogates cannot be encoded
-    return Response(body, media_type="text/html; charset=utf-8", headers=headers)
+    return Response(body, status, headers, "text/html; charset=utf-8")
 
 
 def _search(state: ServerState, **asked: Any) -> list[RunState]:

@@ -150,11 +150,15 @@ class ServerState:
             return RunFolder(path)
         if name == "last":
             return self.manager.runs.find(name)
-        raise NotFound(f"no run {name}", hint="`/api/runs` lists them.")
+        raise NotFound(f"no run {name}", hint="It may have been deleted.")
 
     async def ask(self, form: AskForm) -> ActiveRun:
         """Start the run that a form requests."""
-        flags = form.settings() | self._source_flags(form.source)
+        continued = self.find(form.continues) if form.continues else None
+        source = form.source
+        if source is None:
+            source = await asyncio.to_thread(self.source_of, continued) if continued else "web"
+        flags = form.settings() | self._source_flags(source)
         models = await asyncio.to_thread(self.models) if form.model else []
         if form.model and form.model not in models:
             hint = f"Available: {', '.join(models)}. `research keys set` adds others."
@@ -164,8 +168,8 @@ class ServerState:
             )
         if form.files:
             flags["file"] = tuple(self._uploaded(digest) for digest in form.files)
-        if form.continues:
-            flags["continue_run"] = self.find(form.continues).id
+        if continued:
+            flags["continue_run"] = continued.id
         return await self.manager.start(form.question, flags, attended=form.attended)
 
     def models(self) -> list[str]:
@@ -177,7 +181,7 @@ class ServerState:
         variables = {one.prefix: one.key for one in PROVIDERS if one.key}
         if provider not in variables:
             raise UsageError(
-                f"no provider is called {provider!r}", hint=f"Available: {', '.join(variables)}."
+                f"no provider named {provider!r}", hint=f"Available: {', '.join(variables)}."
             )
         self._store_key(str(variables[provider]), key)
 
@@ -200,6 +204,14 @@ class ServerState:
         if found is None:
             raise NotFound(f"no file {digest[:12]}… was uploaded", hint="Upload it again.")
         return found
+
+    def source_of(self, folder: RunFolder) -> str:
+        """Return the source that a run searched, if this server still offers it, or `web`."""
+        options = folder.settings_with_paths(start_of(folder).get("options") or {})
+        if self.has_tab and (options.get("attach") or options.get("cdp")):
+            return "tab"
+        corpus = options.get("corpus") if options.get("search") == ["corpus"] else None
+        return next((name for name, path in self.folders.items() if path == corpus), "web")
 
     def _source_flags(self, source: str) -> dict[str, Any]:
         """Return the flags for an offered source. Raises `UsageError` for any other source."""

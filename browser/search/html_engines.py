@@ -283,6 +283,7 @@ class SearXNG(JsonProvider, HtmlProvider):
 
     name = "searxng"
     is_api = True
+    documented = True
     fields = Fields(snippet="content", published="publishedDate")
     nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
     layouts = (Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),)
@@ -351,6 +352,7 @@ class ArxivSearch(SearchProvider):
 
     name = "arxiv"
     url = "https://export.arxiv.org/api/query"
+    documented = True
     lifetime = DAY
     interval = 3.0
 

@@ -168,6 +168,7 @@ class WikipediaSearch(JsonProvider):
 
     name = "wikipedia"
     url = "https://en.wikipedia.org/w/api.php"
+    documented = True
     lifetime = DAY
     rows = "query.search"
 
@@ -203,10 +204,14 @@ class WikipediaSearch(JsonProvider):
 
 
 class OpenAlex(JsonProvider):
-    """Scholarly works: https://docs.openalex.org; a key is optional and raises the daily limit."""
+    """Scholarly works: https://developers.openalex.org.
+
+    Without a key, which is free, it allows only tens of searches a day.
+    """
 
     name = "openalex"
     url = "https://api.openalex.org/works"
+    documented = True
     key_variables = ("OPENALEX_API_KEY",)
     key_parameter = "api_key"
     needs_key = False
@@ -224,7 +229,7 @@ class OpenAlex(JsonProvider):
         filters += [f"language:{query.lang}"] if query.lang else []
         return {
             "search": query.text,
-            "per-page": query.limit,
+            "per_page": min(query.limit, 100),
             "page": query.page,
             "filter": ",".join(filters),
         }
@@ -243,6 +248,7 @@ class Crossref(JsonProvider):
 
     name = "crossref"
     url = "https://api.crossref.org/works"
+    documented = True
     lifetime = DAY
     rows = "message.items"
     fields = Fields("URL || resource.primary.URL", "title.0", "abstract")

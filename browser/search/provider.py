@@ -91,9 +91,11 @@ class SearchProvider(SearchSource):
 
     `url` is its endpoint, `key_variables` the environment variables that may contain its key (empty
     if it takes no key). `needs_key` means that it does not work without one, `verified` that it was
-    tested on saved answers from the real engine. A query is sent with `parameters` and `headers`,
-    or with an overridden `request`; `sends` determines how parameters are sent, and `key_header` or
-    `key_parameter` where the key goes (`Authorization: Bearer ` puts a scheme before it).
+    tested on saved answers from the real engine, `documented` that its parameters and fields were
+    compared with its documentation or published answers. A query is sent with `parameters` and
+    `headers`, or with an overridden `request`; `sends` determines how parameters are sent, and
+    `key_header` or `key_parameter` where the key goes (`Authorization: Bearer ` puts a scheme
+    before it).
     """
 
     url: ClassVar[str] = ""
@@ -104,6 +106,7 @@ class SearchProvider(SearchSource):
     sends: ClassVar[Literal["params", "form", "json"]] = "params"
     is_api: ClassVar[bool] = True
     verified: ClassVar[bool] = False
+    documented: ClassVar[bool] = False
     lifetime = HOUR
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
@@ -209,7 +212,9 @@ class SearchProvider(SearchSource):
         page = self.parse(body, url or self.endpoint)
         results = clean_results(page.results, self.name)
         if page.outcome is Outcome.OK and not results:
-            return SearchPage(Outcome.ERROR, detail="no results could be read; changed layout?")
+            return SearchPage(
+                Outcome.ERROR, detail="no results could be read; the layout may have changed"
+            )
         return replace(page, results=results)
 
     def refusal(

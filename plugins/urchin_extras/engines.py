@@ -1,7 +1,11 @@
-"""Engines for one kind of source, used only if named; not tested on saved real responses."""
+"""Engines for one kind of source, used only if named.
+
+They were compared with documentation, and not tested on saved real responses.
+"""
 
 from __future__ import annotations
 
+import textwrap
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING
 
@@ -19,25 +23,34 @@ if TYPE_CHECKING:
 
 # Maximum characters. Posts and questions are long; their beginning shows what they are about.
 _SNIPPET = 400
+_GITHUB_QUERY = 256
 
 
 class GitHubSearch(JsonProvider):
-    """Repositories: https://docs.github.com/rest/search; a key allows 30 searches per minute."""
+    """Repositories: https://docs.github.com/rest/search; at most 256 characters of a query.
+
+    It allows 10 searches per minute, 30 with a key.
+    """
 
     name = "github"
     url = "https://api.github.com/search/repositories"
     key_variables = ("GITHUB_TOKEN",)
     key_header = "Authorization: Bearer "
     needs_key = False
-    interval = 2.0
+    documented = True
     rows = "items"
     fields = Fields("html_url", "full_name", "description", "pushed_at")
+
+    def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
+        super().__init__(url=url, key=key)
+        self.interval = 2.0 if key else 6.0
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request repositories by best match."""
         since = since_day(query.since)
-        words = [*keywords(query.text), *([f"pushed:>={since.isoformat()}"] if since else [])]
-        return {"q": " ".join(words), "per_page": query.limit, "page": query.page}
+        words = textwrap.shorten(" ".join(keywords(query.text)), _GITHUB_QUERY, placeholder="")
+        pushed = f" pushed:>={since.isoformat()}" if since else ""
+        return {"q": words + pushed, "per_page": query.limit, "page": query.page}
 
 
 class HackerNewsSearch(JsonProvider):
@@ -45,6 +58,7 @@ class HackerNewsSearch(JsonProvider):
 
     name = "hackernews"
     url = "https://hn.algolia.com/api/v1/search"
+    documented = True
     rows = "hits"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
@@ -80,6 +94,7 @@ class StackExchangeSearch(JsonProvider):
     key_variables = ("STACKEXCHANGE_KEY",)
     key_parameter = "key"
     needs_key = False
+    documented = True
     rows = "items"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:

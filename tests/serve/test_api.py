@@ -203,6 +203,8 @@ def test_hints_name_the_page_s_controls_on_the_page_and_commands_to_other_client
     for headers, named in (({"x-urchin-page": "1"}, "“Keys” in Settings"), ({}, "research keys")):
         refused = served.client.post("/api/runs", json=form, headers=headers)
         assert named in refused.json()["error"]["hint"]
+    opened = served.client.get("/runs/nope", headers={"accept": "text/html"})
+    assert (opened.status_code, "<h1>No run nope</h1>" in opened.text) == (404, True)
 
 
 @pytest.mark.parametrize(

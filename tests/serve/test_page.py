@@ -325,6 +325,9 @@ async def test_a_folder_is_a_source_by_its_name(page, served):
     await expect(page.locator("#report .answer")).to_contain_text("42 crates")
     [source] = served.report(run)["sources"]
     assert source["url"].endswith("petrel.md")
+    await expect(page.locator("select[name=source]")).to_have_value("boats")
+    followed = served.ask("Which boat carries herring?", continues=run)
+    assert {one["via"] for one in served.report(followed)["sources"]} == {"file"}
 
 
 async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
@@ -377,7 +380,7 @@ async def test_a_question_comes_back_is_asked_now_and_taken_away(page, served):
     await again.get_by_label("Question").fill("What changed on the ferry?")
     await again.get_by_label("When").fill("sometimes")
     await again.get_by_role("button", name="Schedule").click()
-    await expect(again.get_by_role("alert")).to_contain_text("cannot understand the time")
+    await expect(again.get_by_role("alert")).to_contain_text("cannot parse the time")
     await again.get_by_label("When").fill("every weekday at 8")
     await again.get_by_label("Time zone").fill("Europe/Berlin")
     await again.get_by_role("button", name="Schedule").click()
@@ -438,10 +441,10 @@ async def test_a_stranger_gets_nothing_and_the_token_stays_in_no_address_history
     answer = await page.goto(f"{served.url}/library")
     assert answer.status == 401
     await page.get_by_label("Token").fill(f"{TOKEN}x")
-    await page.get_by_role("button", name="Come in").click()
+    await page.get_by_role("button", name="Sign in").click()
     await expect(page).to_have_url(f"{served.url}/")
     await page.get_by_label("Token").fill(TOKEN)
-    await page.get_by_role("button", name="Come in").click()
+    await page.get_by_role("button", name="Sign in").click()
     await page.get_by_role("link", name="Library").click()
     await expect(page.get_by_role("heading", name="Library")).to_be_visible()
     [cookie] = await page.context.cookies()

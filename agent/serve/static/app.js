@@ -512,7 +512,7 @@ function watchRun() {
       if (href) /** @type {HTMLElement | null} */ (find(`[href="${CSS.escape(href)}"]`, report))?.focus();
       told = html;
       offerSections();
-      announce('The answer is ready');
+      announce({ failed: 'The run failed', not_found: 'No answer was found' }[state.status] || 'The answer is ready');
     }
     showLive(false);
   }

@@ -23,6 +23,7 @@ from agent.keyless.question import AnswerKind, analyse, keywords, split_urls
         ("The keeper who lit it was born in what village?", AnswerKind.PLACE),
         ("Why did the lamp fail?", AnswerKind.REASON),
         ("What is hesk pudding made of?", AnswerKind.THING),
+        ("height of the water in the church", AnswerKind.NUMBER),
         ("Warum ist das Meer salzig?", AnswerKind.THING),
     ],
 )
@@ -34,10 +35,14 @@ def test_names_and_quotations_are_found_and_question_words_are_none() -> None:
     question = analyse('Who sang "Salt and Tar" with St. Orme at Hesk Light\'s tower?')
     assert {"Salt and Tar", "Hesk Light"} <= set(question.names)
     assert "Who" not in question.names
+    plain = analyse("I'm lost, and don't know: where is Hesk Light?")
+    assert plain.names == ("Hesk Light",)
+    assert not {"im", "dont"} & set(plain.terms)
 
 
 def test_keywords_are_what_a_user_would_type() -> None:
     assert keywords("When was Hesk Light first lit?") == "Hesk Light first lit"
+    assert keywords("I'm new: what's Hesk Light?") == "new Hesk Light"
     assert keywords("What do puffins eat in winter?") == "puffins eat winter"
 
 
