@@ -1,1 +1,1 @@
-"""Channels: questions by messenger and e-mail, over any service that has a plug-in."""
+"""Channels: answers questions sent by messenger or e-mail, over any service with a plug-in."""

@@ -1,4 +1,4 @@
-"""Formats a report as chat messages: plain text, split between sentences."""
+"""Formats a report as plain-text chat messages, split between sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_MESSAGES = 3
 """Maximum number of messages per answer; a longer answer is also sent as a file."""
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
-_MORE = "… The full answer with its sources is in the file."
+_MORE = "… The full answer with its sources is in the attached file."
 
 
 def answer_text(report: Report) -> str:
@@ -52,7 +52,7 @@ def answer_text(report: Report) -> str:
 
 
 def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
-    """Split a text into messages; the second value says whether the rest must be a file."""
+    """Split text into messages; the second value says whether the rest must be sent as a file."""
     pieces = split_text(text, longest)
     if len(pieces) <= MAX_MESSAGES:
         return pieces, False
@@ -61,9 +61,9 @@ def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
 
 
 def split_text(text: str, longest: int) -> list[str]:
-    """Split a text into pieces of at most `longest` UTF-16 units, between paragraphs or sentences.
+    """Split text into pieces of at most `longest` UTF-16 units, between paragraphs or sentences.
 
-    Longer sentences are split between words, and longer words anywhere.
+    Sentences that are too long are split between words, and overlong words anywhere.
     """
     pieces: list[str] = []
     room = ""
@@ -76,7 +76,7 @@ def split_text(text: str, longest: int) -> list[str]:
 
 
 def _units(text: str, longest: int) -> Iterable[str]:
-    """Split a text into paragraphs, sentences or words that are short enough."""
+    """Split text into paragraphs, sentences or words that are short enough."""
     for paragraph in text.splitlines(keepends=True):
         if length(paragraph) <= longest:
             yield paragraph
@@ -93,7 +93,7 @@ def _units(text: str, longest: int) -> Iterable[str]:
 def _words(sentence: str, longest: int) -> Iterable[str]:
     while length(sentence) > longest:
         head = cut(sentence, longest)
-        head = head[:-1] if "\ud800" <= head[-1] <= "\udbff" else head  # half a character
+        head = head[:-1] if "\ud800" <= head[-1] <= "\udbff" else head  # half of a surrogate pair
         at = head.rfind(" ") + 1 or len(head)
         yield sentence[:at]
         sentence = sentence[at:]
@@ -101,7 +101,7 @@ def _words(sentence: str, longest: int) -> Iterable[str]:
 
 
 def plain_text(markdown: str) -> str:
-    """Convert Markdown to plain text: services have their own markup or none."""
+    """Convert Markdown to plain text, since services use their own markup or none."""
     tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
     texts: list[str] = []
     depth = 0

@@ -1,6 +1,6 @@
 """The interface of a channel: receives and sends messages over one service.
 
-A package adds a channel with a subclass of `Channel` and an entry point in the group
+A package adds a channel by subclassing `Channel` and registering an entry point in the group
 `urchin.channels`.
 """
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 class ChannelSettings(BaseModel):
     """The settings `[channels.NAME]`; a channel adds its own in a subclass.
 
-    `allow` lists the allowed senders by the service's ids. `refuse` is the text that other senders
-    receive once, or empty. `budget_day` (USD) and `questions_day` apply to each sender. `run` has
-    the settings for each run, and `keys` alternative environment variables for the secrets.
+    `allow` lists the allowed senders, by their ids on the service. `refuse` is the message that
+    other senders receive once; if empty, none is sent. `budget_day` (USD) and `questions_day` apply
+    to each sender. `run` contains the settings for each run, and `keys` the alternative environment
+    variables for secrets.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -66,9 +67,9 @@ class Inbound:
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """A message to a user with files and buttons as (id, label).
+    """A message to a user, with files, and with buttons as (id, label) pairs.
 
-    A retry has the same `id`, for services that drop repeated ids.
+    A retry has the same `id`, so that the service can drop duplicates.
     """
 
     text: str = ""
@@ -87,7 +88,7 @@ MessageHandler = Callable[[Inbound], Awaitable[None]]
 class ChannelLink:
     """A channel's resources: its HTTP client, the proxy for other protocols, and notes.
 
-    `notes` are stored on disk between starts; `say` reports to the channel's operator.
+    `notes` are kept on disk across restarts; `say` reports to the channel's operator.
     """
 
     http: ServiceClient
@@ -97,7 +98,7 @@ class ChannelLink:
 
 
 class Notebook(ABC):
-    """Values that a channel keeps between starts."""
+    """Values that a channel keeps across restarts."""
 
     @abstractmethod
     def note(self, key: str) -> str:
@@ -109,10 +110,10 @@ class Notebook(ABC):
 
 
 class Channel(ABC):
-    """A messaging service. `keys` are its secrets, each with its usual environment variable.
+    """A messaging service. `keys` maps its secrets to their usual environment variables.
 
-    `hosts` are patterns of hosts that it may connect to besides `url`. `longest` is the maximum
-    length of a message in UTF-16 units. `whole` means that an answer is one message with its files.
+    `hosts` are patterns for other hosts that it may connect to. `longest` is the maximum length of
+    a message in UTF-16 units. `whole` means that an answer is sent as one message with its files.
     """
 
     Settings: ClassVar[type[ChannelSettings]] = ChannelSettings
@@ -129,7 +130,7 @@ class Channel(ABC):
 
     @classmethod
     def places(cls, settings: Any) -> tuple[str, ...]:
-        """Return the addresses in the settings besides `url`; they may be private."""
+        """Return the addresses in the settings other than `url`; they may be private."""
         return (settings.url,) if settings.url else ()
 
     @abstractmethod
@@ -154,11 +155,11 @@ class Channel(ABC):
         """Download a file attached to a message. Raises the same errors as `send`."""
         raise NotSent(f"{self.settings.kind} cannot download files such as {file[:80]}")
 
-    async def busy(self, thread: str) -> None:  # noqa: B027 - few services can
+    async def busy(self, thread: str) -> None:  # noqa: B027 - few services support it
         """Show a typing indicator, if the service has one."""
 
     def read(self, parse: Callable[[Any], Inbound | None], data: Any) -> Inbound | None:
-        """Parse a message. One in an unknown format is skipped and reported to the operator."""
+        """Parse a message; an unknown format is skipped and reported to the operator."""
         try:
             return parse(data)
         except MALFORMED as error:
@@ -176,7 +177,7 @@ class Channel(ABC):
 
 
 def response_json(response: httpx2.Response, what: str) -> Any:
-    """Parse a JSON response. Raises `UsageError` for a refused token, otherwise `NotSent`."""
+    """Parse a JSON response. Raises `UsageError` for a rejected token, otherwise `NotSent`."""
     if response.status_code in (401, 403):
         hint = "Check the token and its permissions."
         raise UsageError(f"{what}: {_error_text(response)}", hint=hint)
@@ -192,7 +193,7 @@ def response_json(response: httpx2.Response, what: str) -> Any:
 
 
 def _error_text(response: httpx2.Response) -> str:
-    """Return the error message of a service, in the formats that services use."""
+    """Return the error message from a service's response, in any of the usual formats."""
     try:
         body = response.json()
     except ValueError:

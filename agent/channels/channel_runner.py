@@ -1,4 +1,4 @@
-"""Runs channels: settings, connecting, listening and reconnecting; sends notices over them."""
+"""Runs channels: loads settings, connects, listens, reconnects, and sends notices."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
 def _settings_named(name: str, options: Options) -> tuple[type[Channel], ChannelSettings]:
     if name not in options.channels:
         raise UsageError(
-            f"no channel is called {name!r}", hint="`research channels list` shows the channels."
+            f"no channel named {name!r}", hint="`research channels list` shows the channels."
         )
     return check_settings(name, options.channels[name])
 
@@ -75,7 +75,7 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
 class LiveChannelSettings:
     """The settings of a running channel, which follow changes to the settings file.
 
-    If they become invalid, that is reported once, and the previous ones still apply.
+    If they become invalid, this is reported once, and the previous settings still apply.
     """
 
     def __init__(
@@ -133,12 +133,12 @@ async def run_channels(
     answer: type[Dialogue],
     say: Callable[[str], None],
 ) -> None:
-    """Run channels until cancelled. If one fails for good, the others continue.
+    """Run channels until cancelled. If one fails permanently, the others continue.
 
-    `live` returns the current settings. Changes to who may ask what, and to the runs' settings,
-    apply while a channel runs; changes to its kind, address and keys do not. `answer` handles a
-    channel's messages. Raises `UsageError` if all fail, or if another process runs one of them on
-    the same data folder.
+    `live` returns the current settings. Changes to permissions and run settings take effect while a
+    channel is running; changes to its kind, address and keys do not. `answer` handles a channel's
+    messages. Raises `UsageError` if all fail, or if another process runs one of them on the same
+    data folder.
     """
     options = live()
     for name in names:
@@ -194,7 +194,7 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
 
 
 async def check_channel(name: str, options: Options, say: Callable[[str], None]) -> str:
-    """Return the bot's account at a service. Raises `UsageError`, `NotSent`."""
+    """Return the bot's account on a service. Raises `UsageError`, `NotSent`."""
     async with open_channel(name, options, say) as (channel, _):
         try:
             return await channel.check()
@@ -203,7 +203,7 @@ async def check_channel(name: str, options: Options, say: Callable[[str], None])
 
 
 def channel_senders(options: Options) -> dict[str, Sender]:
-    """Return functions that send a notice of `agent.notify` to `NAME:THREAD` of each channel."""
+    """Return a function for each channel that sends an `agent.notify` notice to `NAME:THREAD`."""
 
     async def send(name: str, thread: str, notice: Notice) -> None:
         async with open_channel(name, options, lambda _: None) as (channel, _):

@@ -1,7 +1,7 @@
-"""The dialogue of a channel: each message is a command, a reply to a run, or a new run.
+"""A channel's dialogue: each message is a command, a reply to a run, or a new run.
 
-Only senders on the allow-list are answered; they count as the user. Text that they forward or
-quote, and their files, come from others, so runs treat them as untrusted files.
+Only senders on the allowlist get answers; they are treated as the user. Forwarded or quoted text
+and attached files come from others, so runs treat them as untrusted files.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ _BUTTONS = (("yes", "Yes"), ("site", "Yes, everything on this site"), ("no", "No
 
 @dataclass(slots=True)
 class _UserQuestion:
-    """A question from a run to the user, answered with a button or in words."""
+    """A question from a run to the user, answered with a button or a text reply."""
 
     code: str
     reply: asyncio.Future[str] = field(repr=False)
 
 
 class Dialogue:
-    """The conversations of one channel; `live` returns its current settings."""
+    """One channel's conversations; `live` returns its current settings."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Dialogue:
         return self._live()
 
     def resume(self) -> None:
-        """Answer the messages that were still open when the last process ended."""
+        """Answer the messages that were still unanswered when the last process ended."""
         for message in self._inbox.waiting():
             self._start(self._answer(message))
 
@@ -150,7 +150,7 @@ class Dialogue:
         return bool(message.text.strip()) and not message.text.startswith("/")
 
     def _dispatch(self, message: Inbound) -> Coroutine[Any, Any, None]:
-        """Return the coroutine for a message: a command, an answer, or a help text."""
+        """Return the coroutine that handles a message: a command, a question or a help request."""
         reply = self._reply
         word, _, rest = message.text.strip().partition(" ")
         if message.choice:
@@ -174,7 +174,7 @@ class Dialogue:
         return reply(message, _HELP)
 
     async def _send_report(self, message: Inbound, ending: str) -> None:
-        """Send the last answer of the thread as a file."""
+        """Send the thread's last answer as a file."""
         last = self._inbox.last_run(message.thread)
         try:
             if not last:
@@ -185,7 +185,7 @@ class Dialogue:
             part = Part(0, "", (dotted,))
             self._inbox.update(message.id, run=last)
         except UsageError as error:
-            part = Part(0, f"Not possible: {error}.")
+            part = Part(0, f"Cannot send the report: {error}.")
         self._inbox.put_parts(message.id, [part])
         await self._deliver(message)
 
@@ -311,7 +311,7 @@ class Dialogue:
                 del self._questions[key]
 
     async def _save_files(self, message: Inbound) -> list[Path]:
-        """Save the quoted text and files of this message and of those sent before it."""
+        """Save the quoted text and files from this message and the ones sent before it."""
         files: list[Attachment] = []
         for one in [*self._inbox.take_held(message), message]:
             if one.quoted:
@@ -333,7 +333,7 @@ class Dialogue:
     # Delivery: parts are sent once, in order, and wait while the service is unavailable.
 
     async def _reply(self, message: Inbound, text: str, state: str = DONE) -> None:
-        """Reply to a message with a text."""
+        """Send a text reply to a message."""
         self._inbox.put_parts(message.id, [Part(0, text)])
         await self._deliver(message, state)
 

@@ -1,4 +1,4 @@
-"""The inbox of a channel on disk: no message is lost, and none is answered twice.
+"""A channel's inbox on disk: no message is lost, and none is answered twice.
 
 A message is stored before it is acknowledged to its service. Each part of an answer is marked as
 being sent before it is sent. If the process ends in between, the outcome is unknown, and the part
@@ -34,12 +34,12 @@ CREATE TABLE IF NOT EXISTS notes (
 WAITING, HELD, DONE = "waiting", "held", "done"
 """States of a message: to be answered, held for the question that follows, or done."""
 TRYING, SENT, UNKNOWN, FAILED = "trying", "sent", "unknown", "failed"
-"""States of a part, besides WAITING."""
+"""States of a part, in addition to WAITING."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of an answer: a text, or the extensions of files to export from the run."""
+    """Part of an answer: text, or the extensions of files to export from the run."""
 
     n: int
     text: str = ""
@@ -60,7 +60,9 @@ class Inbox(Notebook):
             self._db.executescript(_SCHEMA)
             path.chmod(0o600)
         except (sqlite3.Error, OSError) as error:
-            raise UsageError(f"cannot use {path}: {error}", hint="Move the file away.") from error
+            raise UsageError(
+                f"cannot use {path}: {error}", hint="Move the file elsewhere."
+            ) from error
         # parts that were being sent when the process ended
         self._db.execute(
             "UPDATE parts SET state=? WHERE channel=? AND state=?", (UNKNOWN, channel, TRYING)
@@ -82,11 +84,11 @@ class Inbox(Notebook):
         return added.rowcount == 1
 
     def waiting(self) -> list[Inbound]:
-        """List the messages to be answered, oldest first."""
+        """List the unanswered messages, oldest first."""
         return self._messages("state=?", WAITING)
 
     def take_held(self, message: Inbound) -> list[Inbound]:
-        """Return what the sender sent before this question in its thread, and mark it as done."""
+        """Return the sender's earlier messages in this question's thread, and mark them as done."""
         where = (message.sender, message.thread, HELD)
         held = self._messages("sender=? AND thread=? AND state=?", *where)
         for one in held:
@@ -112,7 +114,7 @@ class Inbox(Notebook):
         return str(row[0] or "") if row else ""
 
     def last_run(self, thread: str) -> str:
-        """Return the id of the last run of a thread that was answered."""
+        """Return the id of the thread's last answered run."""
         row = self._one(
             "SELECT run FROM messages WHERE channel=? AND thread=? AND run IS NOT NULL AND "
             "state='done' ORDER BY at DESC LIMIT 1",
@@ -136,7 +138,7 @@ class Inbox(Notebook):
         self._db.executemany("INSERT OR IGNORE INTO parts VALUES (?,?,?,?,?,?)", rows)
 
     def parts(self, message: str, state: str = WAITING) -> list[Part]:
-        """List the parts in a state, in order."""
+        """List the parts with a given state, in order."""
         rows = self._db.execute(
             "SELECT n, text, export FROM parts WHERE channel=? AND message=? AND state=? "
             "ORDER BY n",
@@ -145,7 +147,7 @@ class Inbox(Notebook):
         return [Part(n, text, tuple(json.loads(export))) for n, text, export in rows]
 
     def is_answered(self, message: str) -> bool:
-        """Return whether the answer to a message is stored, sent or not."""
+        """Return whether the answer to a message is stored, even if it has not been sent."""
         query = "SELECT 1 FROM parts WHERE channel=? AND message=? LIMIT 1"
         return self._one(query, message) is not None
 

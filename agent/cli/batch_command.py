@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _POLL_S = 0.5  # seconds between two polls of the job table
 _PER_PROCESS = 4
-"""Parallel questions that keep one CPU core busy: an extractive run computes for a third of its
-time."""
+"""Parallel questions that keep one CPU core busy: an extractive run uses it a third of the time."""
 
 
 @click.command()
@@ -56,7 +55,7 @@ time."""
 @option(
     ("-o", "--out"),
     "DIR",
-    "Folder for the results (default: FILE.results). A batch in an existing folder is continued.",
+    "Folder for the results (default: FILE.results). An existing batch in it is resumed.",
     type=FOLDER,
 )
 @option(
@@ -70,7 +69,7 @@ time."""
 @option(
     "--batch-budget",
     "USD",
-    "Maximum cost of the whole batch; --budget limits each run.",
+    "Maximum cost of the batch; --budget limits each run.",
     type=ABOVE_ZERO,
 )
 @retry_option(1)
@@ -83,9 +82,9 @@ def batch(
 ) -> int:
     """Research the questions in FILE in parallel.
 
-    FILE has one question per line, or is a .csv, .jsonl or .yaml file with flags per question. If
-    killed, the same command continues where it stopped. Memory is off unless you give --memory, so
-    that one answer does not influence the next.
+    FILE contains one question per line, or is a .csv, .jsonl or .yaml file that also sets flags for
+    each question. If the batch is interrupted, run the same command again to resume it. Memory is
+    off unless --memory is given, so that answers do not influence each other.
     """
     # These flags configure the batch; all others go to its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
@@ -113,16 +112,16 @@ def batch(
 
 @contextmanager
 def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
-    """Start more worker processes for the batch. They end with this process."""
+    """Start more worker processes for the batch. They stop when this process ends."""
     args = ["worker", "--queue", queue, "--with-parent"]
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
-    # Not as an argument: it may hold a password, and any user of the machine can read those.
+    # Not as an argument: it may contain a password, and other users can read arguments.
     environ = {**os.environ, JOBS_URL: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [
-        subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this very program
+        subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this same program
         for _ in range(number)
     ]
     try:
@@ -135,19 +134,19 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
 
 
 async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
-    """Work until all questions are done. Return the reason for an early stop, otherwise ""."""
+    """Work until all questions are finished. Return the reason for an early stop, otherwise ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:
             while not interrupted.is_set():
                 jobs = await asyncio.to_thread(work.jobs)
-                # Running questions count as they spend, not when they end.
+                # Spending counts as it happens, not when a question ends.
                 running = {name: run.usd for name, run in worker.running.items()}
                 spent = sum(running.values())
                 spent += sum(job.usd for job in jobs if job.id not in running)
                 view.show(jobs, spent)
                 if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
-                    stopped = f"the batch budget of {format_usd(budget)} is spent"
+                    stopped = f"the batch budget of {format_usd(budget)} is used up"
                 if all(job.state in ENDED for job in jobs):
                     return stopped
                 await wait_for_first(interrupted.wait(), worker.cut_off(), seconds=_POLL_S)
@@ -176,7 +175,7 @@ class _BatchProgress:
             self._bar.stop()
 
     def show(self, jobs: Sequence[Job], spent: float) -> None:
-        """Report the questions that ended since the last call."""
+        """Report the questions that have finished since the last call."""
         ended = [job for job in jobs if job.state in ENDED]
         cost = format_usd(spent)
         for job in ended:
@@ -222,9 +221,9 @@ def _print_result(jobs: Sequence[Job], folder: Path, stopped: str) -> int:
     print(f"{len(jobs)} questions: {', '.join(counts)}{f'; {format_usd(usd)}' if usd else ''}")
     print(folder / "index.html")
     if stopped:
-        print_error(stopped, "Run the same command to continue.")
+        print_error(stopped, "Run the same command again to continue.")
         return INTERRUPTED if stopped == "interrupted" else PARTIAL
     if failed := states.count("failed"):
-        print_error(f"{failed} of {len(jobs)} failed", "Run the same command to retry them.")
+        print_error(f"{failed} of {len(jobs)} failed", "Run the same command again to retry them.")
         return FAILED
     return PARTIAL if "partial" in states else 0

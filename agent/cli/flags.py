@@ -79,7 +79,7 @@ class _Several(click.Option):
     """An option that may be repeated; its environment variable holds a list."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Split the variable as the settings do; click would split paths at `:`."""
+        """Split the variable as the settings loader does; click would split paths at `:`."""
         value = self.resolve_envvar_value(ctx)
         try:
             return value if value is None else split_list(value)
@@ -94,13 +94,13 @@ _ANNOTATIONS = Options.__annotations__
 
 
 class _SettingOption(click.Option):
-    """An option made from the table of settings.
+    """An option generated from the settings table.
 
-    Only the flag is read here: `load_options` adds environment, file and default.
+    Only the flag is read here; `load_options` adds values from the environment, file and defaults.
     """
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:  # noqa: ARG002 - as click calls it
-        """Return nothing, though the help text names the variable."""
+        """Return None, although the help text names the variable."""
         return None
 
 
@@ -116,7 +116,7 @@ _OF_PATHS = frozenset({"exists", "file_okay", "dir_okay"})
 
 
 def _setting_option(name: str) -> Option:
-    """Make the option of a setting: its names, type and help text."""
+    """Make the option for a setting, with its names, type and help text."""
     more = dict(SETTINGS[name].metadata)
     text, metavar, flag = more.pop("help"), more.pop("metavar"), more.pop("flag")
     for used in ("page", "secret", "variables"):
@@ -164,7 +164,7 @@ _OUTPUT: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
-        "Also write a file: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
+        "Also export to FILE: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
         type=PATH,
     ),
     _setting_option("require_verified"),
@@ -172,7 +172,10 @@ _OUTPUT: tuple[Option, ...] = (
     switch(("--events", "as_events"), "Print events as JSON Lines."),
     switch(("-q", "--quiet"), "Show no progress."),
     option(
-        ("-v", "--verbose"), None, "Show more progress: the model's text and results.", count=True
+        ("-v", "--verbose"),
+        None,
+        "Show more progress: the model's text and, with -vv, tool results.",
+        count=True,
     ),
 )
 
@@ -227,7 +230,7 @@ def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
 def given_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     """Return the flags given on the command line or as environment variables.
 
-    For runs that start elsewhere, or whose settings are needed before they start.
+    This is for runs that start in another process, or whose settings are needed in advance.
     """
     from agent.config import read_environment  # noqa: PLC0415 - not needed for `--help`
 
@@ -325,11 +328,13 @@ JOBS_URL = "RESEARCH_JOBS_URL"
 jobs_url_option = option(
     "--jobs-url",
     "URL",
-    "Jobs shared by several machines: postgresql://… (default: jobs.db in the data folder).",
+    "Job database to share between machines: postgresql://… (default: jobs.db in the data folder).",
     envvar=JOBS_URL,
 )
 notify_option = several(
-    "--notify", "TARGET", "Notify mailto:ADDRESS, https://…, desktop: or feed:FILE; repeatable."
+    "--notify",
+    "TARGET",
+    "Send notifications to mailto:ADDRESS, https://…, desktop: or feed:FILE; repeatable.",
 )
 host_delay_option = option(
     "--host-delay",
@@ -350,7 +355,7 @@ def retry_option(default: int) -> Option:
 calendars_option = several(
     ("--calendar", "calendars"),
     "URL",
-    "OpenTimestamps calendar: a URL, or `public` for the project's public ones; repeatable.",
+    "URL of an OpenTimestamps calendar, or `public` for its public calendars; repeatable.",
 )
 complete_option = switch("--complete", "Fetch pending Bitcoin proofs from the calendars.")
 
@@ -358,11 +363,14 @@ complete_option = switch("--complete", "Fetch pending Bitcoin proofs from the ca
 def require_stamper(authority: str | None, calendars: tuple[str, ...], *, complete: bool) -> None:
     """Raise `click.UsageError` if no timestamping service is named."""
     if not (authority or calendars or complete):
-        raise click.UsageError("Name a timestamping authority, or use --calendar or --complete.")
+        raise click.UsageError("Specify a timestamping authority, or use --calendar or --complete.")
 
 
 roots_option = option(
-    "--roots", "FILE", "Root certificates of timestamping authorities.", type=EXISTING_FILE
+    "--roots",
+    "FILE",
+    "File with root certificates of timestamping authorities.",
+    type=EXISTING_FILE,
 )
 _BLOCK = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
 
@@ -372,15 +380,13 @@ def _read_blocks(
 ) -> dict[int, bytes]:
     found = [_BLOCK.fullmatch(value) for value in values]
     if not all(found):
-        raise click.BadParameter(
-            "a block must be HEIGHT=HEADER, with 80 bytes in hex as the header."
-        )
+        raise click.BadParameter("expected HEIGHT=HEADER, where HEADER is 80 bytes in hex.")
     return {int(block[1]): bytes.fromhex(block[2]) for block in found if block}
 
 
 blocks_option = several(
     ("--block", "blocks"),
     "HEIGHT=HEADER",
-    "Header of a Bitcoin block that a proof refers to (80 bytes in hex); repeatable.",
+    "Header (80 bytes in hex) of a Bitcoin block that a proof refers to; repeatable.",
     callback=_read_blocks,
 )

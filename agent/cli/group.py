@@ -19,7 +19,7 @@ from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page
 COMMANDS = {
     "ask": ("ask", "Research a question; the same as `research QUESTION`."),
     "chat": ("chat", "Ask questions in a conversation."),
-    "ui": ("ui_command", "Open a terminal UI for runs, queue, memory and settings."),
+    "ui": ("ui_command", "Open a terminal UI for runs, the queue, memory and settings."),
     "runs": ("run_commands", "List runs, or delete them."),
     "resume": ("ask", "Continue an interrupted run."),
     "replay": ("record_commands", "Repeat a run offline from its journal."),
@@ -28,7 +28,7 @@ COMMANDS = {
     "verify": ("record_commands", "Verify the hashes, report and quotes of a run."),
     "diff": ("record_commands", "Compare two runs: answers, sources, steps."),
     "audit": ("audit_command", "Check a document against the sources it cites."),
-    "recheck": ("recheck_command", "Check an earlier report against today's pages."),
+    "recheck": ("recheck_command", "Check an earlier report against the current pages."),
     "rerun": ("rerun_command", "Repeat a recorded browser session live, without a model."),
     "check": ("check", "Run questions with expected answers as tests, for CI."),
     "usage": ("run_commands", "Show calls, tokens and cost by day and model."),
@@ -37,31 +37,31 @@ COMMANDS = {
     "skills": ("skill_commands", "Manage learned instructions: list, show, rm."),
     "secret": (
         "settings_commands",
-        "Store passwords for logins on sites: set, list, rm.",
+        "Store passwords for websites: set, list, rm.",
     ),
     "login": (
         "settings_commands",
-        "Log in to a site for --login: NAME URL, list, rm.",
+        "Save a logged-in session for --login: NAME URL, list, rm.",
     ),
     "wiki": ("wiki_commands", "Keep memory as Markdown pages: sync, lint, show, search."),
-    "mcp": ("mcp_commands", "Serve tools over MCP, and use the tools of MCP servers."),
+    "mcp": ("mcp_commands", "Serve tools over MCP, and use tools from MCP servers."),
     "channels": (
         "serve_commands",
-        "Answer in Telegram, Discord, Slack, WhatsApp and by e-mail.",
+        "Answer on Telegram, Discord, Slack and WhatsApp, and by e-mail.",
     ),
     "serve": ("serve_commands", "Serve the web page and an OpenAI-compatible API."),
     "tools": ("tool_commands", "List the tools, and why any are unavailable."),
-    "habits": ("browser_commands", "Show or delete sites' fetch history."),
+    "habits": ("browser_commands", "Show or delete the fetch history of sites."),
     "batch": ("batch_command", "Research many questions in parallel."),
     "queue": ("job_commands", "Queue questions: add, list, show, cancel, retry, pause."),
     "schedule": ("job_commands", "Schedule questions: add, list, rm, run."),
     "monitor": ("job_commands", "Watch pages, values and answers: add, list, rm, run."),
     "worker": ("job_commands", "Run queued jobs, schedules and monitors."),
     "browser": ("browser_session", "Use a browser from a shell: open, find, click, type, …"),
-    "chrome": ("browser_commands", "Start a Chrome for --attach."),
+    "chrome": ("browser_commands", "Start Chrome for --attach."),
     "doctor": ("doctor", "Check the installation, search providers and model."),
     "config": ("settings_commands", "Show and change settings."),
-    "models": ("model_commands", "List language models; pull downloads a small one."),
+    "models": ("model_commands", "List language models, or pull (download) a small one."),
     "keys": ("settings_commands", "Store API keys: set, list, rm."),
     "plugins": ("tool_commands", "List installed plug-ins."),
     "completion": ("help_screen", "Print a shell completion script."),
@@ -72,7 +72,7 @@ _CLOSE = 0.72
 
 
 class ResearchGroup(click.Group):
-    """Commands loaded by name; an unknown first word is a question for `ask`."""
+    """Loads commands by name; an unknown first word is the start of a question for `ask`."""
 
     ignore_unknown_options = True  # a question's options may precede it
 
@@ -85,7 +85,7 @@ class ResearchGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Load a command. An unknown name is the first word of a question."""
+        """Load a command. An unknown name is treated as the first word of a question."""
         return load(cmd_name if cmd_name in COMMANDS else "ask")
 
     def resolve_command(
@@ -148,9 +148,9 @@ def _similar_command(word: str) -> str | None:
 
 
 def _mistyped(word: str) -> str | None:
-    """Return the command one edit away from a word: a letter added, removed, changed or swapped.
+    """Return the command that is one letter added, removed, changed or swapped from a word.
 
-    Words that begin questions, such as `how`, are never mistyped commands.
+    Words that begin questions, such as `how`, are never treated as mistyped commands.
     """
     word = word.lower()
     if word in COMMANDS or not word.isalpha():
@@ -172,7 +172,7 @@ def _with_a_letter_less(word: str) -> set[str]:
 
 
 def _intended(word: str, meant: str) -> str:
-    """Ask whether the first word is meant as a command; raises `UsageError` without a terminal."""
+    """Ask whether the first word was meant as a command; raises `UsageError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(
             f"No such command {word!r}. Did you mean {meant!r}? To ask a question, use"
@@ -192,7 +192,7 @@ _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
 click.Context.formatter_class = NarrowFormatter
 
 
-def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
+def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's signature
     if asked:
         if option.name == "man":
             print(man_page(COMMANDS, load, __version__))

@@ -42,7 +42,7 @@ _QUOTE_CHARS = 240  # about three lines of a terminal
 _WIDEST = 100
 """Maximum width of a readable line, in characters."""
 _DOT = " · "
-"""Separator of the facts in the last line."""
+"""Separates the facts in the last line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _ZOTERO = "zotero:"
 """In place of a file name: saves the sources to the running Zotero."""
@@ -99,14 +99,14 @@ def _section(title: str, rows: Sequence[str]) -> str:
 
 
 def _audit(report: Report) -> str:
-    """Return a draft's faults and the state of its references."""
+    """Return a draft's faults and the status of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
-    title = f"{plural(len(faults), 'fault', 'faults')}:"
+    title = f"{plural(len(faults), 'problem', 'problems')}:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
     cells = map(report_view.reference_cells, report.references)
     references = [f"  {' — '.join(filter(None, row))}" for row in cells]
     blocks = [
-        _section(title, faults) or "No faults found.",
+        _section(title, faults) or "No problems found.",
         _section(f"{report_view.TO_CHECK} ({len(look)}):", look),
         _section("References:", references),
     ]
@@ -114,7 +114,7 @@ def _audit(report: Report) -> str:
 
 
 def _recheck(report: Report) -> str:
-    """Return the outcome for each sentence of an earlier report."""
+    """Return the outcome for each sentence in an earlier report."""
     signs = {True: "✓", False: "✗", None: "?"}
     blocks = [report_view.recheck_summary(report)]
     for row in report.rechecked:
@@ -126,7 +126,7 @@ def _recheck(report: Report) -> str:
 
 
 def _values_table(report: Report) -> str:
-    """Return a schema's values as a table, then those left out; `--json` has the data."""
+    """Return a schema's values as a table, then the omitted ones; `--json` prints the data."""
     rows = [
         (
             value.pointer.removeprefix("/"),
@@ -150,7 +150,7 @@ def _source(source: ReportSource, report: Report) -> str:
     not_read = " (search result, not read)" if source.via == "snippet" else ""
     where = f" — {source.url}" if source.via != "computed" else ""
     dated = f" ({source.published[:10]})" if source.published else ""
-    copy = f" (the same text as [{source.copy_of}])" if source.copy_of else ""
+    copy = f" (same text as [{source.copy_of}])" if source.copy_of else ""
     lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}{copy}"]
     shown = {passage.text for passage in report.closest}  # shown above
     for quote in (quote for quote in source.quotes if quote not in shown):
@@ -184,9 +184,9 @@ def _wrap_line(line: str, width: int) -> str:
 
 
 def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], None]) -> int:
-    """Write the run in `folder` to each path, report it with `tell`, and return the exit code.
+    """Export the run in `folder` to each path, report each with `tell`, and return the exit code.
 
-    Without sources, no list of sources is written, and the exit code is that of `NotFound`.
+    If the run has no sources, no source list is written, and the exit code is that of `NotFound`.
     """
     code = 0
     for path in paths:

@@ -58,7 +58,7 @@ def wrap(text: str, *, indent: int = 0) -> str:
 
 def print_json(value: object) -> None:
     """Print a value as JSON; models and dataclasses as their fields."""
-    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only where it is asked for
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only where it is needed
 
     print(json.dumps(value, ensure_ascii=False, indent=2, default=to_jsonable_python))
 
@@ -92,7 +92,7 @@ def approver() -> Approve | None:
 def asker(flags: dict[str, Any]) -> Ask | None:
     """Return the function that asks the user a clarifying question.
 
-    None if nobody can answer: no terminal, in CI, or with machine-readable output.
+    Returns None if nobody can answer: no terminal, in CI, or with machine-readable output.
     """
     silent = flags.get("quiet") or flags.get("as_json") or flags.get("as_events")
     if silent or os.environ.get("CI") or not _at_a_terminal():

@@ -59,14 +59,14 @@ Row = tuple[str, tuple[str, ...], str]
 
 
 class ListPane(TabPane):
-    """The tab of a list.
+    """A tab that contains a list.
 
-    textual shows a tab as soon as something in it gets the focus. At startup that message comes
-    late and would undo a choice that the user made with a key in the meantime.
+    textual shows a tab as soon as something in it receives focus. At startup that message arrives
+    late, and would undo a tab switch that the user has made in the meantime.
     """
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Leave the tabs as they are."""
+        """Do not switch tabs on focus."""
         event.prevent_default()
 
 

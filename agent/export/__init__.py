@@ -108,11 +108,11 @@ FORMATS = {
         "`research show`, `export`, `verify`, `replay`, `diff`, `check`",
     ),
 }
-"""Formats by file ending, in the order of the documentation."""
+"""Formats by file extension, in the order used in the documentation."""
 
 
 def ending(path: Path) -> str:
-    """Return the ending that chooses the format: the longest known one, or the plain suffix."""
+    """Return the extension that selects the format: the longest known one, or the plain suffix."""
     name = path.name.lower()
     known = [*FORMATS, *IN_EXTRAS["exports"], *(plugin.name for plugin in plugins("exports"))]
     matching = [end for end in known if name.endswith(end) and name != end]
@@ -120,7 +120,7 @@ def ending(path: Path) -> str:
 
 
 def writer(path: Path) -> Callable[[Path], bytes]:
-    """Return the function that renders a run for this file's ending; raises `UsageError`."""
+    """Return the function that renders a run for this file extension; raises `UsageError`."""
     end = ending(path)
     write: Callable[[Path], bytes] | None
     if end in FORMATS:

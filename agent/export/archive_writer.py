@@ -1,4 +1,4 @@
-"""Packs a whole run into one ZIP file: journal, pages, report. The same run gives the same bytes.
+"""Packs a run into a single ZIP file with its journal, pages and report; output is reproducible.
 
 `agent.export.run_archive`, which opens such files, describes their contents.
 """
@@ -34,7 +34,7 @@ def pack(
     files: Iterable[tuple[str, bytes]],
     stamp: Callable[[bytes], tuple[str, bytes]] | None = None,
 ) -> bytes:
-    """Pack files into one folder of a ZIP file, with a manifest and a closing digest.
+    """Pack files into one folder inside a ZIP file, with a manifest and a closing digest.
 
     `stamp` makes a file from the manifest, which does not list that file, and returns its name and
     content.

@@ -199,7 +199,7 @@ def render_biblatex(folder: Path) -> bytes:
 
 
 def bibtex_entry(found: Reference) -> str:
-    """Format a BibTeX entry; it has no fields for URL and access date, so both become text."""
+    """Format a BibTeX entry; the URL goes into `howpublished` and the access date into `note`."""
     accessed = f"Accessed {_iso(found.accessed)}."
     address = rf"\url{{{found.url.translate(_IN_URL)}}}" if found.url else ""
     fields = {

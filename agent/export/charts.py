@@ -1,8 +1,8 @@
-"""Bar charts of the tables in an answer: SVG for HTML and PDF, bars of characters for Word.
+"""Bar charts of the tables in an answer: SVG for HTML and PDF, block characters for Word.
 
 A column becomes a chart if each of its cells contains one number and all the numbers are
-comparable: they have one unit, or units that convert into each other. Dates, years, ranges and
-ranks are not charted. Each bar links to the passage of its row.
+comparable: they have the same unit, or units that can be converted into each other. Dates, years,
+ranges and ranks are not charted. Each bar links to the passage of its row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.evidence.facts import Figure
     from agent.types import Report
 
-MIN_BARS: Final = 2  # one bar compares nothing
+MIN_BARS: Final = 2  # a single bar compares nothing
 MAX_BARS: Final = 30
 """Maximum number of bars in a chart: more do not fit on a printed page."""
 MAX_LABEL_CHARS: Final = 30
@@ -57,7 +57,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A table column as bars; the table has this number (from 0) in the answer."""
+    """A table column as bars; `table` is the table's index in the answer, from 0."""
 
     table: int
     title: str
@@ -71,7 +71,7 @@ class Chart:
 
 
 def charts_of(report: Report) -> list[Chart]:
-    """Return the charts of an answer's tables, in their order."""
+    """Return the charts of an answer's tables, in order."""
     tables = _tables(report.answer)
     return [
         chart
@@ -81,7 +81,7 @@ def charts_of(report: Report) -> list[Chart]:
 
 
 def _tables(markdown: str) -> list[tuple[list[str], list[list[str]]]]:
-    """Read the tables in a Markdown text: the cells of the header and of each row."""
+    """Read the tables in Markdown text: the cells of the header and of each row."""
     tokens: Sequence[Token] = MarkdownIt("commonmark").enable("table").parse(markdown)
     found: list[tuple[list[str], list[list[str]]]] = []
     for at, token in enumerate(tokens):
@@ -182,7 +182,7 @@ def passage_of(report: Report, bar: Bar) -> str:
 
 
 def to_svg(chart: Chart, report: Report) -> Markup:
-    """Draw a chart as a figure with an SVG that uses the colours of the page around it."""
+    """Draw a chart as a figure with an SVG that inherits the page's colours."""
     low, high = chart.span
     place = partial(_at, low=low, high=high)
     rows = [_svg_row(bar, n, place, passage_of(report, bar)) for n, bar in enumerate(chart.bars)]
@@ -226,7 +226,7 @@ def _cut(label: str) -> str:
 
 
 def to_blocks(chart: Chart, bar: Bar) -> str:
-    """Draw a bar with block characters, to an eighth of one; negative bars get a minus sign."""
+    """Draw a bar of block characters, to an eighth of a character; negatives get a minus sign."""
     low, high = chart.span
     eighths = round(8 * BLOCKS * abs(bar.value) / max(high, -low))
     drawn = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()

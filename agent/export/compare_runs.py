@@ -72,7 +72,7 @@ def compare(first: RunFolder, second: RunFolder) -> Comparison:
 
 
 def pairs(a: Sequence[str], b: Sequence[str]) -> tuple[Pair, ...]:
-    """Align two lists: equal entries become pairs, others stand alone; each keeps its order."""
+    """Align two lists: equal entries are paired, others stay unpaired; both keep their order."""
     found: list[Pair] = []
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     for kind, a0, a1, b0, b1 in matcher.get_opcodes():

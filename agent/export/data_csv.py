@@ -20,12 +20,12 @@ def render_csv(folder: Path) -> bytes:
     rows = report.rows()
     if not rows:
         hint = "Ask for data with `--schema FILE`; `.md` and `.html` contain the answer."
-        raise UsageError(f"{report.run} has no data for a .csv", hint=hint)
+        raise UsageError(f"{report.run} has no data to export as .csv", hint=hint)
     return to_csv(list(dict.fromkeys(name for row in rows for name in row)), rows)
 
 
 def to_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Write rows as CSV in which no text can run as a formula."""
+    """Write rows as CSV, with text escaped so that spreadsheets cannot run it as a formula."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
@@ -35,5 +35,5 @@ def to_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _no_formula(value: Any) -> Any:
-    """Prevent a spreadsheet from running a text as a formula (OWASP: CSV injection)."""
+    """Prevent a spreadsheet from running text as a formula (OWASP: CSV injection)."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class TestCase:
     """One test case; it passed if `kind` is empty, otherwise `kind` names the type of failure."""
 
-    __test__ = False  # pytest would collect a class with this name
+    __test__ = False  # otherwise pytest would collect this class
 
     suite: str
     name: str
@@ -71,7 +71,7 @@ def _xml_text(text: str) -> str:
 
 
 def render_junit(folder: Path) -> bytes:
-    """Render the run as JUnit XML; in an audit, claims and references that do not hold fail."""
+    """Render the run as JUnit XML; in an audit, faulty claims and references are failures."""
     report = FinishedRun.read(folder).report
     if report.rechecked:
         cases = _recheck_cases(report)

@@ -91,7 +91,7 @@ def _parts(record: FinishedRun) -> Iterator[str]:
 
 
 def _data(report: Report) -> Iterator[str]:
-    """Format the data for a schema, with the evidence of its values; nothing without a schema."""
+    """Format the data for a schema, with the evidence for its values; empty without a schema."""
     if not (report.values or report.data_notes):
         return
     text = report_view.data_as_json(report)
@@ -129,11 +129,11 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Format the lines of a table; none without rows."""
+    """Format a table as lines; returns none if it has no rows."""
     body = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
     return [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}", *body] if body else []
 
 
 def _cell(text: str) -> str:
-    """Put a text on one line, so that it can end neither a table cell nor a code span."""
+    """Put text on one line, so that it cannot close a table cell or a code span."""
     return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

@@ -1,4 +1,4 @@
-"""Labels, facts and table rows of a report, shared by all its presentations.
+"""Labels, facts and table rows of a report, shared by all output formats.
 
 The exports, the terminal, the channels and the MCP server all format them.
 """
@@ -66,7 +66,7 @@ _ANSWERS = {
     "in part": "answers it in part",
     "no": "does not answer",
 }
-CLOSEST_BY_RULES = "No answer without a language model. These passages are relevant:"
+CLOSEST_BY_RULES = "There is no answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
 """Titles of the passages shown in place of an answer: without and with a language model."""
 _QUOTE_CHARS = 240
@@ -74,7 +74,7 @@ _QUOTE_CHARS = 240
 
 
 def verdict_label(sentence: Sentence, report: Report) -> str:
-    """Return the label of a sentence's verdict."""
+    """Return the label for a sentence's verdict."""
     if sentence.about_search:
         return "about the search"
     if report.references and _is_denied(sentence):
@@ -114,7 +114,7 @@ def error_line(report: Report, surface: Surface = "shell") -> str:
 
 
 def head_lines(report: Report, surface: Surface = "shell") -> list[str]:
-    """List what a reader must know before the answer, as plain text.
+    """List the warnings to show before the answer, as plain text.
 
     These are the badge (unless the answer is supported), the doubt and the error; empty for a
     supported answer.
@@ -132,7 +132,7 @@ def closest_title(report: Report) -> str:
 
 
 def closest_place(passage: ClosePassage) -> str:
-    """Return where such a passage is: its page's title, page number and headings."""
+    """Return the location of one of these passages: page title, page number and headings."""
     page = f"page {passage.page}" if passage.page is not None else ""
     return ", ".join(filter(None, (passage.title or passage.url, page, passage.heading)))
 
@@ -333,12 +333,12 @@ def other_unsupported(report: Report) -> list[Sentence]:
 
 
 def confidence_facts(report: Report) -> list[str]:
-    """List the confidence and its components in a few words each; empty without an answer.
+    """List the confidence and its components, each in a few words; empty without an answer.
 
     For an audited draft, counts its sentences by verdict instead; empty for a recheck.
     """
     if report.rechecked:
-        return []  # `recheck_summary` says it
+        return []  # `recheck_summary` reports it
     if report.references:
         unsure, total = to_check(report), len(report.sentences)
         labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)
@@ -373,7 +373,7 @@ def confidence_facts(report: Report) -> list[str]:
 
 
 def run_facts(report: Report, *, space: str = " ") -> list[str]:
-    """List the steps, seconds, model and cost that a report has; a rerun has no model."""
+    """List the steps, seconds, model and cost of a report, where known; a rerun has no model."""
     usage = report.usage
     facts = [
         f"{report.steps} step{'s' * (report.steps != 1)}" if report.steps else "",
@@ -403,12 +403,12 @@ def source_note(source: ReportSource, at: str) -> str:
     if source.via == "snippet":
         return f"search result from {at}; the page itself was not read{dated}"
     if source.via == "computed":
-        return f"computed {at} from the pages' values"
+        return f"computed {at} from values on the pages"
     return f"read {at} via {source.via}{dated}"
 
 
 def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
-    """Return the cells of a reference: name, state, and all findings."""
+    """Return the table cells for a reference: name, state, and all findings."""
     found = [
         f"source [{reference.source}]" if reference.source else "",
         *reference.wrong,
@@ -420,7 +420,7 @@ def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
     return name, _REFERENCE_STATES[reference.state], "; ".join(filter(None, found))
 
 
-CHALLENGES = "Searched for the contrary:"
+CHALLENGES = "Searched for opposing evidence:"
 """Title of the challenged claims."""
 
 
@@ -443,17 +443,17 @@ def _cited_source(sentence: Sentence) -> str:
 def _challenge_found(one: ContrarySearch) -> str:
     count = len(one.read)
     pages = f"{count} further page{'s' * (count != 1)} read" if count else "no further page found"
-    return f"{'a source disagrees' if one.found else 'nothing says otherwise'}; {pages}"
+    return f"{'a source disagrees' if one.found else 'no source disagrees'}; {pages}"
 
 
 def recheck_label(row: RecheckedSentence) -> str:
-    """Return the label of a rechecked sentence."""
+    """Return the label for a rechecked sentence."""
     label = RECHECK_LABELS[row.state]
     return f"{label}, still supported" if row.state == "changed" and row.holds else label
 
 
 def recheck_lines(row: RecheckedSentence) -> list[str]:
-    """List the findings about an earlier report's sentence: words, place, archived copy."""
+    """List the findings about an earlier report's sentence: wording, location, archived copy."""
     old, new = (" ".join(words.split()) for words in (row.old, row.new))
     shows_words = row.state in ("changed", "contradicted")
     lines = [
@@ -474,7 +474,7 @@ def _recheck_place(row: RecheckedSentence) -> str:
 
 
 def recheck_cells(row: RecheckedSentence) -> tuple[str, str, str]:
-    """Return the cells of a sentence of an earlier report, in the order of `RECHECK_COLUMNS`."""
+    """Return the cells for an earlier report's sentence, in the order of `RECHECK_COLUMNS`."""
     return row.text, recheck_label(row), "; ".join(recheck_lines(row))
 
 

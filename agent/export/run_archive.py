@@ -41,15 +41,15 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_archive(name: str) -> bool:
-    """Return whether a name refers to an archive, not to a run."""
+    """Return whether a name refers to an archive rather than a run."""
     return name.lower().endswith(".zip")
 
 
 @contextmanager
 def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
-    """Open a run by id, folder or archive; an archive is unpacked until the end of the block.
+    """Open a run by id, folder or archive; an archive stays unpacked until the block ends.
 
-    Raises `UsageError` if there is no such run or file, `ArchiveDamaged` if it is broken.
+    Raises `UsageError` if there is no such run or file, `ArchiveDamaged` if it is damaged.
     """
     if is_archive(name):
         with unpack(Path(name)) as folder:
@@ -70,9 +70,9 @@ def unpack(
 ) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder, which is deleted at the end of the block.
 
-    `names` matches all names that it may contain, with its folder as `run`; `required` is a file
-    that it must contain. Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and
-    `UsageError` if the file cannot be read.
+    `names` matches the file names that it may contain, with its folder as `run`; `required` is a
+    file that it must contain. Raises `ArchiveDamaged` if it is damaged or unpacks to more than
+    `most_bytes`, and `UsageError` if the file cannot be read.
     """
     try:
         body = path.read_bytes()
@@ -91,7 +91,7 @@ def unpack(
 
 
 def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
-    """Write all files, counting the bytes that they actually unpack to."""
+    """Write all files, counting the bytes actually unpacked."""
     (target / "blobs").mkdir(parents=True)
     written = 0
     for entry in packed.infolist():
@@ -119,17 +119,19 @@ def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], requi
     for name in names:
         match = allowed.fullmatch(name)
         if match is None:
-            raise ArchiveDamaged(f"it is not an archive of a run: it contains {name!r}")
+            raise ArchiveDamaged(f"it is not a run archive: it contains {name!r}")
         runs.add(match["run"])
     if len(runs) != 1:
-        raise ArchiveDamaged(f"it is not an archive of a run: it contains {len(runs)!r}")
+        raise ArchiveDamaged(f"it is not a run archive: it contains {len(runs)!r}")
     if not any(name.endswith(f"/{required}") for name in names):
         raise ArchiveDamaged(f"it contains no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:
-        raise ArchiveDamaged("it contains a file twice, or far too many files")
+        raise ArchiveDamaged("it contains duplicate files or far too many files")
     # bzip2 and LZMA can expand much more than deflate, and we never use them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
-        raise ArchiveDamaged("it is encrypted, or compressed in a way that run archives never are")
+        raise ArchiveDamaged(
+            "it is encrypted or uses a compression method that run archives do not use"
+        )
     return runs.pop()
 
 
@@ -139,7 +141,7 @@ def digest(body: bytes) -> bytes:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return whether an archive is, byte for byte, as it was written."""
+    """Return whether an archive is byte-for-byte unchanged since it was written."""
     body = path.read_bytes()
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 

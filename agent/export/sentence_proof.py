@@ -77,7 +77,7 @@ class Proof(BaseModel):
 class VerifiedProof:
     """A verified proof (None if it cannot be read), its flaws, and who attests its time.
 
-    `by_code` says that the sentence was again found word for word in the saved texts.
+    `by_code` means that the sentence was again found word for word in the saved texts.
     """
 
     name: str
@@ -141,7 +141,7 @@ def export_proof(
 def _add_source(
     record: FinishedRun, sentence: Sentence, source: ReportSource, files: dict[str, bytes]
 ) -> ProofSource | None:
-    """Add a source's files; None if it is not in the record."""
+    """Add a source's files; returns None if it is not in the record."""
     row = record.source_on_record(source)
     if row is None:
         return None
@@ -191,7 +191,7 @@ def link_to_quote(url: str, quote: str) -> str:
 
 
 def is_proof(path: Path) -> bool:
-    """Return whether a file is the proof of a sentence."""
+    """Return whether a file is a sentence proof."""
     try:
         with unpack(path, PROOF_FILE, PROOF):
             return True
@@ -200,7 +200,7 @@ def is_proof(path: Path) -> bool:
 
 
 def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
-    """Verify a proof offline: its files, quotes and timestamp, and the sentence where code can.
+    """Verify a proof offline: its files, quotes and timestamp, and if code can, the sentence.
 
     `roots` is a file of trusted root certificates of timestamping authorities. Raises `UsageError`
     if the file cannot be read.
@@ -214,7 +214,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     except (ArchiveDamaged, ValidationError, json.JSONDecodeError) as error:
         return VerifiedProof(path.name, None, (Flaw(path.name, str(error)),))
     if not is_sealed(path):
-        what = "it differs from the proof that was written: it was changed or repacked"
+        what = "the proof was changed or repacked after it was written"
         flaws.append(Flaw(path.name, what))
     flaws += [
         Flaw(source.text, f"does not contain the quote “{quote}”")
@@ -225,7 +225,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     by_code = _is_found(proof, texts)
     claimed = proof.sentence.verdict is VerdictState.SUPPORTED
     if claimed and proof.sentence.decided_by == "code" and not by_code:
-        flaws.append(Flaw(PROOF, "the sentence does not appear word for word in the saved texts"))
+        flaws.append(Flaw(PROOF, "the sentence does not appear word for word in the saved pages"))
     return VerifiedProof(path.name, proof, tuple(flaws), by_code, tuple(since))
 
 
@@ -241,7 +241,7 @@ def _texts(proof: Proof, folder: Path, flaws: list[Flaw]) -> dict[int, str]:
                 continue
             body = path.read_bytes()
             if hashlib.sha256(body).hexdigest() != digest:
-                flaws.append(Flaw(name, f"its hash is not that of source {source.n}"))
+                flaws.append(Flaw(name, f"its hash does not match source {source.n}"))
             if name == source.text:
                 texts[source.n] = body.decode("utf-8", "surrogatepass")
     return texts
@@ -264,5 +264,5 @@ def _check_stamp(folder: Path, roots: Path | None, flaws: list[Flaw]) -> list[st
         flaws.append(Flaw(STAMP, f"{error}. {error.hint}"))
         return []
     except UsageError as error:  # the plug-in or the certificate file is missing
-        return [f"{STAMP} is not checked: {error}. {error.hint}".rstrip()]
-    return [f"there since {found}"]
+        return [f"{STAMP} was not checked: {error}. {error.hint}".rstrip()]
+    return [f"existed at {found}"]

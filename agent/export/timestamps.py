@@ -1,6 +1,6 @@
 """Timestamps the head of a run's journal, and checks such timestamps.
 
-The tokens are stored beside the journal in the formats of other tools: `head.tsr` is signed by an
+The tokens are stored next to the journal in standard formats: `head.tsr` is signed by an
 authority (RFC 3161, `openssl ts`), `head.ots` is a proof of OpenTimestamps (`ots`). The head is a
 hash over all events, which contain the hashes of everything that was read.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
-    """Have the head of a run signed by the authority at this URL; returns the head.
+    """Have a run's head signed by the authority at this URL; returns the head.
 
     Raises `UsageError` if the journal is damaged or the plug-in is missing, and `TimestampFailed`.
     """
@@ -32,9 +32,10 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
 
 
 def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) -> tuple[str, ...]:
-    """Submit the head of a run to OpenTimestamps calendars; returns which failed, and why.
+    """Submit a run's head to OpenTimestamps calendars; returns which ones failed, and why.
 
-    An existing proof of the same head is kept within the new one. Raises as `seal` does.
+    An existing proof of the same head is preserved inside the new one. Raises the same errors as
+    `seal`.
     """
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""
     digest = bytes.fromhex(_head(folder))
@@ -46,9 +47,9 @@ def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) 
 def complete(
     folder: RunFolder, urls: Sequence[str] = (), *, proxy: str | None = None
 ) -> tuple[str, ...]:
-    """Complete a run's proof with Bitcoin blocks from the calendars; returns what is missing."""
+    """Complete a run's proof with Bitcoin blocks from the calendars; returns the missing parts."""
     if not folder.proof.is_file():
-        hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
+        hint = f"`research runs seal {folder.id} --calendar public` requests one."
         raise UsageError(f"{folder.id} has no OpenTimestamps proof", hint=hint)
     calendars = load_timestamper("opentimestamps")
     proof, missing = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
@@ -74,9 +75,9 @@ def since_when(
         except TimestampInvalid as error:
             flaws.append(Flaw(path.name, f"{error}. {error.hint}"))
         except UsageError as error:  # the plug-in or the certificate file is missing
-            lines.append(f"{path.name} is not checked: {error}. {error.hint}".rstrip())
+            lines.append(f"{path.name} was not checked: {error}. {error.hint}".rstrip())
         else:
-            lines.append(f"there since {found}" if found.when else f"{path.name}: {found}")
+            lines.append(f"existed at {found}" if found.when else f"{path.name}: {found}")
     return lines, flaws
 
 

@@ -51,7 +51,7 @@ class WarcEntry:
 
 
 def render_warc(folder: Path) -> bytes:
-    """Render the run's pages as WARC 1.1; the same run gives the same bytes."""
+    """Render the run's pages as WARC 1.1; the same run always produces the same bytes."""
     out = BytesIO()
     writer = WARCWriter(out, gzip=True, warc_version=WARC_VERSION)
     responses: dict[bytes, Any] = {}
@@ -71,7 +71,7 @@ def render_warc(folder: Path) -> bytes:
                 warc_headers_dict=headers,
                 http_headers=http,
             )
-        else:  # a repeated body is only referred to
+        else:  # a repeated body is stored once and referenced
             header = earlier.rec_headers.get_header
             record = writer.create_revisit_record(
                 entry.uri,
@@ -88,7 +88,7 @@ def render_warc(folder: Path) -> bytes:
 
 
 def is_warc_of(folder: Path, body: bytes) -> bool:
-    """Return whether a WARC holds exactly the pages of a run."""
+    """Return whether a WARC contains exactly the pages of a run."""
     try:
         return _contents(body) == _contents(render_warc(folder))
     except (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, EOFError, ValueError):
@@ -166,5 +166,5 @@ def _warc_time(at: str) -> str:
 
 
 def _header_value(text: str | None, joined: str = "") -> str:
-    """Put a text on one line, as a header must be; whitespace becomes `joined`."""
+    """Put text on one line, as headers require; whitespace becomes `joined`."""
     return joined.join((text or "").split()).encode("utf-8", "replace").decode()

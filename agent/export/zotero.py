@@ -1,4 +1,4 @@
-"""Saves the sources of a run to Zotero (`--export zotero:`)."""
+"""Saves a run's sources to Zotero (`--export zotero:`)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _KINDS: Final = {"article": "journalArticle", "inproceedings": "conferencePaper"
 
 
 def save_to_zotero(folder: Path) -> None:
-    """Save the sources of a run to the collection that is selected in Zotero.
+    """Save a run's sources to the collection selected in Zotero.
 
-    The user's files are left out. Raises `UsageError` if Zotero does not answer, `NotFound` if
+    The user's files are omitted. Raises `UsageError` if Zotero does not answer, `NotFound` if
     there is nothing to save.
     """
     items = [_item(found) for found in references(folder) if found.url]
     if not items:
-        raise NotFound("nothing was saved to Zotero: the answer has no sources on the web")
+        raise NotFound("nothing was saved to Zotero: the answer has no web sources")
     try:
         ZoteroApp(os.environ).save(items)
     except SearchError as error:

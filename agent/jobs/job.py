@@ -1,4 +1,4 @@
-"""The data of a job: the request, the spec for a worker, the outcome, the public view."""
+"""Job data: the request, the spec for a worker, the outcome, the public view."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class Job(JobRequest):
         if row.status == "CANCELLED":  # the attempt has the reason: the user, a parent job, or time
             state = attributes.get("state", state)
         elif row.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
-            error = "every worker that ran this job died before the job ended"
+            error = "every worker that ran this job died before finishing it"
         elif state in ("waiting", "queued") and spec.expires:
             state = "expired" if spec.expires < datetime.now(UTC).timestamp() else state
         shown = {"status", "badge", "usd", "hint", *(["report"] if report else [])}
@@ -177,7 +177,7 @@ def _utc(ms: float | None) -> datetime | None:
 
 
 def job_id_of(workflow: str) -> str:
-    """Return the id of the job that a workflow belongs to."""
+    """Return the id of a workflow's job."""
     return workflow.partition(_ATTEMPT)[0]
 
 

@@ -1,7 +1,7 @@
-"""The jobs database: SQLite on one machine, Postgres for several. It also holds DBOS's tables.
+"""The jobs database: SQLite on one machine, Postgres for several. It also contains DBOS's tables.
 
-Three tables are ours: worker heartbeats, the next allowed request time of each host, and notes
-(schedules, monitors, queue settings, dollars spent).
+Three of its tables are our own: worker heartbeats, the next allowed request time of each host, and
+notes (schedules, monitors, queue settings, dollars spent).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class JobsUnavailable(ResearchError):
 
 
 class JobsDatabase:
-    """Our tables, next to those of DBOS. Thread-safe. Times are epoch seconds on its clock."""
+    """Our tables in the jobs database. Thread-safe. Times are epoch seconds on its clock."""
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url
@@ -80,7 +80,7 @@ class JobsDatabase:
         self.engine.dispose()
 
     def _now(self) -> sa.ColumnElement[float]:
-        """Return the time on the shared clock: the server's, or the machine's for a file."""
+        """Return the time on the shared clock: the server's, or for a file this machine's."""
         if self.postgres:
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float)
         return sa.literal(time.time(), sa.Float)
@@ -196,7 +196,7 @@ def _create_engine(url: str) -> sa.Engine:
     if backend == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         try:
-            # reconnect after a restart of the server
+            # reconnect after a server restart
             return sa.create_engine(parsed, pool_pre_ping=True)
         except ImportError as error:
             hint = "pip install 'urchin-research[jobs]'"

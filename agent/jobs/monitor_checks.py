@@ -1,4 +1,4 @@
-"""Monitor checks: compare the current page or answer with that of the last check.
+"""Monitor checks: compare the current page or answer with the one from the last check.
 
 The first check reads a page several times to learn which parts always change.
 """
@@ -68,7 +68,11 @@ async def check_monitor(
         report = await recheck(monitor.target, config=True, **_recheck_flags(monitor, jobs))
         usd, rows = report.usage.usd, report.rechecked
         if report.error is not None or all(row.holds is None for row in rows):
-            why = report.error.message if report.error else "no page of the report could be read"
+            why = (
+                report.error.message
+                if report.error
+                else "none of the pages in the report could be read"
+            )
             return JobOutcome(state="failed", error=why, usd=usd, again=job.attempt <= job.retry)
         stood = "\n".join(_recheck_line(row.text) for row in rows)
         before = before or MonitorState(at=monitor.created, answer=stood)
@@ -120,9 +124,9 @@ def _recheck_lines_now(report: Report, before: str) -> Iterator[str]:
 
 
 def _watched_text(report: Report) -> str:
-    """Return the watched text of a report: its answer, or the closest passages.
+    """Return the watched part of a report: its answer, or the closest passages.
 
-    The search attempts differ between runs, so they do not count as a change.
+    Search attempts differ between runs, so they do not count as a change.
     """
     if report.claims:
         return report.answer

@@ -1,8 +1,8 @@
 """The difference between two reads of a page, block by block and ignoring noise.
 
 A block is the text of one element (a paragraph, a row, an item), identified by the tags and classes
-above it. Noise is not recognised by words: it is whatever differed between immediately successive
-reads.
+above it. Noise is not detected by its wording: it is whatever differs between reads made in
+immediate succession.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ classes changed."""
 
 
 class PageBlock(NamedTuple):
-    """A text on a page: `path` has the tags and classes above it, `heading` its heading."""
+    """A text block on a page: `path` has the tags and classes above it, `heading` its heading."""
 
     path: str
     text: str
@@ -166,7 +166,7 @@ def diff_blocks(
 ) -> list[Change]:
     """Compare two reads in page order; moved blocks are not changes.
 
-    Noise is not reported. A text that replaces a noise block is reported along with the old text.
+    Noise is not reported. Text that replaces a noise block is reported along with the old text.
     """
     old, new = _mark_noise(before, noise), _mark_noise(after, noise)
     old_texts = Counter(block.text for block, noisy in old if not noisy)
@@ -192,7 +192,7 @@ def diff_blocks(
 
 
 def _mark_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[tuple[PageBlock, bool]]:
-    """Pair each block with whether it is noise."""
+    """Pair each block with a flag that says whether it is noise."""
     marked = []
     for above, block in pairwise([PageBlock("", ""), *blocks]):
         marks = ("", block.form, f"\t{above.form}", f"\n{block.heading}")

@@ -46,12 +46,12 @@ class SharedPace(HostPace):
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
-                raise DeadlineExceeded(f"{host} asks to wait {rest:.0f} s")
+                raise DeadlineExceeded(f"{host} asks clients to wait {rest:.0f} s")
             if rest > 0:
                 await asyncio.sleep(max(rest, _POLL_S))
 
     async def take(self, host: str) -> bool:
-        """Take the turn; False if another task took it, in which case `wait` again."""
+        """Claim the turn; returns False if another task claimed it: then call `wait` again."""
         delay = self._delay(host)
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 
@@ -72,7 +72,7 @@ class SharedPace(HostPace):
 
 
 class SharedSpending(Spending):
-    """Dollars spent by the runs in this data folder, and by other folders as they published it.
+    """Dollars spent by runs in this data folder, and the spending that other folders published.
 
     Each folder has its own id, so that machines that share a folder count once.
     """

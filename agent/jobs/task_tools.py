@@ -1,6 +1,6 @@
 """Tools with which a model can create tasks, reminders and monitors, if the user allows it.
 
-Their names and a monitor's defaults are the reference engine's. They use the schedules that
+Their names and the monitor defaults are those of the reference engine. They use the schedules that
 `research schedule` and `research monitor` show. The user chooses the notification targets.
 """
 
@@ -52,7 +52,7 @@ _NOT_HANDED_ON: Final = {
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
-"""Settings of the run that its tasks do not inherit: a task may not create tasks."""
+"""Run settings that tasks do not inherit: a task may not create tasks."""
 _NO_WORKER: Final = "nothing runs until `research worker` is started: tell the user"
 
 
@@ -107,13 +107,13 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
 
 
 def _sends_question(question: str) -> Iterable[Sent]:
-    """Declare the question for a later run, which may search for its words."""
+    """Declare that a later run may send the question's words to search engines."""
     if question:
         yield Sent(Sink.ADDRESS if is_web_url(question) else Sink.QUERY, question)
 
 
 class _TaskTools:
-    """The functions of the tools. Each call opens the jobs; raises `ToolError`."""
+    """The tool functions. Each call opens the jobs; raises `ToolError`."""
 
     def __init__(
         self, open_jobs: Callable[[], Jobs], settings: Mapping[str, Any], targets: tuple[str, ...]

@@ -1,8 +1,8 @@
-"""What a worker does besides its jobs: it renews its lease and does work shared by all workers.
+"""Background work of a worker: it renews its lease and does its part of the shared work.
 
 DBOS recovers the workflows of a process that restarts under the same name, but needs a service to
-know which processes are dead. Here a worker's lease shows that. On the same machine it is a file
-lock, released when the process ends; elsewhere it is a heartbeat in the database that expires
+detect dead processes. Here, the workers' leases replace that service. On the same machine it is a
+file lock, released when the process ends; elsewhere it is a heartbeat in the database that expires
 after `STALE_S`.
 """
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 BUDGET_REASONS: Final = {
-    "day": "the day's budget is spent",
-    "month": "the month's budget is spent",
+    "day": "the daily budget is used up",
+    "month": "the monthly budget is used up",
 }
 """Reasons for pausing the queue, by the budget that is spent."""
 BEAT_S: Final = 5.0  # seconds between two heartbeats
@@ -47,7 +47,7 @@ jobs."""
 
 
 class WorkerUpkeep:
-    """A worker's lease and the shared work, each in a thread between start and release.
+    """A worker's lease and the shared work, each in its own thread between start and release.
 
     `on_cut_off` is called if the database has been unreachable for `FENCE_S`.
     """
@@ -94,7 +94,7 @@ class WorkerUpkeep:
         self._stop.set()
 
     def release(self) -> None:
-        """Wait for the threads and release the lease: others may take over running jobs."""
+        """Wait for the threads and release the lease, so that others may take over running jobs."""
         for thread in self._threads:
             thread.join()
         with suppress(DBAPIError):  # unreachable: the lock is free and the heartbeat will expire
@@ -116,7 +116,7 @@ class WorkerUpkeep:
     def _work_for_all(self) -> None:
         """Do the work shared by all workers: recover jobs, release waiting ones, fire schedules.
 
-        The more workers there are, the less often each one does this: together, once a second.
+        Together, all workers do this once a second: the more there are, the less often for each.
         """
         wait = UPKEEP_S
         while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), STALE_S / 2)):
@@ -154,7 +154,7 @@ class WorkerUpkeep:
         reached = [BUDGET_REASONS[name] for name, usd in left.items() if usd <= 0]
         if reached and not paused:
             self._jobs.pause(reached[0])
-        elif paused in BUDGET_REASONS.values() and not reached:  # a pause by the user stays
+        elif paused in BUDGET_REASONS.values() and not reached:  # a pause set by the user stays
             self._jobs.resume()
 
 

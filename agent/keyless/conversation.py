@@ -22,7 +22,7 @@ class Conversation:
     `earlier` holds the user's previous questions, oldest first; `attached` the files and the page
     that came with the question; `searches` the searches that the user approved; `steps` the
     observations from each step. `ended` means that no further tool will run, `wants_report` that a
-    report on what was read is requested.
+    report on the pages read is requested.
     """
 
     question: str
@@ -45,16 +45,16 @@ class Conversation:
 
     @property
     def page(self) -> Observation | None:
-        """The page that the user is looking at."""
+        """The page that the user is viewing."""
         return next((o for o in self.attached if o.tool == "PAGE_CONTEXT"), None)
 
     def parameter_values(self, tool: str, key: str) -> list[str]:
-        """List a parameter's values in all calls of a tool so far, in order."""
+        """List a parameter's values in all calls to a tool so far, in order."""
         calls = (o for step in self.steps for o in step if o.tool == tool)
         return [str(o.call.fields.get(key, "")) for o in calls]
 
     def count_steps(self, *tools: str) -> int:
-        """Count the steps that called one of these tools."""
+        """Count the steps that called any of these tools."""
         return sum(any(o.tool in tools for o in step) for step in self.steps)
 
     def results(self, tool: str) -> list[Observation]:
@@ -65,7 +65,7 @@ class Conversation:
 def read_conversation(messages: Sequence[Message]) -> Conversation:
     """Read a loop's messages; the user's last message without tool results is the question.
 
-    If a message has no `question` (the user's own words), its whole text is used.
+    If a message has no `question` (the user's own words), its full text is used.
     """
     questions: list[int] = []
     for n, message in enumerate(messages):

@@ -55,7 +55,7 @@ class LiveControl:
 
 
 def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
-    """Return the next call on a live page, or None if no page seems likely to answer."""
+    """Return the next call on a live page, or None if no page is likely to have the answer."""
     if not ranking.is_insufficient and _has_shown_answer(conversation, ranking):
         return None
     action = None

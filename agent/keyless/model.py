@@ -35,13 +35,13 @@ minimum confidence, 97 of 99 with this as well (156 of 166 with a minimum of .85
 MAX_CLOSEST = 5
 """Number of passages cited if none answers the question."""
 ANSWER_SENTENCES = 2
-"""Number of sentences quoted as the answer after a question in a text."""
+"""Number of sentences quoted as the answer to a question in the page text."""
 OPENING_SENTENCES = 2
 """Number of sentences quoted for a question about a page as a whole."""
 
 
 class ExtractiveModel:
-    """Answers with literal sentences from what was read; needs no API key and makes no requests.
+    """Answers with verbatim sentences from what was read; needs no API key and makes no requests.
 
     It is stateless: its next step follows from the messages alone. `effort` limits its research.
     """
@@ -51,7 +51,7 @@ class ExtractiveModel:
     def __init__(self, effort: Effort = STANDARD) -> None:
         self._researcher = Researcher(effort)
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules are its system prompt
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules replace the system prompt
         """Return the next tool calls, or the answer."""
         research = Research(read_conversation(messages))
         calls = self._researcher.calls_for(research)
@@ -66,8 +66,8 @@ class ExtractiveModel:
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
         return ModelReply(tags, model=self.name)
 
-    def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Take no further tasks: code does the planning, and it writes no prose of its own."""
+    def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all tasks
+        """Accept no other tasks: code does the planning, and this model cannot write prose."""
         return False
 
     async def aclose(self) -> None:
@@ -90,12 +90,15 @@ def final_answer(research: Research) -> str:
         return _not_found(task, research.rankings)
     lines = [_quote_best(part) for part in answered]
     open_parts = [part.question.text for part in research.rankings if part not in answered]
-    lines += [f"No passage that was read says “{text.strip(MARKS + ' ')}”." for text in open_parts]
+    lines += [
+        f"None of the passages that were read contains “{text.strip(MARKS + ' ')}”."
+        for text in open_parts
+    ]
     return "\n\n".join(dict.fromkeys(lines))
 
 
 def _fit(research: Research, text: str) -> Fit | None:
-    """Measure how well an answer's sentences fit, by the worst one; None if it gives up."""
+    """Measure how well an answer's sentences fit, by the worst one; None if nothing was found."""
     answered = [
         part.fit(part.best)
         for part in research.rankings
@@ -138,10 +141,10 @@ def _quote_best(ranking: Ranking) -> str:
 
 
 def _cite(candidate: Candidate, ranking: Ranking) -> str:
-    """Format a sentence, or a row in words, with its passage id.
+    """Format a sentence, or a table row as text, with its passage id.
 
-    The list items or lines of code that it introduces follow it. A line that is not a sentence
-    follows its heading in the same way.
+    The list items or lines of code that it introduces follow it. A line that is not a sentence is
+    quoted after its heading.
     """
     if candidate.shown_heading:
         return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"
@@ -215,7 +218,7 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
     first = rankings[0]
     names = {n for n in first.question.names if not first.question.text.startswith(n)}
     missing = names.intersection(*map(first.missing_words, closest))
-    without = f"; none says {' or '.join(sorted(missing))}" if missing and not task else ""
+    without = f"; none mentions {' or '.join(sorted(missing))}" if missing and not task else ""
     ids = "".join(dict.fromkeys(f"[{c.passage.id}]" for c in closest))
     return f"{message}The closest passages may not answer the question{without}. {ids}"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question asks for; THING if its words do not tell.
+    """The kind of answer that a question asks for; THING if its wording does not say.
 
     WAY is how something is done: a sentence that introduces code or steps answers it.
     """
@@ -100,14 +100,12 @@ _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 class Question:
     """A question, analysed.
 
-    terms: the stems of its words without stop words or repeats, in order.
-    names: the proper names and quotations in it.
-    name_terms: the stems that belong to a name or are numbers.
-    focus: the stems of the noun asked for ("what *mountain range* …").
-    role: the stems of what a person asked for is or did ("who *designed* …").
-    inherited: the stems from an earlier question that a pronoun refers to. They tell where to look,
-    but an answer need not state them.
-    language: its language (ISO 639-1), None for English or if uncertain.
+    terms: the stems of its words without stop words or repeats, in order. names: the proper names
+    and quotations in it. name_terms: the stems that belong to a name or are numbers. focus: the
+    stems of the noun asked for ("what *mountain range* …"). role: the stems of what a person asked
+    for is or did ("who *designed* …"). inherited: the stems from an earlier question that a pronoun
+    refers to. They show where to look, but an answer need not state them. language: its language
+    (ISO 639-1), None for English or if uncertain.
     """
 
     text: str
@@ -138,7 +136,7 @@ class Question:
 
 @functools.lru_cache(maxsize=64)
 def analyse(text: str, language: str | None = None) -> Question:
-    """Analyse a question; cached. `language` is the documents', used if its own is uncertain."""
+    """Analyse a question; cached. `language` is a fallback, used if the question's is uncertain."""
     text = " ".join(text.split())
     language = question_language(text) or language
     if language is not None and language != "en":
@@ -309,7 +307,7 @@ def points_at_page(text: str) -> bool:
 
 
 def synthesis_task(question: Question) -> str:
-    """Return the task that no single sentence can do ("compare"); empty for a plain question."""
+    """Return the task that no single sentence can do ("compare"); empty for other questions."""
     tokens = words(question.text)
     if not tokens:
         return ""
@@ -324,7 +322,7 @@ def synthesis_task(question: Question) -> str:
 def split_question(question: Question) -> tuple[Question, ...]:
     """Split a question that asks several things into parts; any other question is its only part.
 
-    Each part inherits the question's names and the words before it, as hints where to look.
+    Each part inherits the question's names and the words before it, as hints on where to look.
     """
     pieces = [
         piece
@@ -351,7 +349,7 @@ def _split_conjoined(text: str) -> list[str]:
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()
         after_comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
-        asks = following in _QUESTION_WORDS - {"whose"}  # which rather continues with a clause
+        asks = following in _QUESTION_WORDS - {"whose"}  # which usually continues with a clause
         if tokens[n].casefold() == "and" and (asks or after_comma):
             cuts.append(n)
     return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]

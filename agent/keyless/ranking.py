@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 MAX_WORDS = 120
 """Maximum length in words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
-"""Weight of a question word that is beside a sentence, or in it in another form."""
+"""Weight of a question word that is next to a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `bench/keyless_weights.py` fits them on one closed web and tests
-them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
+them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, proximity,
 position on the page and four more features changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
 """Minimum share of the question that a bridge sentence must add to be quoted with the first one."""
@@ -52,7 +52,7 @@ CLEAR, SAME = 2.5, 0.8
 WRAPPED = 60
 """A line of at least this many characters that ends mid-sentence counts as wrapped."""
 POOL = 40
-"""Number of best sentences that are tried as bridges."""
+"""Number of top-ranked sentences that are tried as bridges."""
 MIN_COVERED, UNNAMED = 0.35, 0.15
 """Share of the question's weight that an answer must cover, and an addition if the question names
 something and no page about it was read. Of sixteen features, only this one recognised unanswerable
@@ -104,7 +104,7 @@ class Candidate:
 
     @property
     def full_text(self) -> str:
-        """Its text, followed by the text that it introduces."""
+        """The candidate's text, followed by the text that it introduces."""
         return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property
@@ -152,7 +152,8 @@ class Ranking:
         }
         total_idf = sum(self._idf.values()) or 1.0
         self.weight = {term: value / total_idf for term, value in self._idf.items()}
-        # Stemming all synonyms takes a quarter of a second, so not before anything was read.
+        # Stemming all synonyms takes a quarter of a second, so it is deferred until something has
+        # been read.
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
         question_forms = self._topics.union(*self.forms.values())
@@ -523,7 +524,7 @@ def _span_length(terms: Sequence[str | None], wanted: int) -> float:
 
 
 def kind_score(text: str, question: Question) -> float:
-    """Return 1 if a text has something of the requested kind that the question lacks, otherwise 0.
+    """Return 1 if the text contains the requested kind and the question does not, otherwise 0.
 
     Return 0.5 if the question does not say what kind it wants. English only.
     """
@@ -554,7 +555,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
         case AnswerKind.NUMBER:
             return frozenset(w for w in words(text) if w not in known and _is_amount(w))
         case AnswerKind.PERSON | AnswerKind.PLACE:
-            # A sentence begins with a capital anyway, so that does not mark a name.
+            # Every sentence begins with a capital letter, so there it does not mark a name.
             names = find_names(text[:1].lower() + text[1:])
             return frozenset().union(*map(name_stems, names)) - set(question.terms)
         case _:

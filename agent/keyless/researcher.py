@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COMPLETE_SHARE = 0.65
 """Once an answer covers this share of the question, there is no second hop."""
 MAX_LEADS = 4
-"""Number of best sentences whose names are searched for in a second hop."""
+"""Number of top-ranked sentences whose names are searched for in a second hop."""
 
 
 class Research:
@@ -77,7 +77,7 @@ class Research:
 
     @property
     def is_about_page(self) -> bool:
-        """Return whether the question is about the page that the user is looking at."""
+        """Return whether the question is about the page that the user is viewing."""
         return self.conversation.page is not None and points_at_page(self.conversation.question)
 
     @property
@@ -108,7 +108,7 @@ class Researcher:
     def next_calls(self, messages: Sequence[Message]) -> list[ToolCall] | None:
         """Return the tool calls of the next step, at least one; None when it is time to answer.
 
-        The calls of one step are independent and may run at once. The last step that the effort
+        The calls in one step are independent and may run in parallel. The last step that the effort
         allows is left for the answer. After a message without observations (a limit is reached)
         there are no more calls.
         """
@@ -137,7 +137,7 @@ class Researcher:
     def best_passages(
         self, messages: Sequence[Message], limit: int = 6, sentences: int = 3
     ) -> list[Passage]:
-        """Return the passages that answer the question best, best first; empty if none does.
+        """Return the passages that best answer the question, best first; empty if there are none.
 
         Each is cut to at most `sentences` sentences around its best one, and keeps the `id` of the
         passage it was cut from, for citations; `heading` begins with the page's title. A second
@@ -158,7 +158,7 @@ class Researcher:
         return found[:limit]
 
     def _read_named(self, research: Research) -> list[Call]:
-        """Read what the question itself names: its URLs, and the page that the user looks at."""
+        """Read what the question refers to: its URLs, and the page that the user is viewing."""
         conversation, page = research.conversation, research.conversation.page
         if conversation.steps:
             return []
@@ -169,7 +169,7 @@ class Researcher:
         ]
 
     def _first_searches(self, research: Research) -> list[Call]:
-        """Search for what the user approved, otherwise for the question and for its content words.
+        """Run the searches that the user approved, otherwise the question and its content words.
 
         This is skipped if a file, a URL in the question or the page in view already answers it.
         """
@@ -224,7 +224,7 @@ class Researcher:
         return [("READ", {"url": url, "query": research.reading_query})]
 
     def _work_live_page(self, research: Research) -> list[Call]:
-        """If the answer is incomplete, act on a live page; read what the last action brought."""
+        """If the answer is incomplete, act on a live page; read what the last action revealed."""
         latest = research.conversation.latest
         is_unread = len(latest) == 1 and latest[0].tool in LIVE_TOOLS and not latest[0].passages
         if is_unread and brought_text(latest[0]):
@@ -262,7 +262,7 @@ def _search_calls(queries: Sequence[str]) -> list[Call]:
 
 
 def excerpt(passage: Passage, text: str, most: int) -> Passage:
-    """Cut a passage to `most` sentences around the one that starts with a text; rows stay whole."""
+    """Cut a passage to `most` sentences around the one starting with `text`; rows are not cut."""
     spans = split_sentences(passage.text)
     at = next((n for n, span in enumerate(spans) if passage.text.startswith(text, span.start)), 0)
     first = max(0, min(at - (most - 1) // 2, len(spans) - most))

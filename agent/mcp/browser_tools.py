@@ -32,17 +32,15 @@ if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
-Target = Annotated[
-    str, Field(description="A ref from a snapshot, or a selector, as in every tool.")
-]
+Target = Annotated[str, Field(description="A ref from a snapshot or a selector, as for all tools.")]
 """Described once: every tool description is sent with each request to a client's model."""
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 Level = Literal["error", "warning", "info", "debug"]
 MAX_WAIT_S: Final = 30.0
-"""Maximum wait for a text, in seconds."""
+"""Maximum time to wait for text, in seconds."""
 GONE_POLL_SECONDS: Final = 0.3
-"""Seconds between two checks for whether a text is gone."""
+"""Seconds between two checks for whether text has disappeared."""
 MAX_LINES: Final = 40
 """Maximum number of lines from a pattern search, the console (the last) or the request list."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info", "debug")
@@ -77,7 +75,7 @@ class BrowserTools:
     def add_to(self, server: MCPServer[Any]) -> None:
         """Add these tools to a server."""
         for name in (*_LOOKING, *_ACTING):
-            # By the protocol, a tool changes things unless it says otherwise.
+            # In the protocol, a tool is assumed to change things unless it says otherwise.
             notes = ToolAnnotations(read_only_hint=True) if name in _LOOKING else None
             tool = as_tool(getattr(self, name))
             server.add_tool(tool, f"browser_{name}", annotations=notes, structured_output=False)
@@ -246,7 +244,9 @@ class BrowserTools:
 
     async def network_request(
         self,
-        index: Annotated[int, Field(ge=1, description="The number from browser_network_requests.")],
+        index: Annotated[
+            int, Field(ge=1, description="Request number from browser_network_requests.")
+        ],
         part: Literal["request-headers", "request-body", "response-headers", "response-body"]
         | None = None,
     ) -> CallToolResult:
@@ -294,7 +294,7 @@ class BrowserTools:
         active = next((n for n, row in enumerate(rows) if row["active"]), None)
         at = active if index is None else index
         if at is None or not 0 <= at < len(rows):
-            raise ToolFailure(f"there is no tab {at}", "The action list shows the tabs.")
+            raise ToolFailure(f"there is no tab {at}", "The `list` action shows the tabs.")
         change = {"switch" if action == "select" else "close": rows[at]["id"]}
         # After the current tab is closed, the tab that takes its place becomes current.
         left = rows[:at] + rows[at + 1 :]
@@ -374,7 +374,7 @@ class BrowserTools:
 
     @asynccontextmanager
     async def _tab(self) -> AsyncIterator[Tab]:
-        """Yield the open page, exclusively, for actions that no tool of a run has."""
+        """Yield the open page, exclusively, for actions that run tools do not offer."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
             raise ToolFailure("no page is open", "Open one with browser_navigate.")

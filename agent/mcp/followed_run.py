@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _PAGE_TEXTS = ("text", "title", "heading")
-"""Fields of a passage with text of its page."""
+"""Passage fields that contain page text."""
 
 
 async def follow_run(
@@ -35,7 +35,7 @@ async def follow_run(
     session: ToolSession,
     start: Callable[..., Coroutine[Any, Any, Report]],
 ) -> Report:
-    """Run until the report is done, with events as progress; record where its words come from.
+    """Run until the report is done, with events as progress; record the origin of its words.
 
     `start` is called with `on_event`. Post-run tasks continue in the server. If cancelled, the run
     stops, keeps its journal and can be resumed.
@@ -68,7 +68,7 @@ async def follow_run(
 
 
 def _note_words(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
-    """Record where an answer's words come from: what public pages support is public."""
+    """Record the origin of an answer's words: anything that public pages support is public."""
     private = next(iter(sorted(kinds_read & PRIVATE)), None)
     public = {s.n for s in report.sources if s.url.startswith("http")}
     for sentence in report.sentences:

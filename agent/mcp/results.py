@@ -30,7 +30,7 @@ class ToolReply(Exception):
 
 
 class ToolFailure(ToolReply):
-    """Ends a tool call with an error that the client's model can act on."""
+    """Ends a tool call with an error that the client's model can correct."""
 
     def __init__(self, message: str, hint: str = "", *, details: str = "") -> None:
         self.message = error_text(message)

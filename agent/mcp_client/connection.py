@@ -1,7 +1,7 @@
 """The connection to an MCP server: opened when first needed, reopened after a failure.
 
-The SDK's own transports read a whole message, however long it is. Here, an overlong message ends
-the connection. HTTP servers are reached through the guarded proxy.
+The SDK's own transports read a message completely, however long it is. Here, an overlong message
+ends the connection. HTTP servers are reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0
 """Read timeout: an event stream may be silent for as long as a user takes to answer."""
 GRACE_SECONDS: Final = 1.0
-"""How long a server has to exit by itself, and again after SIGTERM."""
+"""Seconds that a server has to exit by itself, and again after SIGTERM."""
 CHUNK: Final = 65_536
 # The caller gets errors as ToolError; without a handler the SDK would also print them to stderr.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 def shown_line(text: object, longest: int = MAX_LINE) -> str:
-    """Make a server's text safe to show: one short line without tool tags or chat turns."""
+    """Make a server's text safe to show: one short line without tool tags or chat markup."""
     return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
 
 
@@ -120,7 +120,7 @@ class Connection:
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         """Call a tool. An error that the tool itself reports is a result, not an exception."""
         client = await self._connect()
-        with self._as_tool_errors(f"running {name}; it is unknown whether that was done"):
+        with self._as_tool_errors(f"running {name}; it is unknown whether the call took effect"):
             result = await client.call_tool(name, arguments)
             self._failures = 0
             return result
@@ -217,7 +217,7 @@ class Connection:
             self._count_failure()  # the call's timeout
             raise
         except (ValidationError, RuntimeError) as error:  # raised by the SDK for an invalid answer
-            raise ToolError(f"{name} sent an invalid answer: {shown_line(error)}") from error
+            raise ToolError(f"{name} sent an invalid response: {shown_line(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
                 raise ToolError(f"{name}: {shown_line(error)}") from error
@@ -227,11 +227,11 @@ class Connection:
             first: BaseException = error
             while isinstance(first, BaseExceptionGroup):  # several tasks failed at once
                 first = first.exceptions[0]
-            reason = "no answer in time" if isinstance(error, TimeoutError) else shown_line(first)
+            reason = "no response in time" if isinstance(error, TimeoutError) else shown_line(first)
             # The end of the server's stderr often says what went wrong.
             self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LINE))
             last = shown_line(self._log.read().decode("utf-8", "replace"))
-            hint = f"Continue without it.{f' Its last words: {last}' if last else ''}"
+            hint = f"Continue without it.{f' Its last output: {last}' if last else ''}"
             message = f"{name} was lost while {action}" if action else f"cannot connect to {name}"
             raise ToolError(f"{message} ({reason})", hint=hint) from error
 
@@ -288,9 +288,9 @@ async def stdio(
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a server and exchange messages over its standard streams, one per line.
 
-    From our environment, which holds keys, it gets only harmless variables such as PATH and HOME,
-    plus those in its settings. `log` receives its stderr; `ended` is called if it exits by itself.
-    Raises `OSError` if it cannot be started.
+    From our environment, which contains keys, it receives only harmless variables such as PATH and
+    HOME, plus those in its settings. `log` receives its stderr; `ended` is called if it exits by
+    itself. Raises `OSError` if it cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
         shutil.which(settings.command) or settings.command,
@@ -321,7 +321,7 @@ async def stdio(
         ended()
 
     async def write() -> None:
-        with suppress(OSError):  # it has exited, which `read` notices
+        with suppress(OSError):  # it has exited, which `read` detects
             async for message in to_send:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 stdin.write(f"{line}\n".encode())

@@ -35,7 +35,7 @@ class ServerSettings(BaseModel):
 
     `timeout` applies to each call, in seconds. Tools whose names match a pattern in `always_allow`
     need no approval, nor, with `trust_read_only`, do those that the server declares read-only
-    (`readOnlyHint`). `headers` and `env` may hold secrets.
+    (`readOnlyHint`). `headers` and `env` may contain secrets.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
@@ -75,7 +75,7 @@ class ServerSettings(BaseModel):
 
 
 def _expand_variables(value: Any) -> Any:
-    """Replace variables with their values in all texts; unset ones without a default are empty."""
+    """Replace variables with their values in all strings; unset ones default to empty strings."""
     if isinstance(value, str):
         return _VARIABLE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
     if isinstance(value, dict):
@@ -137,7 +137,7 @@ def read_servers(path: Path) -> dict[str, Any]:
 
 
 def write_servers(rows: Mapping[str, Any]) -> Path:
-    """Write our own file, readable only by its owner as it may hold secrets; return its path."""
+    """Write our own file, readable only by its owner as it may contain secrets; return its path."""
     path = servers_path()
     private_folder(path.parent)
     write_atomic(path, (json.dumps({KEYS[0]: rows}, indent=2) + "\n").encode(), private=True)

@@ -1,7 +1,7 @@
-"""Makes the tools of MCP servers available to runs.
+"""Makes MCP server tools available to runs.
 
-Definitions are stored when the user allows a server's tools. So a server is connected only when
-one of its tools is first called, or if its tools are not yet known.
+Definitions are stored when the user allows a server's tools. A server is therefore contacted only
+when one of its tools is first called, or if its tools are not yet known.
 
 A tool description is untrusted text. The model sees it shortened, without our markup, and
 marked as the server's words. A tool that has changed since it was allowed needs new approval.
@@ -89,7 +89,7 @@ def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
 def _safe_schema(
     schema: Mapping[str, Any], defined: Mapping[str, Any], depth: int = 0
 ) -> dict[str, Any]:
-    """Reduce a server's schema to what a model needs for a call; texts are short and inert."""
+    """Reduce a server's schema to what a model needs for a call; strings are short and inert."""
     reference = str(schema.get("$ref", ""))
     if reference and isinstance(defined, dict):
         schema = {**(defined.get(reference.rpartition("/")[2]) or {}), **schema}
@@ -154,7 +154,7 @@ def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, li
 
 
 class Server:
-    """One server of a run: its connection, and its tools as the user allowed them.
+    """One of a run's servers: its connection, and its tools as the user allowed them.
 
     Configuring a server allows the tools that it has when first reached. They are stored in
     the data folder. A server with a different command or address counts as another server.
@@ -247,8 +247,8 @@ class Server:
             raise ToolError(f"{server.name} no longer has {name}", hint="Continue without it.")
         if name in differences.get("changed", ()):
             effect = (
-                f"call {name} of {server.name}, whose description changed since it was allowed, "
-                f"to: “{summary(live[name])}”"
+                f"call {name} of {server.name}, whose description has changed since it was "
+                f"allowed and is now “{summary(live[name])}”"
             )
             await require_approval(context, name, effect)
             self._known[name] = live[name]
@@ -278,7 +278,7 @@ async def open_servers(
         if connect or server.allowed() is not None:
             opened.append(server)
         else:
-            reason = "was never connected: run `research mcp test`"
+            reason = "has never been connected: run `research mcp test`"
             found.diagnostics.append(f"{server.server.name} {reason}")
             await server.connection.close()
     try:
@@ -327,7 +327,7 @@ def _tool_result(
 
 
 def _texts(result: CallToolResult) -> Iterable[str]:
-    """Yield the texts of a result, and a short description of each part that is not text."""
+    """Yield the text parts of a result, and a short description of every other part."""
     for part in result.content:
         if isinstance(part, TextContent):
             yield part.text

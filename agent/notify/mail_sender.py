@@ -61,7 +61,7 @@ class MailServer:
         sender = next(iter(parse_qs(parts.query).get("from", [])), user)
         password = unquote(parts.password or "") or environ.get(PASSWORD, "")
         if user and not password:
-            message = f"the password of {user} at {parts.hostname} is not set"
+            message = f"the password for {user} at {parts.hostname} is not set"
             raise UsageError(message, hint=f"`research keys set {PASSWORD}` stores it.")
         secure = parts.scheme == "smtps"
         return cls(parts.hostname, port, secure, user, password, parse_address(sender))
@@ -80,7 +80,9 @@ def parse_address(text: str) -> str:
     except (HeaderParseError, ValueError, IndexError):  # all three occur for malformed addresses
         checked = Address()
     if not checked.username or not checked.domain or not text.isprintable():
-        raise UsageError(f"{text!r} is not an e-mail address", hint="Write it as ann@example.org.")
+        raise UsageError(
+            f"{text!r} is not an e-mail address", hint="Use a format such as ann@example.org."
+        )
     return checked.addr_spec
 
 
@@ -158,7 +160,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
 
 
 def _refusal(message: str, codes: Sequence[int]) -> Exception:
-    """Choose the error for some SMTP codes: 4xx is temporary."""
+    """Choose the error for a set of SMTP codes: 4xx is temporary."""
     is_temporary = all(400 <= code < 500 for code in codes)
     return _TryLater(message) if is_temporary else NotSent(message)
 
@@ -194,7 +196,7 @@ class _Connection(smtplib.SMTP):
 
 
 def is_local(host: str, *kinds: AddressKind) -> bool:
-    """Return whether a host is this machine, or has an address of one of `kinds`."""
+    """Return whether a host is this machine, or its address is one of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

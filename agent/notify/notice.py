@@ -47,7 +47,7 @@ class Notice:
 class Delivery:
     """The outcome of a notice at one target; `detail` is the reason if it was not `sent`.
 
-    "Sent" means that the next server or file accepted it, not that anyone has read it.
+    "Sent" means that the next server or file has accepted it, not that anyone has read it.
     """
 
     target: str

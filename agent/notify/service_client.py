@@ -45,9 +45,9 @@ class ServiceClient:
     async def call(
         self, method: str, url: str, *, repeatable: bool = False, **request: Any
     ) -> httpx2.Response:
-        """Make a call with httpx2's arguments, with retries; return a response of any status.
+        """Make a call with httpx2's arguments and retries; return a response with any status.
 
-        `repeatable` means that a second call does no harm. Raises `Refused` or `ConnectFailed` if
+        `repeatable` means that a second call is harmless. Raises `Refused` or `ConnectFailed` if
         nothing was done, and `NotSent` if that is unknown or the service asks to wait too long.
         """
         temporary = _NOT_PROCESSED | _UNCLEAR if repeatable else _NOT_PROCESSED
@@ -61,7 +61,7 @@ class ServiceClient:
                 return response
             wait = _requested_wait(response)
             if wait is not None and wait > SERVICE.patience:
-                message = f"{response.url.host} asks to wait {wait:.0f} s"
+                message = f"{response.url.host} asks clients to wait {wait:.0f} s"
                 raise NotSent(message, hint="Try again later.")
             raise Temporary(None, wait, response)
 

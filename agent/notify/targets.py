@@ -67,7 +67,7 @@ async def notify(
 ) -> tuple[Delivery, ...]:
     """Deliver a notice to each target; a failure for one does not affect the others.
 
-    `ways` are senders for further schemes, such as channels. Returns the outcomes in the order of
+    `ways` are senders for other schemes, such as channels. Returns the outcomes in the order of
     the targets.
     """
     secrets, senders = os.environ if environ is None else environ, ways or {}
@@ -113,7 +113,7 @@ def _sender(
         path = Path(rest.removeprefix("//")).expanduser()
         if path.suffix in {".xml", ".atom"}:
             return lambda notice: asyncio.to_thread(add_entry, path, notice)
-        hint = "Write it as feed:/path/news.xml."
+        hint = "Use a path such as feed:/path/news.xml."
         raise UsageError(f"{rest!r} is not a feed file", hint=hint)
     raise UsageError(f"{target!r} is not a valid notification target", hint=f"Use {_FORMS}.")
 
@@ -132,7 +132,7 @@ def host_and_port(url: str) -> str:
     """Return the `host:port` of a URL, with the scheme's default port. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
-        raise UsageError(f"{url!r} is not a URL", hint="Write it as https://example.org.")
+        raise UsageError(f"{url!r} is not a URL", hint="Use a URL such as https://example.org.")
     host = f"[{parsed.host}]" if ":" in parsed.host else parsed.host
     return f"{host}:{parsed.port}"
 
@@ -148,20 +148,23 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     """Return a webhook's URL without its fragment, and the key from the variable that it names.
 
-    Raises `UsageError` without a key, or if the text would leave the local network without TLS.
+    Raises `UsageError` if there is no key, or if the text would leave the local network without
+    TLS.
     """
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(
-            f"{url!r} is not a web address", hint="Write it as https://example.org/hook."
+            f"{url!r} is not a web address", hint="Use a URL such as https://example.org/hook."
         )
     # TLS is optional for this machine and private networks.
     if parsed.scheme != "https" and not is_local(parsed.host, AddressKind.PRIVATE):
-        raise UsageError(f"the text would be sent to {parsed.host} unencrypted", hint="Use https.")
+        raise UsageError(
+            f"the notification would be sent to {parsed.host} unencrypted", hint="Use https."
+        )
     variable = parsed.fragment.removeprefix("#") or SECRET
     value = environ.get(variable, "")
     if not value:
-        message = f"{variable} is not set; it signs notices to {parsed.host}"
+        message = f"{variable} is not set; it is needed to sign notifications to {parsed.host}"
         raise UsageError(message, hint=f"`research keys set {variable}` stores it.")
     key = value.encode()
     if value.startswith(_BASE64):
@@ -175,7 +178,7 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
 async def _post(url: str, key: bytes, options: Options, notice: Notice) -> None:
     """Send a notice to a webhook. Raises `NotSent`.
 
-    Repeating is safe: a receiver recognises a repeated notice by its `webhook-id`.
+    Retries are safe: a receiver recognises a repeated notice by its `webhook-id`.
     """
     files = [
         {"name": f.name, "media_type": f.media_type, "base64": base64.b64encode(f.body).decode()}
@@ -208,7 +211,7 @@ def sign(notice_id: str, body: bytes, key: bytes, *, at: int | None = None) -> d
 
 
 async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
-    """Show a notice on the desktop. Raises `NotSent` if there is none, or it fails."""
+    """Show a notice on the desktop. Raises `NotSent` if there is no desktop, or if that fails."""
     text = notice.text
     if len(text) > _DESKTOP_CHARS:
         text = f"{text[: _DESKTOP_CHARS - 1]}…"

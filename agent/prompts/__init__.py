@@ -17,7 +17,7 @@ WRAP_UP = (
 )
 """Sent once when a limit is reached."""
 GO_ON = "[Note: continue: call a tool, or write the answer.]"
-"""Sent after a reply that holds only thoughts."""
+"""Sent after a reply that contains only thoughts."""
 NUDGE = (
     "[Note: you have not searched or read anything yet, so this answer has no source. Call a tool "
     "now, such as {call}.]"
@@ -39,7 +39,7 @@ NESTED = (
     "[Note: a tool call is inside another one, which does not work. If the outer call needs what "
     "the inner one finds, make the inner call first and put its result into the outer one.]"
 )
-"""Sent with the results of a reply that has a call inside a call."""
+"""Sent with the results of a reply that contains a nested call."""
 FORM = "[Note: a tool call in your reply cannot be read. Its form is {call}. Write it again.]"
 """Sent if the only call of a reply cannot be parsed."""
 SEARCHES = "[Note: an answer needs a search: the question itself is searched now.]"
@@ -51,10 +51,10 @@ class ToolLines(Protocol):
     """A set of tools that can describe itself."""
 
     def lines(self) -> list[str]:
-        """Describe the tools, one a line; those of a group are only named."""
+        """Describe the tools, one per line; grouped tools are only named."""
 
     def names(self) -> list[str]:
-        """Name the tools of each group, one line a group."""
+        """Name the tools of each group, one line per group."""
 
     def groups(self) -> dict[str, dict[str, list[str]]]:
         """Return each group's `tools`, and the `lines` that describe them."""
@@ -69,9 +69,9 @@ def system_prompt(
     instruction: str = "",
     today: str = "",
 ) -> str:
-    """Assemble the system prompt: core, how tools are called, the list of tools, guides, depth.
+    """Assemble the system prompt: core, tool-call format, tool list, guides, depth.
 
-    With `native` tool calling only groups of tools are named: the provider gets the others as
+    With `native` tool calling, only tool groups are named: the provider receives the other tools as
     functions. `guides` are those that the run needs from the beginning. `instruction` is text that
     the user adds to every run.
     """
@@ -95,7 +95,7 @@ def system_prompt(
 
 
 def prompt(name: str) -> str:
-    """Read a prompt by its name, without a newline at the end."""
+    """Read a prompt by its name, without its trailing newline."""
     return _read(f"{name}.md").rstrip("\n")
 
 
@@ -126,9 +126,9 @@ _FORMS = "Tools; `?` marks an optional field:"
 
 
 class Guides:
-    """The help texts that a conversation has not had yet: guides, and the forms of grouped tools.
+    """The help that a conversation has not been given yet: guides, and the forms of grouped tools.
 
-    Texts that are in its system prompt are left out. `groups` are the run's groups of tools, as
+    Help that is already in its system prompt is omitted. `groups` are the run's tool groups, as
     `ToolLines.groups` describes them. `tools` are the names that are recognised as calls in the
     tags of other protocols too.
     """
@@ -149,7 +149,7 @@ class Guides:
         }
 
     def after(self, results: Sequence[Observation]) -> str:
-        """Return the help for these results that was not given yet; "" if there is none."""
+        """Return the help for these results that has not been given yet; "" if there is none."""
         successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_APPLIES[name], successful))]
         texts = [self._remaining.pop(name) for name in names]
@@ -163,7 +163,7 @@ class Guides:
 
 
 _COMES_WITH = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
-"""Groups of tools that come with a guide."""
+"""Tool groups that come with a guide."""
 _APPLIES: dict[str, Callable[[Observation], bool]] = {
     BROWSING: lambda result: result.tool in _LIVE,
     CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",
@@ -174,5 +174,5 @@ _APPLIES: dict[str, Callable[[Observation], bool]] = {
 
 
 def _names_passages(web: str) -> bool:
-    """Return whether a line begins with the id of a passage: `S3¶12`."""
+    """Return whether a line begins with a passage id: `S3¶12`."""
     return any(line[:1] == "S" and "¶" in line.partition(" ")[0] for line in web.splitlines())

@@ -1,7 +1,7 @@
-"""Skill folders that people write: each has a SKILL.md, whose text a model reads when needed.
+"""User-written skill folders: each has a SKILL.md, which a model reads when needed.
 
-The front matter of a SKILL.md has `name` and `description`, which a run's prompt lists. Nothing in
-a skill folder is ever executed.
+The front matter of a SKILL.md has `name` and `description`, which are listed in a run's prompt.
+Nothing in a skill folder is ever executed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FILE: Final = "SKILL.md"
 MAX_NAME_CHARS, MAX_DESCRIPTION_CHARS = 64, 1_024
 """Characters, as in the SKILL.md format of other programs."""
 MAX_SKILL_BYTES: Final = 131_072
-"""Size of the largest file that is read; the reference engine's."""
+"""Maximum size in bytes of a file that is read, as in the reference engine."""
 MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
 """Maximum number of skills in a folder, files of a skill, and skills listed in a run's prompt."""
 
@@ -42,7 +42,7 @@ class Skill:
     broken: str = ""
 
     def files(self) -> list[str]:
-        """List the files beside SKILL.md, relative to the folder."""
+        """List the other files next to SKILL.md, relative to the folder."""
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
         names = (path.relative_to(self.folder).as_posix() for path in found)
         return [name for name in names if name != FILE][:MAX_FILES]
@@ -58,7 +58,7 @@ class Skill:
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
-    """Find the skills in some folders and right below; of two with one name the first counts."""
+    """Find the skills in some folders and directly below; the first with a given name is used."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
         paths = [folder / FILE, *sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS]]
@@ -71,7 +71,7 @@ def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
 def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     try:
         if not path.resolve().is_relative_to(root.resolve()):
-            raise ToolError("it is a link to somewhere else")
+            raise ToolError("it is a link that leads out of the skills folder")
         fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:
         return Skill(path.parent.name, "", path.parent, owner, str(error))
@@ -81,7 +81,10 @@ def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     if not name or not description:
         broken = "its front matter lacks a name or a description"
     if len(name) > MAX_NAME_CHARS or len(description) > MAX_DESCRIPTION_CHARS:
-        broken = f"name or description is longer than {MAX_NAME_CHARS} or {MAX_DESCRIPTION_CHARS}"
+        broken = (
+            f"its name is longer than {MAX_NAME_CHARS} characters, or its description longer than"
+            f" {MAX_DESCRIPTION_CHARS}"
+        )
     return Skill(name or path.parent.name, description, path.parent, owner, broken)
 
 
@@ -95,7 +98,7 @@ def _read(path: Path) -> str:
 
 
 def _split(text: str) -> tuple[Mapping[str, Any], str]:
-    """Split a file into front matter and text; raises `UsageError` if the YAML is not valid."""
+    """Split a file into front matter and text; raises `UsageError` if the YAML is invalid."""
     head, fence, body = text.removeprefix("---\n").partition("\n---")
     if not text.startswith("---\n") or not fence:
         return {}, text
@@ -107,7 +110,7 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
 
 
 def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
-    """Choose the skills to list in a prompt, those with most words of the question first.
+    """Choose the skills to list in a prompt, those that share most words with the question first.
 
     A project's skill is listed only if it shares a word with the question.
     """
@@ -124,7 +127,7 @@ def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
 def skill_md(name: str, instruction: str) -> str:
     """Format a learned skill as a SKILL.md."""
 
-    def quote(text: str) -> str:  # a JSON string is one of YAML as well
+    def quote(text: str) -> str:  # a JSON string is also valid YAML
         return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
     description = " ".join(instruction.split())[:MAX_DESCRIPTION_CHARS]

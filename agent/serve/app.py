@@ -46,16 +46,16 @@ _HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-"""These keep a browser from guessing types, leaking URLs and sharing with other sites."""
+"""These stop browsers from guessing content types, leaking URLs and sharing with other sites."""
 _NO_PAGE_HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-frame-options": "DENY",
 }
 """For responses other than pages, in case a browser shows them; pages have their own policy."""
 PAGE_HEADER: Final = "x-urchin-page"
-"""Sent by the pages' script: their hints name controls, those of other clients fields."""
+"""Sent by the pages' script: hints for pages name controls, hints for other clients name fields."""
 CLOSE_SECONDS: Final = 10
-"""Seconds that open requests have to finish once the server is stopping."""
+"""Seconds within which open requests must finish once the server is stopping."""
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -68,7 +68,7 @@ _ROUTES: Final = (
 
 
 def make_app(state: ServerState) -> FastAPI:
-    """Create the application. Every error response has the form of `Failed`."""
+    """Create the application. Every error response has the `Failed` schema."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -150,7 +150,7 @@ def with_security_headers(app: App) -> App:
 
 
 class _Server(uvicorn.Server):
-    """Closes event streams before waiting for open requests: they would never end."""
+    """Closes event streams first: otherwise the wait for open requests would never end."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
@@ -180,7 +180,7 @@ async def serve_app(
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
-        # Outermost: refused requests reach nothing else and get their own headers.
+        # Outermost: rejected requests reach nothing else and get their own headers.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,

@@ -132,7 +132,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
-    """Return the session for the messages, first saving the turns of an unknown conversation."""
+    """Return the session for the messages, saving the turns of an unknown conversation first."""
     # The library stores answers in the form in which they are sent: the report's `text_parts`.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers and (session := state.library.session_of_answer(answers[-1].strip())):
@@ -147,7 +147,7 @@ def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
 
 
 async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Report]:
-    """Yield a run's steps as lines, then its report. If the reader stops, so does the run.
+    """Yield a run's steps as lines, then its report. If the client disconnects, the run stops.
 
     Raises `InternalError` if the run ends without a report.
     """

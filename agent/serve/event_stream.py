@@ -41,7 +41,7 @@ class Frame:
 
 
 class EventStream:
-    """A journal, read once for all its watchers. `is_active` says whether it may still grow.
+    """A journal that is read once for all its watchers. `is_active` says whether it may still grow.
 
     For a run that is being resumed, `earlier_bytes` of the journal were written before.
     """
@@ -93,7 +93,7 @@ class EventStream:
         self._wake()
 
     def finish(self) -> None:
-        """End the stream after what has been written: the run's process has ended."""
+        """End the stream after the events written so far: the run's process has ended."""
         self.read()
         self._finished = True
         self._wake()
@@ -110,7 +110,7 @@ class EventStream:
 
     @property
     def over(self) -> bool:
-        """Return whether no further event will come."""
+        """Return whether there will be no further events."""
         return self._closed or (self._finished and not self._is_active())
 
     def has_after(self, seq: int) -> bool:

@@ -73,7 +73,7 @@ class Library:
         given = {"said match ?": wanted, in_tags: tag, "session = ?": session}
         conditions = {condition: value for condition, value in given.items() if value}
         sql = (
-            f"select state, {found} from {tables}"  # noqa: S608 - our own words
+            f"select state, {found} from {tables}"  # noqa: S608 - our own constants
             f" where {' and '.join(conditions) or '1'} order by {order} limit ? offset ?"
         )
         with self._index() as index:
@@ -206,7 +206,7 @@ def _tags_file(folder: RunFolder) -> Path:
 
 
 def _stamp(folder: RunFolder) -> int:
-    """Return a value that changes with the folder: report and tags are replaced by renaming."""
+    """Return a value that changes with the folder, as report and tags are replaced by renaming."""
     with suppress(FileNotFoundError):  # deleted in the meantime
         return folder.path.stat().st_mtime_ns
     return 0

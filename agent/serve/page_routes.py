@@ -1,6 +1,6 @@
 """The web pages: ask, watch, library, memory, jobs, settings. Nothing is loaded from other hosts.
 
-Routes that read from disk are not `async`: FastAPI calls them in a thread.
+Routes that read from disk are not `async`, so that FastAPI calls them in a thread.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def one(state: StateDep, folder: FolderDep) -> Response:
 
 @page_routes.get("/runs/{run}/parts")
 def parts(state: StateDep, folder: FolderDep) -> Response:
-    """Return only the report, for a page that watched the run; nothing before the answer."""
+    """Return only the report, for a page that is watching the run; empty before the answer."""
     active = state.manager.active.get(folder.id)
     has_answer = active is None or active.stream.has_answer
     return _html(_report(folder) if has_answer else "")

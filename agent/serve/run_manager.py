@@ -1,7 +1,7 @@
-"""Starts, follows, questions and stops the server's runs, which have their own thread.
+"""Starts, follows, controls and stops the server's runs, which have their own thread.
 
 All runs share one event loop, and thus one browser process. It is not the server's loop: reading
-pages uses the CPU (parsing, ranking) and would hold up all watchers of all runs.
+pages uses the CPU (parsing, ranking) and would delay all watchers of all runs.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     """Starts a run, like `research` and `resume_run`."""
 
 STOP_SECONDS: Final = 8.0
-"""How long to wait for a stopping run, which closes its browser and writes its last event."""
+"""Seconds to wait for a stopping run, which closes its browser and writes its last event."""
 LOOK_SECONDS: Final = 30.0
-"""How long to wait for a page: one that is loading answers when done, one that hangs never does."""
+"""Seconds to wait for a page: a loading page responds once done, a hanging page never does."""
 
 
 class Busy(ResearchError):
@@ -82,7 +82,7 @@ class RunThread:
         self._closed.set_result(None)
 
     async def _keep_browsers(self) -> None:
-        from browser.session.launch import keep_browsers  # noqa: PLC0415 - large, for runs alone
+        from browser.session.launch import keep_browsers  # noqa: PLC0415 - large, needed only by runs
 
         async with keep_browsers():
             await self._over.wait()
@@ -115,7 +115,7 @@ class ActiveRun:
         self._context: ToolContext | None = None
 
     def cancel(self) -> None:
-        """Have the run write its last event and stop; it can be resumed."""
+        """Make the run write its last event and stop; it can be resumed."""
         if self._task is not None:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._task.cancel)
@@ -142,7 +142,7 @@ class ActiveRun:
     ) -> dict[str, Any]:
         """Take a screenshot of the open page; with `act`, after the user's action there."""
         if self.ended.is_set():
-            return {"error": "the run is over"}
+            return {"error": "the run has ended"}
         looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
         try:
             async with asyncio.timeout(LOOK_SECONDS):
@@ -172,7 +172,7 @@ class ActiveRun:
     # The methods below run in the run thread.
 
     async def work(self, start: StartRun) -> None:
-        """Run to the end, or until stopped; raises the error with which `start` is refused."""
+        """Run to the end, or until stopped; raises the error with which `start` fails."""
         hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
             hooks |= {
@@ -192,7 +192,7 @@ class ActiveRun:
             self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
-        """Keep the tools' context, so that a user who sees the page can act there."""
+        """Keep the tool context, so that a user who sees the page can act on it."""
         self._context = context
         if self._attended and context.web is not None:
             context.web.is_visible = True
@@ -224,7 +224,7 @@ class ActiveRun:
         except BrowserError as error:
             return {"error": str(error)}
         except asyncio.CancelledError:
-            return {"error": "the run is over"}
+            return {"error": "the run has ended"}
         size = tab.page.viewport_size or {"width": 0, "height": 0}
         kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
         body = base64.b64encode(picture).decode()
@@ -232,7 +232,7 @@ class ActiveRun:
 
 
 async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
-    """Repeat in the page what the user did on its screenshot: `click`, `text`, `keys` or `scroll`.
+    """Apply the user's action on a screenshot to the page: `click`, `text`, `keys` or `scroll`.
 
     This bypasses the agent: the user can log in or solve a captcha, and no model sees it.
     """
@@ -317,7 +317,7 @@ class RunManager:
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run; returns once it has written its first event."""
         if len(self.active) >= self._at_once:
-            raise Busy(f"{self._at_once} runs are already active, the maximum at once")
+            raise Busy(f"{self._at_once} runs are already active, which is the maximum")
         run = self.active[folder.id] = ActiveRun(folder, self._thread.loop, attended=attended)
         working = asyncio.create_task(self._work(run, start))
         starting = asyncio.create_task(run.started.wait())

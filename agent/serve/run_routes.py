@@ -1,6 +1,6 @@
 """The REST API for runs: ask, watch, stop, resume, read, export and compare.
 
-Routes that read from disk are not `async`: FastAPI calls them in a thread.
+Routes that read from disk are not `async`, so that FastAPI calls them in a thread.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ async def hint(active: ActiveDep, form: HintForm) -> Done:
 async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
     """Answer a question that a run asked."""
     if form.n not in active.questions:
-        raise NotFound(f"{run} is no longer asking that")
+        raise NotFound(f"{run} is no longer asking this question")
     active.answer(form.n, reply=form.answer)
     return Done()
 

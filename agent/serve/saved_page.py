@@ -1,4 +1,4 @@
-"""Shows a saved source with the supporting quotes marked: no scripts, no requests.
+"""Shows a saved source with its supporting quotes marked, without scripts or requests.
 
 The page is reduced to text and structure (nh3: no script, style, frame, form or URL that loads)
 and shown in a sandboxed frame, with a policy that allows no loading.
@@ -67,10 +67,10 @@ def _saved_html(record: FinishedRun, source: ReportSource) -> str:
 def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
     """Mark quotes in the page, even across elements; return False if one is not found.
 
-    White space and the bars between table cells are ignored: on the page they are cells. The
+    Whitespace and the bars between table cells are ignored, as the page has real cells instead. The
     first mark has the id `words`.
     """
-    parts = _TAG.split(html)  # texts and the tags between them
+    parts = _TAG.split(html)  # text and the tags in between
     texts = [unescape(text) for text in parts[::2]]
     text_letters = [_letters(text) for text in texts]
     page_letters = "".join(text_letters)

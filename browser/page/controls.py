@@ -19,7 +19,7 @@ from browser.page.waiting import keep_rendering
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from browser.page.driver import PageDriver
     from browser.page.user_input import ControlState
@@ -71,7 +71,7 @@ async def check_typed(
         now = f"says {clean(after['text'])[:VALUE_SHOWN_CHARS]!r}"
     if not actual or actual == _normalize(before["text"]):
         raise ActionError(
-            f"the field did not take the text: it {now}",
+            f"the field did not accept the text: it {now}",
             hint="CLICK it and check the page, or PRESS the keys one by one.",
         )
     return f"but the field now {now}"
@@ -88,7 +88,7 @@ async def _check_stepped(driver: PageDriver, target: Target, text: str) -> str:
             return ""
     if _normalize(text) in _normalize(after["reads"]):  # a word, such as PM or May
         return ""
-    return _different_value(after) if number is None else f"but it holds {number:g}"
+    return _different_value(after) if number is None else f"but its value is {number:g}"
 
 
 async def _check_drawn(
@@ -113,7 +113,7 @@ async def _check_drawn(
     for line in sorted(lines, key=len, reverse=True):
         if line not in rest:
             if now == old and before["kind"] == "editor":
-                raise ActionError(f"the editor did not take the text: {shows}")
+                raise ActionError(f"the editor did not accept the text: {shows}")
             return f"but {shows}"
         rest = rest.replace(line, "", 1)
     if instead:
@@ -175,7 +175,7 @@ async def _select_natively(driver: PageDriver, target: Target, value: str) -> st
         option = await injected.call(target.frame, "optionOf", arguments)
         if option is None:
             hint = "SNAPSHOT its ref to see all options."
-            raise ActionError(f"no option {wanted!r} here", hint=hint)
+            raise ActionError(f"there is no option {wanted!r}", hint=hint)
         chosen.append((option[0], option[1]))
     chosen.sort()
     await target.element.select_option(index=[i for i, _ in chosen], timeout=POINTER_MS)
@@ -208,10 +208,12 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
     if len(found) == 1:
         option = await driver.frames.find(found[0])
         role = (await control_state(option))["role"]
+        before = _shown_value(await control_state(target))
         problem = await click(option)
         await driver.settle()
         if not problem and not role.startswith("menuitem"):  # a menu item acts and has no value
-            problem = await _check_chosen(driver, target, option, (value, options[found[0]]))
+            either = (value, options[found[0]])
+            problem = await _check_chosen(driver, target, option, either, before)
     with suppress(PlaywrightError):  # the choice may have opened another page
         # A multiple-choice list stays open.
         if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
@@ -257,18 +259,22 @@ async def _opened_options(
 
 
 async def _check_chosen(
-    driver: PageDriver, target: Target, option: Target, names: Iterable[str]
+    driver: PageDriver, target: Target, option: Target, names: Sequence[str], before: str
 ) -> str:
     """Check a choice from a list that the page draws.
 
     Either the option must be on, or the control that opened the list must show one of the option's
-    `names`.
+    `names`, which it did not show `before`.
     """
     after = await _read_back(driver, option)
     if after and after["on"] and after["role"] in {"option", "radio", "checkbox"}:
         on, word = after["on"]
         if not on:
-            return f"but it is not {word}"
+            # A list that fades out keeps its old mark.
+            field = await _read_back(driver, target)
+            now = _shown_value(field) if field else ""
+            taken = now != before and now in map(_normalize, names)
+            return "" if taken else f"but it is not {word}"
         return "" if after["role"] == "option" else _NOT_CONFIRMED
     after = await _read_back(driver, target)
     if after is None:
@@ -333,6 +339,10 @@ async def _read_back(driver: PageDriver, target: Target) -> ControlState | None:
             state = await injected.call(target.frame, "stateNow", target.ref)
         return state
     return None
+
+
+def _shown_value(state: ControlState) -> str:
+    return _normalize(state["reads"] if state["text"] is None else state["text"])
 
 
 def _different_value(state: ControlState) -> str:

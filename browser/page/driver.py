@@ -104,6 +104,8 @@ class PageDriver:
         self.view: View | None = None
         self._looked_at = 0  # the number of navigations before the last view
         self.query: str | None = None
+        self._flashed: list[str] = []  # refs, in order, since the last observation
+        self._vanished: list[tuple[str, str]] = []  # (ref, text) pairs
         self._acted_frame: Frame | None = None  # the last action's frame, if not the main frame
 
     async def goto(
@@ -288,7 +290,7 @@ class PageDriver:
         except RefError as error:
             if self.events.navigations == self._looked_at:
                 raise
-            went = f"the page moved on to {self.page.url} by itself after it was shown"
+            went = f"the page navigated to {self.page.url} by itself after it was shown"
             raise RefError(f"{ref} is gone: {went}") from error
         self._acted_frame = None if target.frame == self.page.main_frame else target.frame
 
@@ -313,10 +315,13 @@ class PageDriver:
         """Perform an action on the page, not on one element, and report what changed."""
         before = await self._begin_action(None)
         self._acted_frame = None
-        # Start watching for changes; for a ref, `find` already does this.
         async with within(ACT_SECONDS, did):
-            await injected.call(self.page.main_frame, "arm")
+            await self.watch()
         return await self.observe(did, before, perform, moving=moving)
+
+    async def watch(self) -> None:
+        """Watch the page for changes from now on; finding a ref's element does so too."""
+        await injected.call(self.page.main_frame, "arm")
 
     async def _begin_action(self, dialog: str | None) -> View:
         self.check_alive()
@@ -351,6 +356,7 @@ class PageDriver:
             raise
         if self.events.navigations > navigations:
             self.events.add(f"navigated to {self.page.url}")
+            self._flashed, self._vanished = [], []  # on the previous page
         else:
             self._report_passing_changes(before, after)
         text = describe_changes(before, after, DEFAULT_BUDGET, self.query)
@@ -367,9 +373,16 @@ class PageDriver:
         """Report changes that a diff of the page's lines does not show."""
         if after.title != before.title:
             self.events.add(f"the title is now: {after.title}")
-        if after.flashed:
-            order = " ".join(f"[{ref}]" for ref in after.flashed)
+        self.keep_flashes(after)
+        if self._flashed:
+            order = " ".join(f"[{ref}]" for ref in self._flashed)
             self.events.add(f"{FLASHED}, in this order: {order}")
-        for ref, text in after.vanished:
+        for ref, text in self._vanished:
             where = f"[{ref}] " if ref else ""
             self.events.add(f"appeared briefly: {where}{text}")
+        self._flashed, self._vanished = [], []
+
+    def keep_flashes(self, view: View) -> None:
+        """Keep what flashed or vanished before a view, for the next observation."""
+        self._flashed += view.flashed
+        self._vanished += view.vanished

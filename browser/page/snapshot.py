@@ -245,6 +245,7 @@ def _bonus(line: PageLine) -> float:
 FIND_CHARS = 4_000  # about 1,000 tokens
 MAX_FOUND_LINES = 20  # if there are more matches, the search should be narrowed
 MAX_ROW_LINES = 6  # a repeated row of up to this many lines is shown in full
+_FIELD_ROLES = frozenset({"checkbox", "combobox", "select", "spinbutton", "switch", "textbox"})
 _CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_ADJACENT_DIGIT = r"(?!(?<=\d)\d)"  # only whole numbers match: 12 is not found in 1234
 
@@ -267,7 +268,9 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     stems = [content_words(line.text) for line in lines]
     query_terms = content_words(text)
     ranked = [number for number, _ in BM25(stems).best(query_terms, MAX_FOUND_LINES)]
-    exact_rows = [n for i in exact for n in _repeated_row(lines, i)]
+    if exact:  # lines that contain only some of the words would bury it
+        ranked = [i for i in ranked if set(query_terms) <= set(stems[i])]
+    exact_rows = [n for i in exact for n in (*_repeated_row(lines, i), *_field_below(lines, i))]
     hits = list(dict.fromkeys(exact_rows + by_role + ranked))
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
@@ -310,6 +313,17 @@ def _repeated_row(lines: list[PageLine], at: int) -> range:
     while group and end < len(lines) and lines[end].group == group:
         end += 1
     return range(start, end) if end - start <= MAX_ROW_LINES else range(at, at + 1)
+
+
+def _field_below(lines: list[PageLine], label: int) -> range:
+    """Return the index of the unnamed field that a line of text alone is the label of, if any."""
+    below = label + 1
+    if lines[label].refs or below == len(lines) or lines[below].depth != lines[label].depth:
+        return range(0)
+    first = next(iter(lines[below].refs.values()), "")
+    role, _, name = first.partition(" ")
+    is_unnamed_field = role in _FIELD_ROLES and (not name or name.startswith("("))
+    return range(below, below + 1) if is_unnamed_field else range(0)
 
 
 def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import math
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
 LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
-# Pixels past the middle of a drop target; sortable lists insert before or after it accordingly.
+# Pixels past the middle of a drop target, in the direction of the drag; sortable lists insert
+# before or after it accordingly.
 DROP_OFFSET = 2
 MAX_RESULT_CHARS = 4_000  # of a script's result
 _CODE_FIELDS = frozenset({"text", "tel", "number"})
@@ -234,7 +236,7 @@ class Tab:
                         f"{found!r} is neither a ref on this page nor a selector"
                     ) from error
                 if len(elements) != 1:
-                    raise RefError(f"{found!r} finds {len(elements) or 'no'} elements")
+                    raise RefError(f"{found!r} matches {len(elements) or 'no'} elements")
                 found = elements[0]
             return str(await injected.call(self.page.main_frame, "register", found))
 
@@ -349,6 +351,9 @@ class Tab:
                 await user_input.append(target, text, before["kind"])
             else:
                 await user_input.fill(target, text, before)
+            if before["kind"] == "keys" and not append:
+                await self.driver.settle()
+                target, before = await user_input.complete_in_cell(target, text, before)
             replaced = not (append or instead)
             problem = await controls.check_typed(
                 self.driver, target, before, text, replaced=replaced, instead=instead
@@ -407,7 +412,7 @@ class Tab:
                 return
             await user_input.click(target)
             if await controls.check_toggled(self.driver, target, before):
-                raise ActionError("it did not change", hint="CLICK the element beside it.")
+                raise ActionError("it did not change", hint="CLICK the element next to it.")
 
         return await self.driver.act("checked" if on else "unchecked", perform, ref)
 
@@ -471,7 +476,7 @@ class Tab:
                 stops = [(box["x"] + across, box["y"] + down) for across, down in points]
             elif to is not None:
                 end = await user_input.hit_point(await self.driver.frames.find(to), covered=True)
-                stops = [end, (end[0] + DROP_OFFSET, end[1] + DROP_OFFSET)]
+                stops = [end, _just_past(end, start)]
             else:
                 stops = [(x + by[0], y + by[1])]
             await user_input.drag(self.page, start, stops, seconds)
@@ -547,7 +552,7 @@ class Tab:
                     to or ""
                 )
                 return await user_input.wheel(self.page, element, pixels or pages * moved["screen"])
-            return "" if moved else "but nothing moved: it is at its end"
+            return "" if moved else "but nothing moved: the end was already reached"
 
         if to is not None and to not in {"top", "bottom"}:
             return await self.driver.act_on_page(f"scrolled to {to!r}", to_text)
@@ -593,7 +598,7 @@ class Tab:
                     if not started.done() and is_requested:  # no event reports that it has started
                         raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
-                        hint = f"READ {self.url} where the file is shown."
+                        hint = f"If the page shows the file, READ {self.url}."
                         raise ActionError(f"{outcome.did} did not start a download", hint=hint)
                 return await self.events.downloads[before]
         except DeadlineExceeded as error:
@@ -653,9 +658,11 @@ class Tab:
     async def _shows(self, matches: Callable[[str], bool]) -> bool:
         """Whether the page now shows a match; False if the page is too busy to be looked at."""
         try:
-            return matches((await self.driver.look()).visible_text())
+            view = await self.driver.look()
         except DeadlineExceeded:
             return False
+        self.driver.keep_flashes(view)
+        return matches(view.visible_text())
 
     async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
         """Wait until a snapshot would show the text, or a match for a `/pattern/`.
@@ -665,6 +672,7 @@ class Tab:
         """
         before = self.driver.view or await self.driver.look()
         async with within(deadline + ACT_SECONDS, f"wait for {text!r}"), keep_rendering(self.page):
+            await self.driver.watch()  # what only flashes meanwhile is part of the outcome
             if not text:
                 await asyncio.sleep(deadline)
                 return await self.driver.observe(f"waited {deadline:g} s", before)
@@ -675,3 +683,9 @@ class Tab:
                     raise DeadlineExceeded(why, hint="SNAPSHOT shows what is there.")
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
         return await self.driver.observe(f"waited for {text!r}", before)
+
+
+def _just_past(end: Point, start: Point) -> Point:
+    """Go on from the middle of a drop target in the direction of a drag from `start`."""
+    x, y = (to + math.copysign(DROP_OFFSET, to - came) for to, came in zip(end, start, strict=True))
+    return x, y

@@ -158,7 +158,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
         if not hit.get("wait") or time.monotonic() > until:
             hint = DISABLED_HINT if hit.get("off") else None
             if hit.get("over"):
-                hint = "HOVER the element beside it first, then SNAPSHOT."
+                hint = "HOVER the element next to it first, then SNAPSHOT."
             if "covers" in reason:
                 hint = "Close it, or PRESS Escape, then SNAPSHOT."
             raise ActionError(reason, hint=hint)
@@ -237,14 +237,32 @@ async def control_state(target: Target) -> ControlState:
     return state
 
 
-async def related(target: Target, function: Literal["fieldIn", "drawnFor"]) -> Target:
-    """Find the field inside a wrapper, or the list that a page draws for a hidden select.
+async def related(target: Target, function: Literal["fieldIn", "openedIn", "drawnFor"]) -> Target:
+    """Find the field inside a wrapper or opened in a cell, or the list drawn for a hidden select.
 
     Returns the target itself if there is none.
     """
     handle = await injected.call_handle(target.frame, function, target.element)
     element = handle.as_element()
     return replace(target, element=element) if element else target
+
+
+async def complete_in_cell(
+    target: Target, text: str, before: ControlState
+) -> tuple[Target, ControlState]:
+    """Fill the field that a grid's cell opened when a key was typed, if it lost the first keys.
+
+    Returns the field and its state, or the arguments if the cell opened none.
+    """
+    with suppress(PlaywrightError):  # the keys may have led to another page
+        field = await related(target, "openedIn")
+        state = await control_state(field)
+        if state["text"] is None:
+            return target, before
+        if state["text"] != text:
+            await fill(field, text, state)
+        return field, state
+    return target, before
 
 
 async def fill(target: Target, text: str, before: ControlState) -> None:

@@ -173,12 +173,16 @@ class Frames:
 
     async def _keep_refs(self, before: View, view: View) -> None:
         """Give re-rendered or reloaded elements their previous refs."""
-        if not (anew := successors(before.lines, view.lines)):
+        by_prefix: dict[str, list[list[str]]] = {}
+        for new, old in successors(before.lines, view.lines).items():
+            prefix = new.rstrip("0123456789")
+            if old.rstrip("0123456789") == prefix:  # two frames may show the same page
+                by_prefix.setdefault(prefix, []).append([new, old])
+        if not by_prefix:
             return
         kept: dict[str, str] = {}
         for frame, prefix in list(self._prefixes.items()):
-            pairs = [[new, old] for new, old in anew.items() if new.rstrip("0123456789") == prefix]
-            if pairs:
+            if pairs := by_prefix.get(prefix):
                 kept |= await injected.call(frame, "rebindAll", pairs)
         for line in view.lines:
             line.rename(kept)

@@ -213,13 +213,15 @@ async def test_reading_leaves_a_page_as_it_was(own, attached, pages, page, where
         assert not {key: (before[key], after[key]) for key in before if before[key] != after[key]}
 
 
-async def test_acts_change_what_they_do_and_nothing_else(own, pages, tmp_path):
+@pytest.mark.parametrize("where", ["own", "attached"])
+async def test_acts_change_what_they_do_and_nothing_else(own, attached, pages, tmp_path, where):
     (file := tmp_path / "chart.txt").write_text("depths")
     body = (
         "<button>Press</button><input aria-label=Field><a href='#x'>Link</a><select aria-label=List><option>a<option>b</select>"
-        "<input type=file aria-label=Chart><p style='height:1500px'>Some words</p>"
+        "<input type=file aria-label=Chart><a href='data:text/plain,depths' download=depths.txt>Save</a>"
+        "<p style='height:1500px'>Some words</p>"
     )
-    async with shown(own, pages, body) as tab:
+    async with shown(own if where == "own" else attached, pages, body) as tab:
         snapshot, before = await tab.snapshot(), await state_of(tab.page)
 
         async def drop_in_vain(shown: str) -> None:
@@ -238,6 +240,9 @@ async def test_acts_change_what_they_do_and_nothing_else(own, pages, tmp_path):
             ("Link", lambda _: tab.highlight("Some words"), {"focus"}),
             ("Link", lambda _: tab.scroll(1), {"scrolled"}),
             ("Link", lambda _: tab.evaluate("() => 1"), set()),
+            ("Link", tab.click, {"focus", "history", "scrolled"}),
+            ("Link", lambda _: tab.back(), {"focus", "history", "scrolled"}),
+            *((("Save", tab.download, {"focus"}),) if where == "own" else ()),
         )
         for name, act, own_changes in acts:
             await act(next(shown for shown, text in snapshot.refs.items() if name in text))

@@ -142,7 +142,7 @@ const changesSince = () => {
   const back = flashes.filter(({ element }) => lookIsBack(element)).map(({ element }) => holderOf(element)).filter(Boolean);
   const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > FLASHES_EACH).map(([element]) => element));
   const changed = [...looksBefore.keys()].filter((element) => element.isConnected && !lookIsBack(element));
-  const restyled = [...new Set(changed.map(holderOf))].filter(Boolean).slice(0, RESTYLED_TOLD);
+  const restyled = [...new Set(changed.map(holderOf))].filter((element) => element?.getClientRects().length && isShownAtAll(element)).slice(0, RESTYLED_TOLD);
   const now = performance.now();
   flashes = flashes.filter(({ element, at }) => now - at < FLASH_MS && !lookIsBack(element)); // they may still change back
   looksBefore = new Map(flashes.map(({ element }) => [element, looksBefore.get(element)]));

@@ -83,7 +83,8 @@ const SOURCE_LIMIT = 6000, SCRIPTS_LIMIT = 300000; // characters
 
 const sourcesOf = (target) => {
   const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');
-  return [...pressListeners(target), ...handlers].map((listener) => {
+  const byJquery = jqueryHandlers(target).filter(({ selector }) => !selector).map(({ handler }) => handler);
+  return [...pressListeners(target), ...handlers, ...byJquery].map((listener) => {
     const bound = typeof listener === 'function' ? listener : listener?.handleEvent;
     const call = boundFrom.get(bound) ?? bound;
     return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, SOURCE_LIMIT) : '';
@@ -100,6 +101,7 @@ const namedSelectors = (source) => {
 
 const selectorsOf = (target, sources) => {
   const found = new Set(jqueryHandlers(target).map((handler) => handler.selector).filter(Boolean));
+  if (target.classList?.contains('ui-sortable')) found.add('.ui-sortable-handle'); // jQuery UI marks what it moves
   for (const source of sources) {
     const compared = ASKED_OF.filter(([asked]) => asked.test(source)).map(([, toSelector]) => [COMPARED, toSelector]);
     for (const [pattern, toSelector] of /** @type {any[]} */ ([...DELEGATION_PATTERNS, ...compared])) {
@@ -115,6 +117,8 @@ const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
 // A listener that compares the target's text is meant for elements with their own text.
 const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
+// A comparison of the target with the owner itself: a press beside a dialog's content closes it.
+const ASKS_ITSELF = /\w+\.target\s*[!=]==?\s*(?:this|\w+\.currentTarget)(?![\w.$[(])|(?:\bthis|\w+\.currentTarget)\s*[!=]==?\s*\w+\.target\b(?!\s*[.[(])/g;
 // A listener at the root that looks up its target in its own data: its source does not show the intended elements.
 const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 
@@ -134,7 +138,7 @@ const delegatedTargets = () => {
     if (isRoot(owner)) {
       if (!selectors.length && sources.some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
     } else if ((!selectors.length || sources.some((source) => ASKS_WORDS.test(source))) && !isFrameworkRoot(owner, pressListeners(owner))) {
-      if (sources.some((source) => /(?<!current)target\b/i.test(source))) addLeaves(owner, targets);
+      if (sources.some((source) => /(?<!current)target\b/i.test(source.replace(ASKS_ITSELF, '')))) addLeaves(owner, targets);
     }
   }
   return targets;

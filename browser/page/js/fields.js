@@ -239,6 +239,11 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
+// The field that a cell opened inside itself when a key was typed; otherwise the element itself.
+const openedIn = (element) => {
+  const focused = /** @type {any} */ (focusedElement());
+  return focused && focused !== element && isWithin(focused, element) && (isField(focused) || focused.isContentEditable) ? focused : element;
+};
 // The focused element: `line` describes it, `right` says whether it is the expected one, `off` why it, or the expected one,
 // must not be pressed with a key (a field may still be typed into).
 const focusOf = (element) => {

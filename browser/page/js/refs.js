@@ -1,6 +1,6 @@
 // A ref belongs to its element as long as the document exists. If the element is replaced, the ref moves to its
 // successor if exactly one element has the same fingerprint.
-const registry = new Map(); // ref -> { element: WeakRef, print }
+const registry = new Map(); // ref -> { element: WeakRef, print, past }; `past` is the fingerprint of the walk before
 const refOf = new WeakMap(); // element -> ref
 let refCount = 0;
 let refPrefix = 'e';
@@ -16,7 +16,7 @@ const register = (element) => {
     ref = refPrefix + (refCount += 1);
     refOf.set(element, ref);
   }
-  registry.set(ref, { element: new WeakRef(element), print: null });
+  registry.set(ref, { element: new WeakRef(element), print: null, past: registry.get(ref)?.print ?? null });
   return ref;
 };
 
@@ -112,7 +112,7 @@ const withSameContext = (print, alike) => {
 
 const rebind = (ref, element, print = fingerprintOf(element)) => {
   const before = registry.get(ref)?.element.deref();
-  if (before) refOf.delete(before); // if it returns to the page, it gets another ref
+  if (before && refOf.get(before) === ref) refOf.delete(before); // if it returns to the page, it gets another ref
   refOf.set(element, ref);
   registry.set(ref, { element: new WeakRef(element), print });
   return { element };
@@ -137,6 +137,21 @@ const rebindAll = (pairs) => {
 const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
 const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
+// Lists that scrolled since the walk before: they may show other rows in the same elements.
+const scrolledTo = new WeakMap(); // list -> its position at the last walk
+let rolled = new Set();
+const noteScroll = (list) => {
+  const at = `${list.scrollLeft},${list.scrollTop}`;
+  if (scrolledTo.has(list) && scrolledTo.get(list) !== at) rolled.add(list);
+  scrolledTo.set(list, at);
+};
+
+// Whether an element in a list that scrolled was given another row; it then gets another ref.
+const isRecycled = (element, { print, past }) => {
+  if (!past?.row || !print.row || sameFingerprint(past, print) || wordOverlap(besides(print), besides(past)) >= SAME_ROW) return false;
+  return !!outward(element, (at) => rolled.has(at));
+};
+
 // Takes the fingerprints of all elements shown by a walk: [{ element, ref }]. An element that was re-rendered since the
 // previous walk (refs after number `before`) keeps its ref if it is certainly the same: for a calendar that re-renders
 // itself on each click, the diff then shows only the day that changed. Returns a map from new refs to old ones.
@@ -144,13 +159,25 @@ const takeFingerprints = (shown, before) => {
   shared = { texts: new Map(), captions: new Map() };
   for (const { element, ref, said } of shown) registry.get(ref).print = fingerprintOf(element, said);
   shared = null;
-  const renamed = new Map();
+  const renamed = new Map(), recycled = new Map(); // new ref -> the one that its element had in another row
+  for (const one of rolled.size ? shown : []) {
+    const known = registry.get(one.ref);
+    if (!isRecycled(one.element, known)) continue;
+    const ref = refPrefix + (refCount += 1);
+    registry.set(ref, known).set(one.ref, { ...known, print: known.past });
+    refOf.set(one.element, ref);
+    renamed.set(one.ref, ref);
+    recycled.set(ref, one.ref);
+    one.ref = ref;
+  }
+  rolled = new Set();
   const fresh = shown.filter(({ ref }) => Number(ref.slice(refPrefix.length)) > before);
   if (!fresh.length) return renamed;
   const lost = new Map(), now = new Map(); // key -> ref, null if several have it; key -> how many have it
   const keep = (key, ref) => { if (key) lost.set(key, lost.has(key) ? null : ref); };
   for (const [ref, { element, print }] of registry) {
-    if (!print || element.deref()?.isConnected) continue;
+    const holder = element.deref();
+    if (!print || (holder?.isConnected && refOf.get(holder) === ref)) continue;
     keep(fullKey(print), ref);
     if (!print.name || print.bare) keep(bareKey(print), ref);
   }
@@ -167,7 +194,7 @@ const takeFingerprints = (shown, before) => {
     lost.delete(key);
     rebind(old, element, { ...print, bare: key === bareKey(print) });
     registry.delete(ref);
-    renamed.set(ref, old);
+    renamed.set(recycled.get(ref) ?? ref, old);
   }
   return renamed;
 };
@@ -181,6 +208,7 @@ const nameCandidates = (print) => candidatesFor(print)
 // Returns { element }, or { why, print } if it no longer exists or is ambiguous. A connected element may have been given other
 // content (recycled rows in a virtual list): then the element that now has the old content is searched for.
 const SAME_ROW = 0.5;
+const besides = ({ row, name }) => row.replace(name, ' ');
 const resolve = (ref) => {
   const { element: weak, print } = registry.get(ref) ?? {};
   const gone = (why) => ({ why: `${ref} ${why}`, print });
@@ -188,7 +216,7 @@ const resolve = (ref) => {
   const element = weak.deref();
   if (!print) return element?.isConnected ? { element } : gone('left the page');
   if (element?.isConnected) {
-    const now = fingerprintOf(element), besides = ({ row, name }) => row.replace(name, ' ');
+    const now = fingerprintOf(element);
     if (sameFingerprint(print, now)) return { element };
     const moved = candidatesFor(print).filter((other) => other !== element && sameFingerprint(print, fingerprintOf(other)));
     if (moved.length === 1) return rebind(ref, moved[0]);

@@ -51,6 +51,7 @@ class Walk {
   run(root) {
     const above = [];
     for (let at = composedParent(root); at && at !== document.documentElement; at = composedParent(at)) above.unshift(at);
+    for (const at of [document.scrollingElement, ...above]) if (at && (at.scrollTop || scrolledTo.has(at))) noteScroll(at);
     const look = above.reduce((outer, at) => lookInside(at, getComputedStyle(at), outer), rootLook());
     // Nodes to visit, each followed by its context, which is the same for all children of an element.
     /** @type {any[]} */
@@ -149,6 +150,7 @@ class Walk {
     if (block) leave.push(() => this.boundary());
     const scrolls = visible ? scrollsOf(element, overflow) : '';
     if (scrolls) {
+      noteScroll(element);
       const ref = register(element);
       this.shown.push({ element, ref });
       this.lines.piece({ r: ref, k: 'scroller', a: scrolls });
@@ -236,7 +238,7 @@ class Walk {
     let why = visible ? actionable(element, role, style, cursor, outer.cursor, this.delegated) : '';
     if (visible && !why && (this.hovered.has(element) || hoverable(element))) why = 'hover';
     if (!why) {
-      if (EMPTY_BOX_TAGS.has(tag)) this.box(element, style, outer.look);
+      if (visible && !look.gone && look.opacity > TRANSPARENT && EMPTY_BOX_TAGS.has(tag)) this.box(element, style, outer.look.back);
       if (tag !== 'PROGRESS' && tag !== 'METER') return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     }
     const said = CONTROLS_WITHOUT_CONTENT.has(tag) ? undefined : shortText(element, TEXT_COMPARED), text = said && HAS_WORDS.test(said) ? said : '';
@@ -364,9 +366,9 @@ class Walk {
     }
   }
 
-  box(element, style, look) {
+  box(element, style, back) {
     if (refOf.has(element.parentElement)) return; // it is part of a control
-    const description = boxOf(element, style, look.back);
+    const description = boxOf(element, style, back);
     if (description) this.lines.picture(description);
   }
 

@@ -88,6 +88,12 @@ async def test_lights_that_flashed_are_told_in_their_order(show):
             light.className = 'lit'; setTimeout(() => { light.className = ''; if (next.length) setTimeout(flash, 60); else { s.className = ''; s.textContent = 'Over' } }, 90) }; flash() }</script>""")
     snapshot = await tab.snapshot()
     a, b, c = (ref(snapshot, f"clickable (#{name}") for name in "abc")
+    await tab.page.evaluate("setTimeout(() => s.onclick(), 400)")
+    waited = await tab.wait_for("Over")
+    order = re.findall(r"\[(e\d+)\]", "".join(waited.events))
+    assert [light for light in order if light in (a, b, c)] == [c, a, c, b]
+    await tab.page.evaluate("s.textContent = 'Start'")
+    snapshot = await tab.snapshot()
     outcomes = [await tab.click(ref(snapshot, "button Start")), await tab.wait_for("Over")]
     told = "".join(event for outcome in outcomes for event in outcome.events)
     assert re.findall(r"\[(e\d+)\]", told) == [c, a, c, b]
@@ -159,7 +165,7 @@ async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
     at = ref(await tab.snapshot(), "button Continue")
     await tab.page.evaluate(f"location = '{target}'")
     await tab.page.wait_for_selector("h1")
-    with pytest.raises(RefError, match=f"moved on to .*{target} by itself") as gone:
+    with pytest.raises(RefError, match=f"navigated to .*{target} by itself") as gone:
         await tab.click(at)
     assert gone.value.hint == "Take a new SNAPSHOT."
 

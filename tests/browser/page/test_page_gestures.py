@@ -33,6 +33,18 @@ async def test_drag_moves_by_offset_and_onto_an_element(show):
     assert "dropped" in outcome.changes
 
 
+async def test_items_that_jquery_ui_sorts_are_dragged_past_the_middle_of_another(show):
+    item = "<li class=ui-sortable-handle>"
+    tab = await show(f"""<ul id=u class=ui-sortable style="user-select:none">{item}one{item}two{item}three</ul><p id=p></p><script>
+        u.addEventListener('mousedown', () => 1);
+        addEventListener('mouseup', e => {{ const {{ top, height }} = e.target.getBoundingClientRect();
+          p.textContent = (e.clientY < top + height / 2 ? 'before ' : 'after ') + e.target.textContent }})</script>""")
+    snapshot = await tab.snapshot()
+    one, three = ref(snapshot, "clickable one"), ref(snapshot, "clickable three")
+    assert "after three" in (await tab.drag(one, three)).changes
+    assert "before one" in (await tab.drag(three, one)).changes
+
+
 async def test_a_button_is_held_down_for_a_long_press(show):
     tab = await show("""<button id=b>Hold</button><p id=o></p><script>let at;
         b.onpointerdown = () => { at = performance.now() };

@@ -255,3 +255,28 @@ async def test_a_ref_of_a_row_that_a_reload_removed_is_not_given_to_another(show
     after = await tab.snapshot()
     assert bo not in after.refs
     assert f"Cy [{cy} button: Remove]" in after.text
+
+
+async def test_refs_are_not_passed_on_to_another_frame_with_the_same_page(show):
+    run = '''srcdoc="<button onclick=&quot;this.textContent = '{}'&quot;>Run</button>"'''
+    tab = await show(f"""<button onclick="a.hidden = true; b.hidden = false">Next</button>
+        <iframe id=a {run.format("first")}></iframe><iframe id=b hidden {run.format("second")}></iframe>""")
+    await tab.click(ref(await tab.snapshot(), "button Next"))
+    assert "second" in (await tab.click(ref(await tab.snapshot(), "button Run"))).changes
+
+
+async def test_a_list_that_reuses_its_elements_when_scrolled_keeps_each_rows_refs(show):
+    tab = await show("""<div id=g style="height:100px;overflow:auto"><div style="height:4000px"><table id=t></table></div></div><p id=o></p><script>
+        for (let i = 0; i < 6; i++) { const row = t.insertRow(); for (let j = 0; j < 3; j++) row.insertCell().onclick = () => { o.textContent = 'hit ' + row.innerText } }
+        const draw = () => { const first = g.scrollTop / 20 | 0; t.style.marginTop = `${first * 20}px`;
+          [...t.rows].forEach((row, i) => ['row', 'boat', 'town'].forEach((word, j) => { row.cells[j].textContent = word + (first + i) })) };
+        g.onscroll = draw; draw()</script>""")
+    before = await tab.snapshot()
+    first, fifth = ref(before, "clickable boat0"), ref(before, "clickable boat4")
+    await tab.scroll(0.8, ref(before, "scroller"))
+    after = await tab.snapshot()
+    assert ref(after, "clickable boat4") == fifth
+    assert first not in after.refs
+    assert "hit row4" in (await tab.click(fifth)).changes
+    with pytest.raises(RefError, match="another row"):
+        await tab.click(first)

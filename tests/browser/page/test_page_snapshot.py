@@ -42,9 +42,12 @@ async def test_what_only_a_listener_makes_clickable_gets_a_ref(show):
     tab = await show("""
         <span id=s>spanned</span> <div id=d style="width:9px;height:9px;background:teal" class=dot></div>
         <svg width=20 height=20><circle id=c cx=9 cy=9 r=8 fill=red></circle></svg>
-        <script>for (const id of 'sdc') document.getElementById(id).addEventListener('click', () => 1)</script>""")
+        <div id=layer><p>Plain</p><p>words</p></div>
+        <script>for (const id of 'sdc') document.getElementById(id).addEventListener('click', () => 1);
+        layer.addEventListener('click', (e) => { if (e.target === e.currentTarget) layer.remove() })</script>""")
     snapshot = await tab.snapshot()
     assert ref(snapshot, "clickable spanned")
+    assert "clickable: Plain" not in snapshot.text  # a press beside it is meant
     assert "dot" in snapshot.text
     assert "teal" in snapshot.text
     assert "red" in snapshot.text
@@ -112,9 +115,11 @@ async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):
 async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
     tab = await show("""<button class="icon-trash" data-id="7"></button><button><svg><use href="#pencil"/></svg></button>
         <button><img src="/i/star.png"></button><button><span class="mdi mdi-gear" style="padding:4px"></span></button>
+        <button class="inline-flex p-2 hover:bg-red" data-state=closed><svg class="lucide lucide-save h-4 w-4"></svg></button>
         <button>\uf1f8</button>""")
     text = (await tab.snapshot()).text
-    assert "icon mdi mdi-gear" in text
+    assert "icon mdi-gear" in text
+    assert "(icon lucide-save colour" in text  # without what only styles it
     assert "\uf1f8" not in text  # a character of an icon font
     assert "icon-trash" in text
     assert "id=7" in text
