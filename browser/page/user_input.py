@@ -274,6 +274,10 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
     if kind == "keys":  # a terminal or a game board, which only listens for keys
         await append(target, text)
         return
+    if kind == "cell":  # in a sheet, what is typed replaces the content of the selected cell
+        await _press_cell(target)
+        await _type(target.page, text)
+        return
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+a")
         return
@@ -302,8 +306,19 @@ async def _restored(target: Target, old: str, text: str) -> bool:
     return (await control_state(target))["text"] in {old + text, text + old}
 
 
+async def _press_cell(target: Target, times: int = 1) -> None:
+    """Select a sheet's cell, or open it with two clicks; raises ActionError if it cannot be."""
+    if problem := await click(target, count=times):
+        raise ActionError(f"not typed: the cell was to be clicked, {problem}")
+
+
 async def append(target: Target, text: str, kind: str = "") -> None:
     """Type at the end of a field's content."""
+    if kind == "cell":
+        await _press_cell(target, times=2)
+        await target.page.keyboard.press("End")
+        await _type(target.page, text)
+        return
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+End")
         return
