@@ -67,6 +67,9 @@ _REASON_BY_MESSAGE = (
 )
 
 
+_NOT_PRESSED = "but nothing was pressed"
+
+
 class ClickOptions(TypedDict, total=False):
     """How to click: which button, how many times, and `at` which point of the element.
 
@@ -99,7 +102,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
         await page.mouse.move(x, y)
         x, y, over = await _aimed_point(target, hit)
         if over:
-            return f"but nothing was pressed: {over} covered the element"
+            return f"{_NOT_PRESSED}: {over} covered the element"
         for key in options.get("hold", ()):
             await page.keyboard.down(key)
             held.append(key)
@@ -308,7 +311,8 @@ async def _restored(target: Target, old: str, text: str) -> bool:
 
 async def _press_cell(target: Target, times: int = 1) -> None:
     """Select a sheet's cell, or open it with two clicks; raises ActionError if it cannot be."""
-    if problem := await click(target, count=times):
+    problem = await click(target, count=times)
+    if problem.startswith(_NOT_PRESSED):  # otherwise the keys show whether it was selected
         raise ActionError(f"not typed: the cell was to be clicked, {problem}")
 
 

@@ -4,7 +4,7 @@ const fieldKind = (element) => {
   if (element.tagName === 'INPUT') return element.type;
   if (isKeyCatcher(element)) return TERMINALS.test(stageOf(element).closest(TERMINAL_CLASS)?.className ?? '') ? 'keys' : 'editor';
   if (element.isContentEditable) return 'rich';
-  if (element.matches(CELL) && isSheetCell(element)) return 'cell';
+  if (element.matches(CELL) && (element.hasAttribute('tabindex') || isSheetCell(element))) return 'cell';
   const focusable = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
   if (focusable && element.getAttribute('role') === 'textbox') return 'editor'; // a code editor that renders its text itself
   return focusable ? 'keys' : element.tagName.toLowerCase();
@@ -248,10 +248,13 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-// The field that a cell opened inside itself when a key was typed; otherwise the element itself.
+// The field that a cell opened in itself or over itself when a key was typed; otherwise the element itself.
 const openedIn = (element) => {
   const focused = /** @type {any} */ (focusedElement());
-  return focused && focused !== element && isWithin(focused, element) && (isField(focused) || focused.isContentEditable) ? focused : element;
+  if (!focused || focused === element || !(isField(focused) || focused.isContentEditable)) return element;
+  const { x, y } = middleOf(element.getBoundingClientRect()), { left, right, top, bottom } = focused.getBoundingClientRect();
+  const over = left <= x && x <= right && top <= y && y <= bottom;
+  return over || isWithin(focused, element) ? focused : element;
 };
 // The focused element: `line` describes it, `right` says whether it is the expected one, `off` why it, or the expected one,
 // must not be pressed with a key (a field may still be typed into).
