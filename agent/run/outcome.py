@@ -185,6 +185,9 @@ class ReportBuilder:
             answers=judge.answers if judge else None,
             disputes=(*(judge.disputes if judge else ()), *self._contrary_evidence()),
             fit=self._fit,
+            primary={
+                claim: data["source"] for claim, data in self._primary.items() if "source" in data
+            },
         )
         # The extractive model either answers or shows relevant passages.
         too_weak = self._fit is not None and (weighed.confidence or 0.0) < MIN_EXTRACTIVE_CONFIDENCE

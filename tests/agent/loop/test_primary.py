@@ -84,6 +84,7 @@ async def test_the_primary_source_is_read_and_named_in_the_verdict(asked, web, t
     assert (primary.url, primary.quotes) == (f"{web.other}/report", [CLAIM])
     assert sentence.reason.endswith(f"the primary source is [{primary.n}]")
     assert challenge_lines(report)[0].endswith(f"; the primary source is [{primary.n}]")
+    assert report.confidence_parts.origins == 1  # a page that cites another is not independent
     record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
     assert (await replay(record)).sentences == report.sentences
 
