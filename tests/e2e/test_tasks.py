@@ -15,6 +15,8 @@ from agent.journal.runs import Runs
 from tests.browser.page.pages import serve_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.journal.events import Event
 
 FOLDER = Path(__file__).parent / "tasks"
@@ -138,8 +140,12 @@ TASKS: dict[str, tuple[str, ...]] = {
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def titles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return each page's title after its script, all in one run in one browser."""
+async def titles(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """Return each selected page's title after its script, all in one run in one browser."""
+    ours = [item for item in request.session.items if "titles" in getattr(item, "fixturenames", ())]
+    tasks = [item.callspec.params["task"] for item in ours]
     folder = tmp_path_factory.mktemp("tasks")
     given = folder / "tides.txt"
     given.write_text("spring tide, neap tide")
@@ -148,7 +154,7 @@ async def titles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for page in FOLDER.glob("*.html"):
             pages.put(page.read_text(encoding="utf-8"), f"/tasks/{page.stem}")
         pages.put(CSV, "/tasks/tides.csv", content_type="text/csv")
-        script.write_text("".join(f"{json.dumps(line)}\n" for line in replies(pages.base)))
+        script.write_text("".join(f"{json.dumps(line)}\n" for line in replies(pages.base, tasks)))
         report = await research(
             f"Do what the pages at {pages.base} ask for, with the file.",
             model=f"scripted:{script}",
@@ -160,14 +166,15 @@ async def titles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             max_steps=200,
         )
     found = titles_in(list(read_events(Runs(folder / "data").find(report.run).journal)))
-    assert (folder / "data" / "downloads" / "tides.csv").read_text() == CSV
-    return dict(zip(TASKS, found, strict=True))
+    if "download" in tasks:
+        assert (folder / "data" / "downloads" / "tides.csv").read_text() == CSV
+    return dict(zip(tasks, found, strict=True))
 
 
-def replies(base: str) -> list[str]:
+def replies(base: str, tasks: Sequence[str]) -> list[str]:
     lines: list[str] = []
-    for name, script in TASKS.items():
-        lines += [f"<<TOOL:OPEN:{base}/tasks/{name}>>", *script, "<<TOOL:PAGE_CONTEXT>>"]
+    for name in tasks:
+        lines += [f"<<TOOL:OPEN:{base}/tasks/{name}>>", *TASKS[name], "<<TOOL:PAGE_CONTEXT>>"]
     return [*lines, "NOT_FOUND"]
 
 
@@ -177,6 +184,6 @@ def titles_in(events: list[Event]) -> list[str]:
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.sample(6)
+@pytest.mark.sample(16)
 async def test_the_task_is_done_by_tool_tags_alone(titles: dict[str, str], task: str) -> None:
     assert titles[task] == GOAL
