@@ -326,7 +326,7 @@ class _Output:
         sys.stdout.flush()
 
 
-_SOON, _PATIENCE = 1.0, 9.0
+_FIRST_WAIT_S, _FURTHER_WAIT_S = 1.0, 9.0
 """Seconds to wait for the first byte: before a notice is shown, and after it."""
 
 
@@ -367,10 +367,10 @@ def _read_stdin() -> bytes:
 
 def _first_byte_comes(handle: int) -> bool:
     """Wait for the first byte or the end. Windows cannot wait for a pipe and reads immediately."""
-    if sys.platform == "win32" or select.select([handle], [], [], _SOON)[0]:
+    if sys.platform == "win32" or select.select([handle], [], [], _FIRST_WAIT_S)[0]:
         return True
     note("Waiting for standard input. Add `< /dev/null` if there is none.")
-    if select.select([handle], [], [], _PATIENCE)[0]:
+    if select.select([handle], [], [], _FURTHER_WAIT_S)[0]:
         return True
     note("No data on standard input; continuing without it.")
     return False

@@ -26,7 +26,7 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 EXISTING_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
-MANY = click.IntRange(1, 1_000_000)
+POSITIVE_COUNT = click.IntRange(1, 1_000_000)
 """A count: at least one, and small enough for databases and calendars."""
 DAYS = click.IntRange(0, 1_000_000)
 """An age in days, small enough for calendar dates."""
@@ -43,7 +43,7 @@ class Amount(click.FloatRange):
         return number
 
 
-ABOVE_ZERO = Amount(min=0, min_open=True)
+POSITIVE_AMOUNT = Amount(min=0, min_open=True)
 
 
 class Option:
@@ -154,13 +154,13 @@ def _kinds(annotation: Any) -> list[Any]:
     return found
 
 
-_RUN = tuple(
+_RUN_OPTIONS = tuple(
     _setting_option(name)
     for name, field in SETTINGS.items()
     if field.metadata["flag"] is not None
     and name != "require_verified"  # it belongs to the output flags
 )
-_OUTPUT: tuple[Option, ...] = (
+_OUTPUT_OPTIONS: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
@@ -184,22 +184,22 @@ def run_flags(*shown: str) -> Callable[[F], F]:
     def visible(row: Option) -> Option:
         return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
 
-    return _adder([visible(row) for row in _RUN] if shown else _RUN)
+    return _adder([visible(row) for row in _RUN_OPTIONS] if shown else _RUN_OPTIONS)
 
 
 def only_run_flags(*names: str) -> Callable[[F], F]:
     """Add only the named run flags."""
-    return _adder([row for row in _RUN if row.names[0] in names])
+    return _adder([row for row in _RUN_OPTIONS if row.names[0] in names])
 
 
 def output_flags(function: F) -> F:
     """Add the flags for printed and written output."""
-    return _adder(_OUTPUT)(function)
+    return _adder(_OUTPUT_OPTIONS)(function)
 
 
 def question_options() -> list[click.Option]:
     """Make the question options for the help text, without loading any run code."""
-    return [row.made() for row in (*_RUN, *_OUTPUT)]
+    return [row.made() for row in (*_RUN_OPTIONS, *_OUTPUT_OPTIONS)]
 
 
 def _adder(rows: Sequence[Option]) -> Callable[[F], F]:
@@ -260,7 +260,7 @@ def _place_option(name: str, default: Callable[[], Any], **more: Any) -> Option:
 
 data_dir_option = _place_option("data_dir", data_folder, type=FOLDER)
 namespace_option = _place_option("namespace", _namespace)
-PLACES = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
+LOCATION_OPTIONS = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
 """Options allowed anywhere in a command: see `put_places_first` in `agent.cli.group`."""
 
 
@@ -277,7 +277,9 @@ json_option = switch(("--json", "as_json"), "Print as JSON.")
 
 def number_option(default: int, text: str) -> Option:
     """Make the `-n` option: a count of at least one."""
-    return option(("-n", "--number"), None, text, default=default, type=MANY, show_default=True)
+    return option(
+        ("-n", "--number"), None, text, default=default, type=POSITIVE_COUNT, show_default=True
+    )
 
 
 class NonBlank(click.types.StringParamType):

@@ -39,7 +39,7 @@ VERDICT_LABELS = {
     VerdictState.UNDECIDED: "not verified",
     VerdictState.UNCITED: "uncited",
 }
-WEAK = "search result only"
+SEARCH_RESULT_ONLY = "search result only"
 """Label of a sentence supported only by search results."""
 TO_CHECK = "Check these: a figure, date or name is missing from the cited source"
 """Title of the list of a draft's sentences that are most likely to be wrong."""
@@ -66,7 +66,7 @@ _ANSWERS = {
     "in part": "answers it in part",
     "no": "does not answer",
 }
-CLOSEST_BY_RULES = "No answer without a language model. These passages are relevant:"
+CLOSEST_WITHOUT_MODEL = "No answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
 """Titles of the passages shown in place of an answer: without and with a language model."""
 _QUOTE_CHARS = 240
@@ -82,7 +82,7 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
     if sentence.holds and conflicts_of(sentence, report):
         return "disputed"
     if sentence.weak:
-        return WEAK
+        return SEARCH_RESULT_ONLY
     return VERDICT_LABELS.get(sentence.verdict, sentence.verdict.value)
 
 
@@ -128,7 +128,7 @@ def head_lines(report: Report, surface: Surface = "shell") -> list[str]:
 
 def closest_title(report: Report) -> str:
     """Return the title of the passages shown when there is no answer."""
-    return CLOSEST_BY_RULES if report.usage.model == EXTRACTIVE else CLOSEST
+    return CLOSEST_WITHOUT_MODEL if report.usage.model == EXTRACTIVE else CLOSEST
 
 
 def closest_place(passage: ClosePassage) -> str:
@@ -357,7 +357,7 @@ def confidence_facts(report: Report) -> list[str]:
         "confidence not rated" if value is None else f"confidence {value:.2f}",
         _ANSWERS[parts.answers] if parts.answers else "",
         f"{_share(parts.supported)} supported",
-        f"{weak} of {len(report.sentences)} by a {WEAK}" if weak else "",
+        f"{weak} of {len(report.sentences)} by a {SEARCH_RESULT_ONLY}" if weak else "",
         _origins(parts),
     ]
     if parts.agreement < 1:

@@ -50,7 +50,7 @@ POLL_S: Final = 0.25
 """Seconds between two polls of the queue by a worker; on average, a job waits half as long."""
 STALE_S: Final = 60.0
 """Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
-_TO_COME: Final = ("waiting", "queued", "running")
+_UNFINISHED_STATES: Final = ("waiting", "queued", "running")
 _UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
 """Delay in seconds of a job that waits for others, since DBOS has no such state. `release_waiting`
 ends it."""
@@ -296,7 +296,7 @@ class Jobs:
 
     def _awaited(self) -> set[str]:
         """Return the ids of jobs that others wait for."""
-        return {name for job in self.list(_TO_COME) for name in job.after}
+        return {name for job in self.list(_UNFINISHED_STATES) for name in job.after}
 
     def _delete(self, workflows: Iterable[str]) -> None:
         if rows := [*workflows]:

@@ -249,8 +249,8 @@ _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "fri
 _DAY_NUMBERS: Final = {
     form: str(n) for n, day in enumerate(_WEEKDAYS) for form in (day[:3], day, f"{day}s")
 }
-_GROUPS: Final = {"day": "*", "weekday": "1-5", "weekend": "0,6", "week": "1"}
-_SHORT: Final = {
+_DAY_GROUPS: Final = {"day": "*", "weekday": "1-5", "weekend": "0,6", "week": "1"}
+_WHEN_SYNONYMS: Final = {
     "hourly": "every hour",
     "daily": "every day",
     "everyday": "every day",
@@ -268,7 +268,7 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     if _CRON.fullmatch(phrase):
         return {"cron": _check_cron(phrase, text)}
     first, *rest = phrase.replace(",", " ").split() or [""]
-    phrase = " ".join([_SHORT.get(first, first), *rest])
+    phrase = " ".join([_WHEN_SYNONYMS.get(first, first), *rest])
     if found := _INTERVAL.fullmatch(phrase):
         if found["n"] == "0":
             raise _not_understood(text)
@@ -302,8 +302,8 @@ def _days_of_week(text: str) -> str:
     ):
         return ""
     words = [word for word in words if word not in ("every", "each", "on")]
-    if len(words) == 1 and words[0].removesuffix("s") in _GROUPS:
-        return f"* * {_GROUPS[words[0].removesuffix('s')]}"
+    if len(words) == 1 and words[0].removesuffix("s") in _DAY_GROUPS:
+        return f"* * {_DAY_GROUPS[words[0].removesuffix('s')]}"
     numbers = [_DAY_NUMBERS.get(word, "") for word in words]
     return f"* * {','.join(numbers)}" if all(numbers) and numbers else ""
 

@@ -46,7 +46,7 @@ engine."""
 _LAST_LOOK_S: Final = 30
 """Extra seconds at the end, so that the last check of a monitor still runs."""
 _MAX_MINUTES: Final = 60 * 24 * 366
-_NOT_HANDED_ON: Final = {
+_NOT_INHERITED: Final = {
     # Granted by the user to one run only.
     *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
@@ -71,7 +71,7 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the tools of a run. Its tasks use its settings and notification targets."""
-    settings = dump_options(options, exclude=_NOT_HANDED_ON, changed_only=True)
+    settings = dump_options(options, exclude=_NOT_INHERITED, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(
         tool,

@@ -51,12 +51,12 @@ HOST_DELAY_S: Final = 0.2
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run is stalled, as in the reference engine."""
 _WATCH_S: Final = 1.0  # seconds between two checks for progress
-_LASTING: Final = frozenset(
+_PERMANENT_ERRORS: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
 )
 """Errors that a retry cannot fix."""
-_NO_NEWS: Final = frozenset({"first", "same"})
+_SILENT_STATUSES: Final = frozenset({"first", "same"})
 """Monitor outcomes that do not send a notification."""
 _MAX_RECOVERIES: Final = 20
 """Maximum number of workers that may die running a job: the job may be the cause."""
@@ -191,7 +191,7 @@ class Worker:
         except ResearchError as error:
             # A stalled run is retried once, even if no retry is requested.
             tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
-            lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
+            lasting = any(isinstance(error, error_class(name)) for name in _PERMANENT_ERRORS)
             again = job.attempt <= tries and not lasting
             return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
         failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
@@ -204,7 +204,7 @@ class Worker:
             error=info.message,
             hint=info.hint,
             report=report.model_dump(mode="json"),
-            again=failed and job.attempt <= job.retry and info.type not in _LASTING,
+            again=failed and job.attempt <= job.retry and info.type not in _PERMANENT_ERRORS,
         )
 
     async def _run_watched(self, job: JobSpec, folder: RunFolder) -> Report:
@@ -298,7 +298,7 @@ async def _job(job: dict[str, Any]) -> dict[str, Any]:
     assert DBOS.workflow_id is not None
     brief = {name: value for name, value in outcome.items() if name != "report"}
     attributes: dict[str, Any] = {"outcome": brief}
-    if job["notify"] and not outcome["again"] and outcome["status"] not in _NO_NEWS:
+    if job["notify"] and not outcome["again"] and outcome["status"] not in _SILENT_STATUSES:
         attributes["undelivered"] = await _notify(job, outcome)
     await DBOS.update_workflow_attributes_async(DBOS.workflow_id, attributes, merge=True)
     if outcome["again"]:

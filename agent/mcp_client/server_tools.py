@@ -58,7 +58,7 @@ MAX_FIELD: Final = 100
 """Maximum length of a parameter description, in characters."""
 MAX_FIELDS: Final = 30  # parameters per tool that the model sees
 MAX_CHOICES: Final = 20  # enum values that the model sees
-DEEPEST: Final = 4  # levels of nested objects that the model sees
+MAX_DEPTH: Final = 4  # levels of nested objects that the model sees
 MAX_PICTURES: Final = 2  # per result; each costs about 1,500 tokens
 PICTURES: Final = ("image/jpeg", "image/png")
 """Image types that every vision model accepts."""
@@ -103,7 +103,7 @@ def _safe_schema(
             shown_line(choice, MAX_FIELD) if isinstance(choice, str) else choice
             for choice in schema["enum"][:MAX_CHOICES]
         ]
-    if depth >= DEEPEST:
+    if depth >= MAX_DEPTH:
         return kept
     properties = schema.get("properties")
     if isinstance(properties, dict):
