@@ -79,7 +79,7 @@ def run(command: object) -> int:
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    """Print one of our warnings on one line. Library warnings are for developers."""
+    """Print one of our own warnings on a single line. Library warnings are for developers."""
     if category.__module__.startswith(("agent.", "browser.")):
         from agent.cli.terminal import note  # noqa: PLC0415 - as above
 
@@ -93,5 +93,5 @@ def _print_error(message: str, hint: str = "") -> None:
 
 
 def _discard_output() -> None:
-    """Drop pending output: nobody can receive it, and flushing it would fail again."""
+    """Discard pending output: no reader is left, and flushing it would fail again."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open until exit

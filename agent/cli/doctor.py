@@ -72,7 +72,7 @@ _FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """A finding: what was checked, whether it is fine, what was found, and how to fix it."""
+    """A finding: the check, whether it passed, the observed value, and how to fix a failure."""
 
     name: str
     well: bool
@@ -225,7 +225,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
 
 
 def _fetch_browser() -> None:
-    """Install Playwright's Chromium if no browser is found. On failure, print what to do."""
+    """Install Playwright's Chromium if no browser is found. On failure, print instructions."""
     if _has_browser():
         return
     if named := next((name for name in OVERRIDES if os.environ.get(name)), None):

@@ -47,14 +47,14 @@ POSITIVE_AMOUNT = Amount(min=0, min_open=True)
 
 
 class Option:
-    """An option, used as a decorator of a command and in the tables below."""
+    """An option, used as a command decorator and in the tables below."""
 
     def __init__(self, names: tuple[str, ...], settings: dict[str, Any]) -> None:
         self.names = names
         self.settings = settings
 
     def made(self) -> click.Option:
-        """Make the click option, for help texts."""
+        """Make the click option, for use in help texts."""
         settings = dict(self.settings)
         kind: type[click.Option] = settings.pop("cls", click.Option)
         return kind(self.names, **settings)
@@ -65,7 +65,7 @@ class Option:
 
 
 def option(names: str | tuple[str, ...], metavar: str | None, text: str, **settings: Any) -> Option:
-    """Make an option from its names, the placeholder of its value, and its help text."""
+    """Make an option from its names, value placeholder and help text."""
     names = (names,) if isinstance(names, str) else names
     return Option(names, {"metavar": metavar, "help": text, **settings})
 
@@ -76,7 +76,7 @@ def switch(names: str | tuple[str, ...], text: str, **settings: Any) -> Option:
 
 
 class _Several(click.Option):
-    """An option that may be repeated; its environment variable holds a list."""
+    """An option that may be repeated; its environment variable contains a list."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
         """Split the variable as the settings loader does; click would split paths at `:`."""

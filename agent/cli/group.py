@@ -77,7 +77,7 @@ class ResearchGroup(click.Group):
     ignore_unknown_options = True  # a question's options may precede it
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept the options for data locations anywhere in the command."""
+        """Accept data location options anywhere in the command."""
         return super().parse_args(ctx, put_places_first(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
@@ -110,13 +110,13 @@ class ResearchGroup(click.Group):
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write the commands and the main options, not all options."""
+        """Write the commands and only the main options."""
         helps = {name: text for name, (_, text) in COMMANDS.items()}
         write_first_screen(formatter, helps, question_options())
 
 
 def put_places_first(args: list[str]) -> list[str]:
-    """Move a command's options for data locations right after its name.
+    """Move a command's data location options directly after its name.
 
     click accepts the options of a group only before its subcommand, but users also write
     `research memory list --data-dir DIR` and `research --data-dir DIR memory list`.
@@ -141,7 +141,7 @@ def put_places_first(args: list[str]) -> list[str]:
 
 
 def _similar_command(word: str) -> str | None:
-    """Return the command that a single word probably means."""
+    """Return the command that a single word was probably meant to be."""
     if " " in word:
         return None
     swapped = [name for name in COMMANDS if sorted(name) == sorted(word.lower())]

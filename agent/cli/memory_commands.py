@@ -444,7 +444,7 @@ def _format(hit: Hit) -> str:
 
 
 def _kind(hit: Hit) -> str:
-    """Return the kind of a memory; for an insight, also its type and confidence."""
+    """Return a memory's kind; for an insight, also its type and confidence."""
     if hit.confidence is None:
         return hit.kind
     type_ = (hit.key or "").partition(":")[0]

@@ -43,7 +43,7 @@ def _format_row(row: tuple[str, str]) -> str:
 
 
 def _rows(data: Path) -> list[tuple[str, str]]:
-    """Return the models by the names that --model takes, each with a description."""
+    """Return the models, each with the name that --model accepts and a description."""
     rows = [(EXTRACTIVE, _EXTRACTIVE_DESCRIPTION)]
     for provider in PROVIDERS:
         if provider.key and provider.default:

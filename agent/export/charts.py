@@ -42,7 +42,7 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A table row: its label, its number, and the number as the cell shows it.
+    """A table row: its label, its number, and the number as shown in the cell.
 
     `sources` are the numbers of its citations, `holds` says whether they support the row.
     """

@@ -108,7 +108,7 @@ def doubt_line(report: Report) -> str:
 
 
 def error_line(report: Report, surface: Surface = "shell") -> str:
-    """Return why a run failed or stopped, and what to do; empty without an error."""
+    """Return the reason why a run failed or stopped, with a hint; empty without an error."""
     error = report.error
     return f"{error.message.rstrip('.')}. {hint_for(surface, error.hint)}".strip() if error else ""
 
@@ -216,7 +216,7 @@ def marker(source: ReportSource, sentence: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """Return a source's address as exports show it."""
+    """Return a source's address as shown in exports."""
     return unquote(url.rpartition("/")[2]) if url.startswith("file:") else url
 
 
@@ -265,7 +265,7 @@ def conflicts_of(sentence: Sentence, report: Report) -> list[Conflict]:
 
 
 def supported_label(sentences: Sequence[Sentence], report: Report) -> str:
-    """Count the supported sentences, and those of them that other sources dispute."""
+    """Count the supported sentences, and how many of them other sources dispute."""
     disputed = sum(bool(conflicts_of(sentence, report)) for sentence in sentences)
     label = f"{len(sentences)} sentence{'s' * (len(sentences) != 1)} supported by the sources"
     return f"{label}, {disputed} of them disputed" if disputed else label

@@ -96,7 +96,7 @@ def is_warc_of(folder: Path, body: bytes) -> bool:
 
 
 def _contents(body: bytes) -> list[tuple[Any, ...]]:
-    """Return the contents of a WARC, record by record, independent of its compression."""
+    """Return the contents of a WARC, record by record, regardless of its compression."""
     return [
         (
             record.rec_type,

@@ -1,7 +1,7 @@
 """The queue: adds, lists, cancels and retries jobs from any process.
 
-Each attempt of a job is a DBOS workflow; data that DBOS has no field for is in the workflow's
-attributes. Workers (`worker.py`) take the attempts from the queue.
+Each attempt of a job is a DBOS workflow; data for which DBOS has no field is stored in the
+workflow's attributes. Workers (`worker.py`) take the attempts from the queue.
 """
 
 from __future__ import annotations
@@ -336,7 +336,7 @@ class Jobs:
                 queue.set_polling_interval_sec(seconds)
 
     def release_waiting(self) -> None:
-        """Start waiting jobs whose parents are done; fail those with a failed parent."""
+        """Start the waiting jobs whose parents are done; fail the ones with a failed parent."""
         for row in self._rows(status="DELAYED"):
             after = JobSpec.from_row(row).after
             if not after:  # it waits for a time, not for other jobs

@@ -59,7 +59,7 @@ class JobsDatabase:
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> Self:
-        """Open by URL, or open `jobs.db` in the data folder; raises the errors of `Jobs.open`."""
+        """Open by URL, or open `jobs.db` in the data folder; raises errors as `Jobs.open` does."""
         if url is None:
             url = f"sqlite:///{private_folder(data_dir) / 'jobs.db'}"
         database = cls(url, _create_engine(url))
@@ -91,7 +91,7 @@ class JobsDatabase:
             return bool(connection.execute(statement).rowcount == 1)
 
     def insert(self, table: sa.Table, **row: Any) -> Any:
-        """Make an INSERT in the database's dialect, because plain SQLAlchemy has no ON CONFLICT."""
+        """Make an INSERT in the database's dialect, as generic SQLAlchemy has no ON CONFLICT."""
         insert = postgresql.insert if self.postgres else sqlite.insert
         return insert(table).values(**row)
 

@@ -56,7 +56,7 @@ class PageBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The text before and after; one is empty if text was added or removed."""
+    """The text before and after the change; one is empty if text was added or removed."""
 
     before: str
     after: str
@@ -117,7 +117,7 @@ def _path(element: etree._Element) -> str:
 
 
 def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
-    """Learn what differs between reads of an unchanged page."""
+    """Learn which parts differ between reads of an unchanged page."""
     noise = {(path, f"\n{heading}") for path, heading in _rotating_blocks(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):

@@ -2,7 +2,8 @@
 
 DBOS's own schedules fire twice at the end of daylight-saving time, run all missed firings or none,
 and use only the real clock. Here, `cronsim` computes the times, and a firing is a job whose id
-consists of the schedule and the time: only one job exists, however many workers see that it is due.
+consists of the schedule and the time, so only one job exists, however many workers find that it is
+due.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class Schedule(BaseModel):
     """A question and its times, in UTC.
 
     One of `cron` (in `zone`), `every` (seconds, starting at `since`) and `at` is set; `when` is the
-    user's text. Firings up to `seen` have been made; `next` is the next one. `missed` says whether
-    missed firings run `once` or not at all.
+    user's text. All firings up to `seen` have been made; `next` is the next one. `missed` says
+    whether missed firings run `once` or not at all.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -100,7 +101,7 @@ class Schedule(BaseModel):
         return fresh or ([missed] if missed is not None and self.missed == "once" else [])
 
     def seen_at(self, now: datetime) -> Schedule:
-        """Return a copy with the firings up to now marked as made and the next time set."""
+        """Return a copy that marks all firings up to now as made and has the next time set."""
         return self.model_copy(update={"seen": now, "next": next(self.times(now), None)})
 
 
@@ -148,7 +149,7 @@ class Schedules:
         """Schedule a question regularly or once; raises `UsageError`.
 
         `when` is five cron fields or plain words, `zone` a tz database name (default: the
-        machine's). It ends at `until`. A schedule with the same name is replaced.
+        machine's). It ends at `until`. An existing schedule with the same name is replaced.
         """
         if not question.strip():
             raise UsageError("a schedule needs a question")
@@ -202,7 +203,7 @@ class Schedules:
 
 
 def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
-    """Queue what is due; return the ids of the jobs. Any number of workers may call this."""
+    """Queue the jobs that are due; return their ids. Any number of workers may call this."""
     now = now or datetime.now(UTC)
     table = _table(jobs)
     fired = []

@@ -1,4 +1,4 @@
-"""Tools with which a model can create tasks, reminders and monitors, if the user allows it.
+"""Tools that let a model create tasks, reminders and monitors, if the user allows it.
 
 Their names and the monitor defaults are those of the reference engine. They use the schedules that
 `research schedule` and `research monitor` show. The user chooses the notification targets.
@@ -139,7 +139,7 @@ class _TaskTools:
     async def schedule(
         self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
     ) -> ToolResult:
-        """Schedule a question. A name in use is refused, not replaced."""
+        """Schedule a question. A name that is already in use is rejected; nothing is replaced."""
 
         def add(jobs: Jobs) -> dict[str, Any]:
             if name and any(one.name == name for one in _all_schedules(jobs)):
@@ -237,7 +237,7 @@ def _describe(one: Schedule) -> dict[str, Any]:
 
 
 def _confirm(one: Schedule) -> dict[str, Any]:
-    """Describe what was created, for the model and as the answer of a run that did nothing else."""
+    """Describe the created task, for the model and as the answer of a run that did nothing else."""
     row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""

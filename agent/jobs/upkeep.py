@@ -78,7 +78,7 @@ class WorkerUpkeep:
         return self._folder / f"{worker}.lock"
 
     def take_lease(self) -> None:
-        """Show other workers that this one is alive."""
+        """Signal to other workers that this one is alive."""
         self._lock.acquire()
         self._jobs.database.heartbeat(self._worker, self._place)
 

@@ -1,7 +1,7 @@
 """A worker: a process that takes jobs from the queue, runs them, and sends notifications.
 
 A retried job continues the run of its last attempt: recorded steps are not repeated. Errors in a
-run become outcomes that say whether to retry.
+run become outcomes that determine whether to retry.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _MAX_RECOVERIES: Final = 20
 
 
 class RunStalled(ResearchError):
-    """A run was cancelled because it wrote no event for too long."""
+    """A run was cancelled because it had written no event for too long."""
 
 
 class RunProgress:
@@ -81,7 +81,7 @@ class RunProgress:
 
 
 class WorkerCutOff(ResearchError):
-    """The database was unreachable for so long that other workers may take over the jobs."""
+    """The database was unreachable for so long that other workers may soon take over its jobs."""
 
     hint = "Start the worker again; its jobs will continue."
 
@@ -90,7 +90,7 @@ class Worker:
     """The only worker in this process. `async with Worker(jobs)` works until the block ends.
 
     `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues` are
-    the queues it takes jobs from, None for all. A worker of the main queue fires schedules.
+    the queues that it takes jobs from; None means all. A worker of the main queue fires schedules.
     `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
     """
 
@@ -154,7 +154,7 @@ class Worker:
         _CURRENT.remove(self)
 
     async def cut_off(self) -> None:
-        """Wait until this worker must end; raises `WorkerCutOff`."""
+        """Wait until this worker must stop; raises `WorkerCutOff`."""
         await self._cut_off.wait()
         raise WorkerCutOff(f"the jobs database was unreachable for {FENCE_S:.0f} s")
 

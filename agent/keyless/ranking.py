@@ -132,7 +132,7 @@ class Scored:
 class Ranking:
     """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
 
-    `found` holds the pages that searches found, with their scores.
+    `found` contains the pages that searches returned, with their scores.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Ranking:
         self.best = next((x for x in self.scored if x.candidate.is_quotable), None)
 
     def missing_words(self, candidate: Candidate) -> list[str]:
-        """List the question's names and words that a candidate and its page's title lack."""
+        """List the question's names and words that a candidate and its page title do not contain."""
         question, missing = self.question, self._missing_terms(candidate)
         names = [name for name in question.names if name_stems(name) & set(missing)]
         others = [question.word_of(term) for term in missing if term not in question.name_terms]
@@ -185,9 +185,9 @@ class Ranking:
     def is_insufficient(self) -> bool:
         """True if the best candidate does not cover enough of the question for an answer.
 
-        Less is enough if a page about something that the question names was read. "Why" needs a
-        reason, and "who" needs what that person is or did: without that, 4 of 20 answers were
-        right.
+        A lower share is enough if a page about something named in the question was read. "Why"
+        needs a reason, and "who" needs the person's role or deed: without this check, 4 of 20
+        answers were right.
         """
         best, question = self.best, self.question
         names = [name_stems(name) for name in question.names]
@@ -255,10 +255,10 @@ class Ranking:
     def closest(self, limit: int) -> list[Candidate]:
         """Return the best candidates from different relevant passages, best first.
 
-        They are shown, not quoted, so any line will do, including code or a list item. In place of
-        a question in the text, as in an interview, the passage that answers it is shown. The
-        passage's other words and its page's rank in the search results also count. A second-hop
-        sentence comes right after the one it belongs to.
+        They are shown, not quoted, so any line is acceptable, including code or a list item. In
+        place of a question in the text, as in an interview, the passage that answers it is shown.
+        The passage's other words and its page's rank in the search results also count. A second-hop
+        sentence directly follows the one it belongs to.
         """
         best: dict[str, Scored] = {}  # by the passage's id
         for x in self.scored:
@@ -365,7 +365,7 @@ def extract_candidates(
     """Extract candidates from all passages shown; repeated text on one page counts once.
 
     For a `question` in a language other than English, their stems include those in its language. A
-    list's following pages get the title of its first page.
+    list's later pages get the title of its first page.
     """
     foreign = question if question and question.language else None
     found: dict[tuple[str, str], Candidate] = {}
@@ -544,9 +544,9 @@ def kind_score(text: str, question: Question) -> float:
 
 
 def asked_values(text: str, question: Question) -> frozenset[str]:
-    """Return the words in a text's dates, numbers or names, whichever the question asks for.
+    """Return the words in the dates, numbers or names of a text, as the question requires.
 
-    Those in the question itself are left out. Empty for other kinds. English only.
+    Those in the question itself are omitted. Empty for other kinds. English only.
     """
     known = set(words(question.text))
     match question.kind:

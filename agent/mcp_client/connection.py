@@ -160,7 +160,7 @@ class Connection:
             return self._client
 
     async def _serve(self, ready: asyncio.Future[Client], end: asyncio.Event) -> None:
-        """Open a connection and hold it until `end`: the task that opens it must also close it."""
+        """Keep a connection open until `end`: the task that opens it must also close it."""
         name = "urchin-research"
         try:
             async with AsyncExitStack() as stack:
@@ -208,7 +208,7 @@ class Connection:
     def _as_tool_errors(self, action: str) -> Iterator[None]:
         """Turn any failure of the server into a `ToolError`, and count it.
 
-        `action` says what the server was doing; it is empty while connecting.
+        `action` describes what the server was doing; it is empty while connecting.
         """
         name = self.server.name
         try:

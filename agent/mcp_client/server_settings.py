@@ -96,7 +96,7 @@ class NamedServer:
 
     @property
     def site(self) -> str:
-        """The server as a site, for recording where data comes from and goes to."""
+        """The server as a site, for recording the origins and destinations of data."""
         return f"mcp:{self.slug}"
 
 

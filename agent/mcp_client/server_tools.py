@@ -156,8 +156,9 @@ def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, li
 class Server:
     """One of a run's servers: its connection, and its tools as the user allowed them.
 
-    Configuring a server allows the tools that it has when first reached. They are stored in
-    the data folder. A server with a different command or address counts as another server.
+    Configuring a server allows the tools that it offers when it is first reached. They are stored
+    in the data folder. A server with a different command or address is treated as a different
+    server.
     """
 
     def __init__(self, server: NamedServer, folder: Path, proxy: str | None) -> None:
@@ -237,7 +238,7 @@ class Server:
         return tools
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
-        """Call a tool. If it has changed since it was allowed, the user decides first."""
+        """Call a tool. If it has changed since it was allowed, the user is asked first."""
         # After a tool was allowed, a server can change what it does under the same name.
         live, server = await self._live(), self.server
         differences = compare_definitions(self._known, live)

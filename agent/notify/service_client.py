@@ -88,7 +88,7 @@ class ServiceClient:
 def _requested_wait(response: httpx2.Response) -> float | None:
     """Return how many seconds a service asks to wait, from the header or JSON body, or None.
 
-    Telegram puts them in the body under `parameters`, Discord directly.
+    Telegram puts them under `parameters` in the body, Discord at the top level.
     """
     seconds = retry_after(response.headers)
     if seconds is not None or "json" not in response.headers.get("content-type", ""):

@@ -48,7 +48,7 @@ CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
 
 
 class ToolLines(Protocol):
-    """A set of tools that can describe itself."""
+    """A set of tools that can produce its own description."""
 
     def lines(self) -> list[str]:
         """Describe the tools, one per line; grouped tools are only named."""

@@ -43,7 +43,7 @@ class Frame:
 class EventStream:
     """A journal that is read once for all its watchers. `is_active` says whether it may still grow.
 
-    For a run that is being resumed, `earlier_bytes` of the journal were written before.
+    For a run that is being resumed, `earlier_bytes` of the journal had already been written.
     """
 
     def __init__(

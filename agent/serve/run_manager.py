@@ -91,7 +91,7 @@ class RunThread:
 class ActiveRun:
     """A run in the run thread, with its open `questions` to the user by number.
 
-    Its public methods are for the server's event loop. `attended` says that a user watches it,
+    Its public methods are for the server's event loop. `attended` means that a user is watching it,
     answers its questions and sees its page. `stream` has its events, including those that its
     journal does not store.
     """
@@ -192,7 +192,7 @@ class ActiveRun:
             self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
-        """Keep the tool context, so that a user who sees the page can act on it."""
+        """Keep the tool context, so that a user watching the page can act on it."""
         self._context = context
         if self._attended and context.web is not None:
             context.web.is_visible = True
@@ -286,7 +286,7 @@ class RunManager:
     ) -> ActiveRun:
         """Start a run; returns once it has its id. Raises whatever error `research` raises.
 
-        `attended` means that a user watches it, answers its questions and sees its page. Raises
+        `attended` means that a user is watching it, answers its questions and sees its page. Raises
         `Busy`.
         """
         if not question.strip():
@@ -337,7 +337,7 @@ class RunManager:
             run.stream.finish()
 
     def event_stream(self, folder: RunFolder) -> EventStream:
-        """Return the stream of a run's events; it is dropped once nobody is watching."""
+        """Return a run's event stream; the stream is discarded once it has no watchers."""
         if active := self.active.get(folder.id):
             return active.stream
         self._streams = {name: one for name, one in self._streams.items() if one.watchers}

@@ -60,10 +60,10 @@ class JobStores(NamedTuple):
 class ServerState:
     """A server's runs, library, memory, jobs and settings.
 
-    `live` returns the current settings; `flags` apply to its runs; the `folder` flag
-    lists the folders that questions may search. `doctor` returns the rows of `research doctor`
-    (name, well, seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under
-    its variable as `research keys set` does, `research` starts a run, `resume_run` resumes one.
+    `live` returns the current settings; `flags` apply to its runs; the `folder` flag lists the
+    folders that questions may search. `doctor` returns the rows of `research doctor` (name, well,
+    seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under its variable as
+    `research keys set` does, `research` starts a run, `resume_run` resumes one.
     """
 
     def __init__(
