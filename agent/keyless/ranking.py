@@ -170,7 +170,7 @@ class Ranking:
         self.best = next((x for x in self.scored if x.candidate.is_quotable), None)
 
     def missing_words(self, candidate: Candidate) -> list[str]:
-        """List the question's names and words that a candidate and its page title do not contain."""
+        """List the question's names and words that are not in a candidate or its page title."""
         question, missing = self.question, self._missing_terms(candidate)
         names = [name for name in question.names if name_stems(name) & set(missing)]
         others = [question.word_of(term) for term in missing if term not in question.name_terms]
