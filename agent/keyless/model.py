@@ -115,7 +115,7 @@ def _fit(research: Research, text: str) -> Fit | None:
 
 
 def _is_dense(research: Research) -> bool:
-    """Return whether the best sentences' words from the question are close together."""
+    """Return whether the question's words are close together in the best sentences."""
     best = [(part, part.best) for part in research.rankings if part.best is not None]
     return all(part.density(x.candidate) >= MIN_DENSITY for part, x in best)
 

@@ -1,4 +1,4 @@
-"""Ranks the sentences that were read by how well they answer the question."""
+"""Ranks the sentences in the passages read by how well they answer the question."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ class Scored:
     """A candidate with its score.
 
     `own` is the share (0-1) of the question that it states itself, each word weighted by its
-    rarity; `covered` is the share that it and its context state. `bridge` is a sentence from
-    another page that it needs for that, if any.
+    rarity; `covered` is the share that it and its context state. `bridge` is the sentence from
+    another page that it depends on, if any.
     """
 
     candidate: Candidate
@@ -206,10 +206,10 @@ class Ranking:
         )
 
     def margin(self, x: Scored) -> float:
-        """Return how far an answer's score is above that of the next different one, up to `CLEAR`.
+        """Return the margin by which an answer outscores the next different one, up to `CLEAR`.
 
-        Different means: in another passage, with less than `SAME` of its words in common, and with
-        another date, number or name if one is asked for.
+        "Different" means in another passage, with less than `SAME` of its words in common, and with
+        another date, number or name if the question asks for one.
         """
         own, values = x.candidate, asked_values(x.candidate.full_text, self.question)
         for other in self.scored:
@@ -241,10 +241,10 @@ class Ranking:
         )
 
     def density(self, candidate: Candidate) -> float:
-        """Return how close together a candidate's words from the question are, at most 1.
+        """Return how close together the question's words are in a candidate (0-1).
 
-        This is their number divided by that of all content words from the first to the last one,
-        where that is highest. Scattered words often belong to different statements.
+        The value is the number of these words divided by the number of content words in the
+        shortest span that contains them all. Scattered words often belong to different statements.
         """
         known = {form: term for term in self.question.terms for form in (term, *self.forms[term])}
         found = [known.get(one) for one in _ordered_stems(candidate, self.question)]
@@ -290,7 +290,7 @@ class Ranking:
     def _answer_below(self, c: Candidate) -> Candidate:
         """Return the first candidate in the passage that answers a question in the text.
 
-        For any other candidate, return itself.
+        Any other candidate is returned unchanged.
         """
         if not (c.following and c.text.endswith("?")):
             return c
@@ -351,7 +351,7 @@ class Ranking:
 
 
 def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
-    """Make a list item or single line quotable with the heading above, if that is asked about."""
+    """Make a list item or single line quotable with its heading, if the question is about that."""
     heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2].removeprefix(FOLDED)
     is_line = c.passage.kind == "list" or (c.passage.kind == "text" and "\n" not in c.passage.text)
     if c.is_quotable or not is_line or not topics & set(content_words(heading)):
@@ -420,7 +420,7 @@ def split_candidates(
     beside: str,
     foreign: Question | None,
 ) -> tuple[Candidate, ...]:
-    """Split a passage into candidates; cached, since each step looks at all that was read."""
+    """Split a passage into candidates; cached, since each step processes all passages again."""
     if passage.kind == "heading":
         return ()
     stems_of = foreign.stems_of if foreign else _content_stems
@@ -500,9 +500,9 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
 
 
 def _ordered_stems(c: Candidate, question: Question) -> list[str]:
-    """Return the stems of a candidate's content words, with repeats, in order.
+    """Return the stems of a candidate's content words, in order and with duplicates.
 
-    A table row is read with the names of its columns, a line with the heading shown above it.
+    A table row includes its column names, a line the heading shown above it.
     """
     text = f"{c.shown_heading} {c.full_text}"
     if c.passage.kind == "table":
@@ -513,7 +513,7 @@ def _ordered_stems(c: Candidate, question: Question) -> list[str]:
 
 
 def _span_length(terms: Sequence[str | None], wanted: int) -> float:
-    """Return the length of the shortest beginning of a list that has `wanted` different terms."""
+    """Return the length of the shortest prefix of a list that contains `wanted` distinct terms."""
     found: set[str] = set()
     for length, term in enumerate(terms, 1):
         if term:
@@ -565,7 +565,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
 def _value_near_term(text: str, question: Question) -> bool:
     """Return whether a date or amount is near one of the question's words; True for other kinds.
 
-    Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
+    "Near" means with at most `BESIDE` other words in between. Names and stop words do not count,
     but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
     """
     if question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):

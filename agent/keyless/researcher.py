@@ -109,7 +109,7 @@ class Researcher:
         """Return the tool calls of the next step, at least one; None when it is time to answer.
 
         The calls in one step are independent and may run in parallel. The last step that the effort
-        allows is left for the answer. After a message without observations (a limit is reached)
+        allows is reserved for the answer. After a message without observations (a limit is reached)
         there are no more calls.
         """
         return self.calls_for(Research(read_conversation(messages)))
@@ -190,7 +190,7 @@ class Researcher:
         return [("READ", {"url": url, "query": research.reading_query}) for url in urls[:most]]
 
     def _second_hop(self, research: Research) -> list[Call]:
-        """If the answer is uncertain, search for a name that was found, with the missing words."""
+        """If the answer is uncertain, search for a name found so far, plus the missing words."""
         conversation, ranking = research.conversation, research.ranking
         searches = conversation.count_steps("WEB_SEARCH")
         best = None if ranking.is_insufficient else ranking.best
@@ -248,7 +248,7 @@ def fuse_results(searches: Iterable[Observation]) -> dict[str, float]:
 
 
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:
-    """Yield queries for a second hop: a name in the best sentences, with the words they lack."""
+    """Yield queries for a second hop: a name in the best sentences, plus the words they lack."""
     known = frozenset(ranking.question.terms)
     for x in ranking.scored[:MAX_LEADS]:
         missing = [word for word in ranking.missing_words(x.candidate) if content_words(word)]
