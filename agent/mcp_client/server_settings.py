@@ -145,7 +145,7 @@ def write_servers(rows: Mapping[str, Any]) -> Path:
 
 
 def parse_settings(name: str, settings: Any, origin: Path) -> ServerSettings:
-    """Validate a server's settings; raises a `UsageError` that names the problem."""
+    """Validate a server's settings; raises a `UsageError` that describes the problem."""
     try:
         return ServerSettings.model_validate(settings)
     except ValidationError as error:

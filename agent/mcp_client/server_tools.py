@@ -174,7 +174,7 @@ class Server:
         self._known: Definitions = {}
 
     def allowed(self) -> Definitions | None:
-        """Return the allowed tools; None if the server was never reached as configured."""
+        """Return the allowed tools; None if the server was never reached with these settings."""
         try:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
             definitions = {str(row["name"]): row for row in stored["tools"]}
@@ -204,9 +204,9 @@ class Server:
         return self._as_tools(allowed)
 
     async def compare_with_allowed(self, *, allow: bool) -> tuple[list[Tool], dict[str, list[str]]]:
-        """Return the server's current tools, and how they differ from the allowed ones.
+        """Return the server's current tools, and their differences from the allowed ones.
 
-        With `allow`, the current ones are allowed from now on.
+        With `allow`, the current tools are allowed from now on.
         """
         live, allowed = await self._live(), self.allowed()
         if allow or allowed is None:
@@ -260,7 +260,7 @@ class Server:
 
 @dataclass(slots=True)
 class ServerTools:
-    """The tools of all servers in a run; `diagnostics` says which servers failed, and why."""
+    """The tools of all servers in a run; `diagnostics` lists failed servers, with reasons."""
 
     tools: list[Tool] = field(default_factory=list)
     diagnostics: list[str] = field(default_factory=list)
@@ -270,7 +270,7 @@ class ServerTools:
 async def open_servers(
     servers: Sequence[NamedServer], folder: Path, proxy: str | None = None, *, connect: bool = True
 ) -> AsyncIterator[ServerTools]:
-    """Yield the tools of some servers; all connections are closed at the end of the block.
+    """Yield the tools of the given servers; all connections are closed at the end of the block.
 
     Without `connect`, servers that were never reached only produce a diagnostic.
     """

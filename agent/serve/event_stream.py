@@ -125,7 +125,7 @@ class EventStream:
         yield END
 
     async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
-        """Yield each event after `after` once, until the run ends; None after a long silence."""
+        """Yield each event after number `after` until the run ends; None after a long silence."""
         self.watchers += 1
         # One task for all watchers; it ends when the last one leaves.
         if self._polling is None or self._polling.done():

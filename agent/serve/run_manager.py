@@ -50,7 +50,7 @@ MAX_BLOCKING_CALLS: Final = 32
 
 
 class RunThread:
-    """The thread of all runs, with their event loop; started with the first run."""
+    """The thread that all runs share, with their event loop; started with the first run."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -92,7 +92,7 @@ class ActiveRun:
     """A run in the run thread, with its open `questions` to the user by number.
 
     Its public methods are for the server's event loop. `attended` means that a user is watching it,
-    answers its questions and sees its page. `stream` has its events, including those that its
+    answers its questions and sees its page. `stream` contains its events, including those that its
     journal does not store.
     """
 
@@ -251,7 +251,7 @@ async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
 class RunManager:
     """All runs in a data folder: those on disk, and those `active` here, at most `at_once`.
 
-    `flags` apply to each run unless its question overrides them. `research` starts a run, and
+    `flags` apply to each run unless overridden by its question. `research` starts a run, and
     `resume_run` resumes one or researches a section of its report again.
     """
 
@@ -308,7 +308,7 @@ class RunManager:
         return await self._launch(folder, resuming, attended=attended)
 
     async def research_section(self, folder: RunFolder, heading: str) -> ActiveRun:
-        """Research one section of a finished report again, in a new run that a user follows."""
+        """Research one section of a finished report again, in a new run that a user watches."""
         new = RunFolder(self.runs.root / new_id(utc_now()))
         data = self._flags["data_dir"]
         start = partial(self._resume_run, folder, section=heading, data_dir=data, run=new.id)
