@@ -133,7 +133,7 @@ _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}|[^\W\d_]")
 
 
 def authors(line: str) -> tuple[Author, ...]:
-    """Parse the authors that a page names in one line."""
+    """Parse the authors that a page lists on one line."""
     found: list[Author] = []
     for piece in _AUTHOR_SEPARATOR_RE.split(" ".join(line.split())):
         name = _BYLINE.sub("", piece.strip())

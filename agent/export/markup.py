@@ -95,7 +95,7 @@ def answer_html(report: Report) -> Markup:
 
 
 def _with_charts(html: str, report: Report) -> str:
-    """Insert each table's charts after it."""
+    """Insert each table's charts after the table."""
     drawn: dict[int, str] = {}
     for chart in charts_of(report):
         drawn[chart.table] = drawn.get(chart.table, "") + to_svg(chart, report)

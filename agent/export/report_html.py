@@ -194,7 +194,7 @@ def _format_context(text: str) -> str:
 
 @dataclass(slots=True)
 class _Step:
-    """A step of the timeline: its thoughts and tool results, with time and tokens in `facts`."""
+    """A timeline step: its thoughts and tool results, with time and tokens in `facts`."""
 
     title: str
     facts: list[str]

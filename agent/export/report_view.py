@@ -101,7 +101,7 @@ def _has_answer(report: Report) -> bool:
 
 
 def doubt_line(report: Report) -> str:
-    """Return a warning that an answer may be wrong, and why; empty if it is probably right."""
+    """Return a warning that an answer may be wrong, with the reason; empty if probably right."""
     if report.doubt is None:
         return ""
     return f"This may not answer the question: {report.doubt} (confidence {report.confidence:.2f})."
@@ -385,7 +385,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
 
 
 def _origins(parts: ConfidenceParts) -> str:
-    """Count the independent sites that support the answer; with copies, the pages and origins."""
+    """Count the independent sites that support the answer; if some are copies, pages and origins."""
     origins = parts.origins or parts.sites
     if origins < parts.sites:
         return f"{parts.pages} pages, {origins} origin{'s' * (origins != 1)}"

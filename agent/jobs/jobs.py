@@ -359,7 +359,7 @@ class Jobs:
 
 
 def answer_as_context(question: str, report: Mapping[str, Any], run: str) -> str:
-    """Format a saved report and its origin as Markdown, for a later run."""
+    """Format a saved report and its origin as Markdown, as input for a later run."""
     answer = saved_text(report)
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 

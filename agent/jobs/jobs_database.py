@@ -80,7 +80,7 @@ class JobsDatabase:
         self.engine.dispose()
 
     def _now(self) -> sa.ColumnElement[float]:
-        """Return the time on the shared clock: the server's, or for a file this machine's."""
+        """Return the time on the shared clock: the server's, or for SQLite this machine's."""
         if self.postgres:
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float)
         return sa.literal(time.time(), sa.Float)

@@ -94,7 +94,7 @@ def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") 
 
 
 def _part_blocks(part: etree._Element) -> Iterator[PageBlock]:
-    """Yield the blocks of a part in reading order; tables row by row."""
+    """Yield the blocks of a part in reading order, tables row by row."""
     heading = ""
     for block in walk(part, ""):
         path = _path(block.node)
@@ -234,10 +234,10 @@ def _similarity(one: PageBlock, other: PageBlock) -> float:
 
 
 def first_number(blocks: Sequence[PageBlock]) -> float | None:
-    """Return the first number in a part, or None.
+    """Return the first number in the watched part, or None.
 
     In `1.234,5` and `1,234.5` the last separator is the decimal one. A single separator before
-    three digits separates thousands.
+    three digits is a thousands separator.
     """
     found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
     if found is None:

@@ -67,7 +67,7 @@ class Schedule(BaseModel):
     notify: tuple[str, ...] = ()
 
     def times(self, after: datetime) -> Iterator[datetime]:
-        """Return the times after a moment in order, up to `until`."""
+        """Return the times after a given moment, in order, up to `until`."""
         until = self.until or datetime.max.replace(tzinfo=UTC)
         yield from takewhile(lambda time: time <= until, self._endless_times(after))
 
@@ -224,7 +224,7 @@ def _table(jobs: Jobs) -> NoteTable[Schedule]:
 
 
 def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy") -> Job:
-    """Add the job of a firing, or return the one that another worker added for this time."""
+    """Add the job for a firing, or return the one that another worker added for this time."""
     name, origin = f"{schedule.name}-{time}", f"schedule:{schedule.name}"
     asked = schedule.model_dump(include={"kind", "question", "options", "retry", "notify"})
     jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))
@@ -232,7 +232,7 @@ def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy")
 
 
 def _check_zone(name: str | None) -> str:
-    """Return the name of a time zone (default: the machine's)."""
+    """Return the name of a time zone (by default, this machine's)."""
     zone = name or get_localzone_name() or "UTC"
     try:
         ZoneInfo(zone)
@@ -333,7 +333,7 @@ def _check_cron(cron: str, text: str) -> str:
 
 
 def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
-    """Parse a single time; reject the text if the result has a different time of day."""
+    """Parse a one-off time; reject the text if the result has a different time of day."""
     local = now.astimezone(ZoneInfo(zone))
     clear = _BARE_HOUR.sub(r"at \1:00", text)
     moment: datetime | None = dateparser.parse(

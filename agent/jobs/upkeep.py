@@ -159,7 +159,7 @@ class WorkerUpkeep:
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether a worker's lock is free because its process has ended."""
+    """Return whether a worker's lock is free, which means that its process has ended."""
     lock = FileLock(str(path), thread_local=False)
     try:
         lock.acquire(timeout=0)

@@ -67,7 +67,7 @@ class RunStalled(ResearchError):
 
 
 class RunProgress:
-    """The progress of an active run: the time of its last event, and its cost."""
+    """An active run's progress: the time of its last event, and its cost."""
 
     def __init__(self) -> None:
         self.last_event = time.monotonic()
@@ -173,7 +173,7 @@ class Worker:
             self.running.pop(job.id, None)
 
     async def _answer(self, job: JobSpec) -> JobOutcome:
-        """Run the question of a job; errors become the outcome."""
+        """Run a job's question; errors become its outcome."""
         folder = RunFolder(Runs(self.jobs.data_dir).root / job.run)
         overdue = job.expires is not None and job.expires < time.time() and job.attempt == 1
         if overdue and not folder.journal.exists():
