@@ -385,7 +385,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
 
 
 def _origins(parts: ConfidenceParts) -> str:
-    """Count the independent sites that support the answer; if some are copies, pages and origins."""
+    """Count the independent sites that support the answer; with copies, count pages and origins."""
     origins = parts.origins or parts.sites
     if origins < parts.sites:
         return f"{parts.pages} pages, {origins} origin{'s' * (origins != 1)}"
