@@ -334,7 +334,9 @@ def host_port(url: str) -> str:
     """Return the host and port of a web address; raises `UsageError` if it is invalid."""
     parsed = parse_url(url)
     if parsed is None:
-        raise UsageError(f"{url!r} is not a web address", hint="Write it as http://host:port/path.")
+        raise UsageError(
+            f"{url!r} is not a web address", hint="Use a URL such as http://host:port/path."
+        )
     return parsed.netloc
 
 

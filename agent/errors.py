@@ -139,7 +139,7 @@ class ModelUnavailable(ModelError):
 class ModelContext(ModelError):
     """The conversation exceeds the context window: `tokens`, if the endpoint reports it."""
 
-    hint = "Use a model with a larger context window, or set this one's with --context-window."
+    hint = "Use a model with a larger context window, or set the actual size with --context-window."
 
     def __init__(self, message: str, *, tokens: int | None = None) -> None:
         super().__init__(message)
@@ -176,26 +176,26 @@ class NeedsUser(ResearchError):
     """An action of the run needs the user's approval, and no user can be asked."""
 
     exit_code = 5
-    hint = "Run it on a terminal, where it can ask you before it acts."
+    hint = "Run it in a terminal, where it can ask you before it acts."
 
 
 class PlanRefused(ResearchError):
     """The user did not approve the plan of a run."""
 
     exit_code = 5
-    hint = "Run it again and edit the plan, or leave out --plan."
+    hint = "Run it again and edit the plan, or omit --plan."
 
 
 class NobodyToApprove(UsageError):
     """The run's plan needs approval (--plan), but no user can be asked."""
 
     hint = (
-        "Run it on a terminal or on the page of `research serve`, or pass `edit_plan` to "
+        "Run it in a terminal or on the web page of `research serve`, or pass `edit_plan` to "
         "`research()`."
     )
 
     def __init__(self) -> None:
-        super().__init__("the plan cannot be approved: no user can be asked here")
+        super().__init__("the plan cannot be approved: there is no user to ask")
 
 
 class NotSent(ResearchError):
@@ -210,7 +210,7 @@ class ReplayDiverged(ResearchError):
 
     exit_code = 8
     hint = (
-        "The prompts or tools have changed since, or the journal was edited (see `research "
+        "The prompts or tools have changed since the run, or the journal was edited (see `research "
         "verify`). `--model NAME` runs a model on the recorded pages."
     )
 
@@ -219,7 +219,7 @@ class RerunStopped(ResearchError):
     """A step of a recorded session could not be repeated or had a different outcome."""
 
     exit_code = 8
-    hint = "The page has changed; ask a model to do it again, which makes a new record."
+    hint = "The page has changed. Repeat the task with a model to make a new record."
 
 
 class JournalError(ResearchError):

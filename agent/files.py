@@ -21,7 +21,8 @@ def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
         write_atomic(path, body, private=private)
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror}", hint="Name a file in a folder of yours."
+            f"cannot write {path}: {error.strerror}",
+            hint="Choose a file in a folder that you can write to.",
         ) from error
 
 

@@ -184,7 +184,7 @@ class BodyLimit:
                     raise
         if body.too_large and not body.answered:
             message = f"the request body is larger than {self._max_bytes >> 20} MB"
-            error = {"type": "too_large", "message": message, "hint": "Send less data at once."}
+            error = {"type": "too_large", "message": message, "hint": "Send less data per request."}
             closing = {"connection": "close"}  # the rest of the body is not read
             await JSONResponse({"error": error}, 413, closing)(scope, receive, send)
 

@@ -67,7 +67,9 @@ def _approvals(value: Any) -> Any:
     for name in _names(value):
         act, _, site = str(name).partition("@")
         if act not in APPROVABLE or not site:
-            raise ValueError(f"{name} is not ACT@SITE, where ACT is one of {', '.join(APPROVABLE)}")
+            raise ValueError(
+                f"{name} must be ACT@SITE, where ACT is one of {', '.join(APPROVABLE)}"
+            )
     return _names(value)
 
 
@@ -75,7 +77,9 @@ def _shares(value: Any) -> Any:
     for name in _names(value):
         kind, at, site = str(name).partition("@")
         if kind not in SHAREABLE or (at and not site) or " " in site:
-            raise ValueError(f"{name} is not KIND[@SITE], with KIND one of {', '.join(SHAREABLE)}")
+            raise ValueError(
+                f"{name} must be KIND[@SITE], where KIND is one of {', '.join(SHAREABLE)}"
+            )
     return _names(value)
 
 
@@ -91,7 +95,7 @@ def _hosts(value: Any) -> Any:
     # meant.
     for name in _names(value):
         if "/" in str(name):
-            raise ValueError(f"{name!r} should be a host such as example.org or 127.0.0.1:8080")
+            raise ValueError(f"{name!r} must be a host such as example.org or 127.0.0.1:8080")
     return _names(value)
 
 
@@ -167,7 +171,7 @@ class Options:
     fallback: _Names = setting((), "Model to use when the previous one fails.", "NAME")
     native_tools: bool | None = setting(
         None,
-        "Call tools as functions or with text tags (default: depends on the provider).",
+        "Call tools as functions or with text tags (the default depends on the provider).",
         flag="--native-tools/--text-tools",
     )
     guided: bool | None = setting(
@@ -178,7 +182,7 @@ class Options:
     vision: bool = setting(False, "Send screenshots to models that accept images.")
     model_sees: bool | None = setting(
         None,
-        "Whether the model accepts images (default: assume so until it rejects one).",
+        "Whether the model accepts images (default: yes, until it rejects one).",
         flag="--model-sees/--model-blind",
     )
     context_window: Annotated[int, Bounds(ge=MIN_CONTEXT_WINDOW)] = setting(
@@ -191,7 +195,7 @@ class Options:
     depth: Depth = setting("standard", "How thorough to be (default: standard).", page="Depth")
     report: bool = setting(False, "Write a report with sections instead of a short answer.")
     plan: bool = setting(
-        False, "Edit and approve the plan before anything is searched.", page="Plan first"
+        False, "Edit and approve the plan before the search starts.", page="Plan first"
     )
     challenge: bool = setting(
         False, "Search for evidence against each central claim (default: with --depth deep)."
@@ -204,7 +208,9 @@ class Options:
     )
     search: _Names = setting((), "Search providers, in order of preference.", "A,B,C")
     searxng_url: str | None = setting(None, "URL of a SearXNG instance.", "URL")
-    search_url: _Names = setting((), "Engine URL; {query} is replaced by the query.", "NAME=URL")
+    search_url: _Names = setting(
+        (), "Add a search engine by its URL; {query} is replaced by the query.", "NAME=URL"
+    )
     tool: _Names = setting((), "Enable a plug-in's tool.", "NAME")
     site: str | None = setting(None, "Search only this site.", "DOMAIN", page="Only this site")
     since: Annotated[str, Before(_date)] | None = setting(
@@ -231,9 +237,11 @@ class Options:
     )
     allow: _Hosts = setting((), "Visit only these sites.", "HOST")
     deny: _Hosts = setting((), "Never visit these sites.", "HOST")
-    allow_private: _Hosts = setting((), "Allow this private address.", "HOST[:PORT]")
+    allow_private: _Hosts = setting((), "Allow access to this private address.", "HOST[:PORT]")
     share: Annotated[tuple[str, ...], Before(_shares)] = setting(
-        (), "Private content that may be sent: file, corpus, memory, page, tool.", "KIND[@SITE]"
+        (),
+        "Kind of private content that may be sent: file, corpus, memory, page, tool.",
+        "KIND[@SITE]",
     )
     yes: Annotated[tuple[str, ...], Before(_approvals)] = setting(
         (),
@@ -280,19 +288,19 @@ class Options:
     )
     skill_deny: _Names = setting((), "Disable skills with matching names.", "PATTERN")
     mcp_config: _Paths = setting(
-        (), "File that lists MCP servers in the standard `mcpServers` format.", "FILE", exists=True
+        (), "File with MCP servers in the standard `mcpServers` format.", "FILE", exists=True
     )
     mcp_servers: dict[str, Any] = setting(
         dict, "MCP servers, in `mcpServers` format.", flag=None, secret=True
     )
     service: _Names = setting(
-        (), "URL of a service that `research audit` and `recheck` use.", "NAME=URL", flag=None
+        (), "URL of a service used by `research audit` and `recheck`.", "NAME=URL", flag=None
     )
     smtp_url: str | None = setting(
         None, "Mail server for notifications.", "URL", flag=None, secret=True
     )
     channels: dict[str, Any] = setting(
-        dict, "Channels that `research channels` serves.", flag=None, secret=True
+        dict, "Channels for `research channels`.", flag=None, secret=True
     )
     max_steps: Annotated[int, Bounds(ge=1, le=MAX_STEPS)] | None = setting(
         None, "Maximum number of steps (default: from --depth).", "N"
@@ -311,7 +319,7 @@ class Options:
     )
     timeout: _Seconds | None = setting(
         None,
-        "Maximum duration of the run, excluding waits for the user.",
+        "Maximum run time, excluding waits for input.",
         "SECONDS",
         page="Time limit, seconds",
     )
@@ -332,7 +340,7 @@ class Options:
     )
     memory_url: str | None = setting(
         None,
-        "Memory shared by several machines: postgresql://… (default: memory.db).",
+        "Memory database to share between machines: postgresql://… (default: memory.db).",
         "URL",
         secret=True,
     )
@@ -355,7 +363,7 @@ class Options:
         _default_limits, "Other limits, as a table: see `LimitSettings`.", flag=None
     )
     fresh: bool = setting(False, "Bypass caches.")
-    require_verified: bool = setting(False, "Exit with 4 unless every sentence is supported.")
+    require_verified: bool = setting(False, "Exit with code 4 unless every sentence is supported.")
 
     @property
     def effort(self) -> "Effort":

@@ -39,7 +39,7 @@ class Stamp:
     note: str = ""
 
     def __str__(self) -> str:
-        """Format the time and authority, to follow "there since"; returns the note if undated."""
+        """Format the time and authority, to follow "existed at"; returns the note if undated."""
         if self.when is None:
             return self.note
         return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, according to {self.authority}"
@@ -88,7 +88,7 @@ def load_timestamper(name: str) -> Any:
     """Load the plug-in `rfc3161` or `opentimestamps`; raises `UsageError` if it is missing."""
     found = find_plugin("timestamps", name)
     if found is None:
-        raise UsageError("timestamps are not installed", hint=extras_hint("timestamps"))
+        raise UsageError("timestamp support is not installed", hint=extras_hint("timestamps"))
     return found
 
 

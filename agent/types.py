@@ -555,7 +555,7 @@ class Report(ReportPart):
         reasons = {
             "a source contradicts it": contradicted,
             "it does not answer the question": parts.answers == "no",
-            "it answers the question only in part": parts.answers == "in part",
+            "it answers only part of the question": parts.answers == "in part",
             "sources disagree about it": bool(self.conflicts),
             f"{share if count > 1 else 'it is'} not verified": open_claims > 0,
             "only search results support it": any(s.weak for s in claims),

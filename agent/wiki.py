@@ -229,7 +229,7 @@ class Wiki:
             if path.endswith((".md", ".mdx")):
                 for line, target in links(self.read_file(path) or ""):
                     if resolve(target, paths) is None:
-                        message = f"[[{target}]] links to no page"
+                        message = f"[[{target}]] links to a page that does not exist"
                         found.append(Finding("warning", path, line, message))
         return sorted(found, key=lambda f: (f.severity, f.path, f.line))
 

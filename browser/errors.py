@@ -40,7 +40,7 @@ class BrowserError(Exception):
 class Refused(BrowserError):
     """The guard does not allow this address."""
 
-    hint = "Name the host with --allow-private HOST[:PORT] if it is yours."
+    hint = "If the host is yours, allow it with --allow-private HOST[:PORT]."
 
 
 class DeadlineExceeded(BrowserError):

@@ -91,7 +91,7 @@ def test_the_list_names_versions_and_what_is_broken(research):
     assert rows["tools", "tides"]["version"] == "1.0"
     assert rows["tools", "tides"]["broken"] == ""
     assert "No module named 'sunk'" in rows["search", "wreck"]["broken"]
-    assert "left out: the search plug-in 'wreck'" in research("plugins").stdout
+    assert "skipped: the search plug-in 'wreck'" in research("plugins").stdout
 
 
 def test_a_model_a_tool_and_an_export_make_a_run(research, tmp_path):
@@ -105,7 +105,7 @@ def test_a_model_a_tool_and_an_export_make_a_run(research, tmp_path):
     )
     assert out.read_text() == "7"
     unknown = research("When?", *flags, "--tool", "ebb")
-    assert (unknown.returncode, "no tool is called 'ebb'" in unknown.stderr) == (2, True)
+    assert (unknown.returncode, "no tool named 'ebb'" in unknown.stderr) == (2, True)
 
 
 def test_a_search_provider_is_asked_and_a_broken_one_is_named(research):

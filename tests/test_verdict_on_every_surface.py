@@ -273,7 +273,7 @@ def plain(text: str) -> str:
 def test_the_runs_end_as_meant(shown):
     disputed, unanswered = shown["disputed"].report, shown["unanswered"].report
     assert (disputed.status, disputed.standing) == ("answered", "disputed")
-    assert disputed.doubt == "it answers the question only in part"
+    assert disputed.doubt == "it answers only part of the question"
     assert (unanswered.status, len(unanswered.sources)) == ("not_found", 2)
     assert unanswered.closest
     assert unanswered.doubt is None
@@ -284,7 +284,7 @@ def test_the_runs_end_as_meant(shown):
 def test_doubt_and_dispute_are_shown(shown, surface):
     text = plain(WHOLE[surface](shown["disputed"]))
     assert "disputed" in text
-    assert "only in part" in text
+    assert "only part of the question" in text
     assert "4 May 1913" in text
     assert "4 May 1931" in text
     assert "2015-06-01" in text
@@ -297,7 +297,7 @@ def test_doubt_and_dispute_are_shown(shown, surface):
 def test_doubt_and_dispute_are_listed(shown, surface):
     text = plain(LISTS[surface](shown["disputed"]))
     assert "disputed" in text
-    assert "only in part" in text
+    assert "only part of the question" in text
 
 
 @pytest.mark.parametrize("surface", BADGES)
@@ -311,8 +311,9 @@ def test_the_passages_that_bear_on_a_question_are_shown_with_their_sources(shown
     assert "The Tamsel Bridge opened to traffic on 4 May 1931." in text
     assert "Bridges of the river" in text
     if surface not in ("show --json", "Python", ".json", ".jsonl"):
-        assert "No answer without a language model. These passages are relevant:".lower() in (
-            text.lower()
+        assert (
+            "There is no answer without a language model. These passages are relevant:".lower()
+            in (text.lower())
         )
     assert "This may not answer the question" not in text
 
@@ -389,7 +390,7 @@ def _code(file: Path) -> str:
 
 def test_a_conversation_remembers_doubt_and_dispute(shown):
     turn = answer_turn_text(shown["disputed"].report)
-    assert "only in part" in turn
+    assert "only part of the question" in turn
     assert "newer" in turn
     assert "[Not verified: “It is the oldest one.”]" in turn
 
@@ -405,7 +406,7 @@ def test_an_export_reads_what_the_run_reported(shown):
 def test_a_table_for_spreadsheets_has_the_columns(shown):
     result = _BatchResult(BatchItem(1, "one", QUESTION, {}), shown["disputed"].job)
     [row] = csv.DictReader(to_csv(_COLUMNS, [result.row()]).decode().splitlines())
-    assert (row["standing"], row["doubt"]) == ("disputed", "it answers the question only in part")
+    assert (row["standing"], row["doubt"]) == ("disputed", "it answers only part of the question")
 
 
 def test_every_verdict_has_a_label_and_is_documented():

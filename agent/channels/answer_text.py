@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_MESSAGES = 3
 """Maximum number of messages per answer; a longer answer is also sent as a file."""
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
-_MORE = "… The full answer with its sources is in the file."
+_MORE = "… The full answer with its sources is in the attached file."
 
 
 def answer_text(report: Report) -> str:

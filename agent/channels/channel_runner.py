@@ -67,7 +67,7 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
 def _settings_named(name: str, options: Options) -> tuple[type[Channel], ChannelSettings]:
     if name not in options.channels:
         raise UsageError(
-            f"no channel is called {name!r}", hint="`research channels list` shows the channels."
+            f"no channel named {name!r}", hint="`research channels list` shows the channels."
         )
     return check_settings(name, options.channels[name])
 

@@ -185,7 +185,7 @@ class Dialogue:
             part = Part(0, "", (dotted,))
             self._inbox.update(message.id, run=last)
         except UsageError as error:
-            part = Part(0, f"Not possible: {error}.")
+            part = Part(0, f"Cannot send the report: {error}.")
         self._inbox.put_parts(message.id, [part])
         await self._deliver(message)
 

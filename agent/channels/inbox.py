@@ -60,7 +60,9 @@ class Inbox(Notebook):
             self._db.executescript(_SCHEMA)
             path.chmod(0o600)
         except (sqlite3.Error, OSError) as error:
-            raise UsageError(f"cannot use {path}: {error}", hint="Move the file away.") from error
+            raise UsageError(
+                f"cannot use {path}: {error}", hint="Move the file elsewhere."
+            ) from error
         # parts that were being sent when the process ended
         self._db.execute(
             "UPDATE parts SET state=? WHERE channel=? AND state=?", (UNKNOWN, channel, TRYING)

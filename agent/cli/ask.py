@@ -76,7 +76,7 @@ def _apply_template(ctx: click.Context, _: click.Parameter, name: str | None) ->
 template_option: Option = option(
     ("-t", "--template"),
     "NAME",
-    "Use a saved question with options: templates/NAME.toml next to the settings file.",
+    "Use the question and options saved in templates/NAME.toml, next to the settings file.",
     is_eager=True,  # before the options whose defaults it changes
     expose_value=False,
     callback=_apply_template,
@@ -104,7 +104,7 @@ def _fill_template(question: str) -> str:
 def ask(question: tuple[str, ...], **flags: Any) -> int:
     """Research QUESTION.
 
-    `-` reads the question from stdin; otherwise piped stdin is context, like --file.
+    `-` reads the question from stdin; otherwise, piped stdin is used as context, like --file.
     """
     of_template = click.get_current_context().meta.get(_TEMPLATE_SETTINGS, {})
     flags |= {**of_template, **given_settings(flags)}
@@ -128,11 +128,11 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 @option("--max-steps", "N", "Maximum number of steps, including those already taken.", type=int)
 @option("--budget", "USD", "Maximum cost for the rest of the run, in dollars.", type=float)
 @option("--timeout", "SECONDS", "Maximum duration for the rest of the run.", type=float)
-@option("--section", "HEADING", "Research this section of a finished report again, in a new run.")
+@option("--section", "HEADING", "Redo this section of a finished report in a new run.")
 @data_dir_option
 @output_flags
 def resume(run: str, section: str | None, data_dir: Path, **flags: Any) -> int:
-    """Continue RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
+    """Resume RUN after a crash, Ctrl-C, a reboot or an exhausted budget."""
     folder = Runs(data_dir).find(run)
     data = folder.path.parent.parent
     required = load_options(
@@ -189,7 +189,7 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
 def _note_no_model() -> None:
     """If the user cannot be asked, print once that no language model is set up."""
     note(
-        "No language model is set up: passages were found and quoted.",
+        "No language model is set up, so the answer only quotes passages.",
         "`research models` lists the models and how to set one up.",
     )
 
@@ -221,8 +221,8 @@ def _note_limits_of_rules(settings: Options) -> None:
         keyless = default_model(os.environ) is None
     if keyless and settings.report:
         note(
-            "Without a language model, --report gives one or two quoted sentences: nothing is "
-            "summarised or compared, and there are no sections.",
+            "Without a language model, --report only quotes one or two sentences: it has no "
+            "sections, summaries or comparisons.",
             "Store a key with `research keys set NAME`, or choose a model with --model.",
         )
     if keyless and settings.instruction:

@@ -34,18 +34,19 @@ def _read_nothing(report: Report) -> bool:
 @click.command()
 @click.argument("draft", type=EXISTING_FILE, metavar="FILE")
 @option(
-    ("--bib", "bibliography"), "FILE", "Bibliography that resolves `[@key]`.", type=EXISTING_FILE
+    ("--bib", "bibliography"), "FILE", "Bibliography for resolving `[@key]`.", type=EXISTING_FILE
 )
-@several("--service", "NAME=URL", f"URL of a service: {', '.join(SERVICES)}.")
+@several("--service", "NAME=URL", f"Use another URL for a service: {', '.join(SERVICES)}.")
 @run_flags("--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir")
 @output_flags
 def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
-    """Check each sentence of FILE (.md .html .docx .pdf .bib …) against its citations.
+    """Check each sentence of FILE (.md .html .docx .pdf .bib …) against the sources it cites.
 
-    Each reference is looked up: reachable, moved, archived, known, retracted. The report is
-    written next to the draft (FILE.audit.html) unless --export names other files. Exits with 8 if
-    a check fails. With --require-verified, it also exits with 8 if a cited source lacks a figure,
-    date or name in the sentence that cites it, and with 4 if a sentence is not verified.
+    Also checks whether each reference is reachable, has moved, is archived, matches a known
+    publication or has been retracted. The report is written next to the draft (FILE.audit.html)
+    unless --export names other files. Exits with code 8 if a check fails. With --require-verified,
+    also exits with code 8 if a figure, date or name in a sentence is missing from the source that
+    it cites, and with code 4 if a sentence is not verified.
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
     required = flags.pop("require_verified")

@@ -55,7 +55,7 @@ _RUNS_PER_PROCESS = 4
 @option(
     ("-o", "--out"),
     "DIR",
-    "Folder for the results (default: FILE.results). A batch in an existing folder is continued.",
+    "Folder for the results (default: FILE.results). An existing batch in it is resumed.",
     type=FOLDER,
 )
 @option(
@@ -69,7 +69,7 @@ _RUNS_PER_PROCESS = 4
 @option(
     "--batch-budget",
     "USD",
-    "Maximum cost of the whole batch; --budget limits each run.",
+    "Maximum cost of the batch; --budget limits each run.",
     type=POSITIVE_AMOUNT,
 )
 @retry_option(1)
@@ -82,9 +82,9 @@ def batch(
 ) -> int:
     """Research the questions in FILE in parallel.
 
-    FILE has one question per line, or is a .csv, .jsonl or .yaml file with flags per question. If
-    killed, the same command continues where it stopped. Memory is off unless you give --memory, so
-    that one answer does not influence the next.
+    FILE contains one question per line, or is a .csv, .jsonl or .yaml file that also sets flags for
+    each question. If the batch is interrupted, run the same command again to resume it. Memory is
+    off unless --memory is given, so that answers do not influence each other.
     """
     # These flags configure the batch; all others go to its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
@@ -146,7 +146,7 @@ async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str
                 spent += sum(job.usd for job in jobs if job.id not in running)
                 view.show(jobs, spent)
                 if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
-                    stopped = f"the batch budget of {format_usd(budget)} is spent"
+                    stopped = f"the batch budget of {format_usd(budget)} is used up"
                 if all(job.state in ENDED for job in jobs):
                     return stopped
                 await wait_for_first(interrupted.wait(), worker.cut_off(), seconds=_POLL_S)
@@ -221,9 +221,9 @@ def _print_result(jobs: Sequence[Job], folder: Path, stopped: str) -> int:
     print(f"{len(jobs)} questions: {', '.join(counts)}{f'; {format_usd(usd)}' if usd else ''}")
     print(folder / "index.html")
     if stopped:
-        print_error(stopped, "Run the same command to continue.")
+        print_error(stopped, "Run the same command again to continue.")
         return INTERRUPTED if stopped == "interrupted" else PARTIAL
     if failed := states.count("failed"):
-        print_error(f"{failed} of {len(jobs)} failed", "Run the same command to retry them.")
+        print_error(f"{failed} of {len(jobs)} failed", "Run the same command again to retry them.")
         return FAILED
     return PARTIAL if "partial" in states else 0

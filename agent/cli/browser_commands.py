@@ -33,14 +33,14 @@ PORT = 9222
 
 @click.group(invoke_without_command=True)
 @port_option(PORT, "Debugging port on loopback; 0 chooses a free one.")
-@option("--profile", "DIR", "Folder of the Chrome profile.", type=PATH)
+@option("--profile", "DIR", "Chrome profile folder.", type=PATH)
 @switch("--headless", "Run without a window.")
 @data_dir_option
 @click.pass_context
 def chrome(
     ctx: click.Context, port: int, profile: Path | None, data_dir: Path, *, headless: bool
 ) -> int:
-    """Start a Chrome with a separate profile. Log in there, then use --attach."""
+    """Start Chrome with a separate profile. Log in to sites there, then use --attach."""
     ctx.obj = folder = profile or private_folder(data_dir) / "chrome"
     if ctx.invoked_subcommand is not None:
         return 0
@@ -53,14 +53,14 @@ def chrome(
     print(
         f"Started Chrome (process {started.pid}) at {started.cdp_url}, profile {started.profile}."
     )
-    print(f'Open a page there, then: research {attach} "question"')
+    print(f'Open a page there, then run: research {attach} "question"')
     return 0
 
 
 @chrome.command()
 @click.pass_obj
 def stop(folder: Path) -> int:
-    """Stop the Chrome that `research chrome` started."""
+    """Stop the Chrome instance that `research chrome` started."""
     if not asyncio.run(stop_chrome(folder)):
         raise UsageError(f"no Chrome is running with the profile {folder}")
     print(f"stopped the Chrome with the profile {folder}")
@@ -69,13 +69,13 @@ def stop(folder: Path) -> int:
 
 @click.command()
 @click.argument("sites", nargs=-1, metavar="[SITE]…")
-@switch("--reset", "Delete the history of the named sites, or of all sites.")
+@switch("--reset", "Delete the history of the given sites, or of all sites.")
 @json_option
 @data_dir_option
 def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool) -> None:
     """Show what past runs learned about sites; --reset deletes it.
 
-    Which need a browser, which have a longer or shorter timeout, and which failed.
+    Lists the sites that need a browser, have a longer or shorter timeout, or have failed.
     """
     store = Habits(data_dir / "habits.json")
     known = store.all()
@@ -100,7 +100,7 @@ def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool
         )
     else:
         format_row = partial(_format, usual=usual)
-        print_rows(sorted(chosen.items()), format_row, empty=["No site has a fetch history yet."])
+        print_rows(sorted(chosen.items()), format_row, empty=["There is no fetch history yet."])
 
 
 def _format(row: tuple[str, Habit], usual: float) -> str:
@@ -110,5 +110,5 @@ def _format(row: tuple[str, Habit], usual: float) -> str:
     if habit.failed:
         notes.append(f"{habit.failed.replace('_', ' ')} {habit.times} times in a row")
     if (seconds := habit.deadline(usual)) != usual:
-        notes.append(f"gets {seconds:.0f} s instead of {usual:.0f}")
+        notes.append(f"timeout {seconds:.0f} s instead of {usual:.0f}")
     return f"{site:<30} {first:<8} {'; '.join(notes)}"

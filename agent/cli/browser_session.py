@@ -31,10 +31,10 @@ _FLAGS = (
 @data_dir_option
 @click.pass_context
 def browser(ctx: click.Context, name: str, data_dir: Path) -> None:
-    """Use a browser session, one command per action; it ends after 30 idle minutes.
+    """Control a browser session, one command per action.
 
-    Elements are named by the refs that `open`, `snapshot` and `find` show, such as e12. Actions
-    print what changed.
+    The session ends after 30 minutes without a command. Refer to elements by the refs that `open`,
+    `snapshot` and `find` print, such as e12. Each action prints what it changed.
     """
     ctx.obj = session_folder(private_folder(data_dir), name)
 
@@ -57,7 +57,7 @@ def _show(answer: dict[str, Any]) -> int:
 @only_run_flags(*_FLAGS)
 @click.pass_context
 def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
-    """Open URL and show the page; starts the session. Its flags apply until it is closed."""
+    """Open URL and show the page. The first `open` starts the session and sets its flags."""
     folder: Path = ctx.obj
     given = drop_unset(flags)
     url = url if "://" in url else f"https://{url}"
@@ -67,7 +67,7 @@ def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
         start(folder, {**given, "data_dir": str(ctx.parent.params["data_dir"])})
         answer = ask(folder, "OPEN", {"url": url})
     elif given:
-        hint = "Run `research browser close` first: the flags of the first `open` apply until then."
+        hint = "To change the flags, run `research browser close` and open the page again."
         print_error("the session is already running; the flags were ignored", hint)
     assert answer, "it was just started"
     return _show(answer)
@@ -100,7 +100,9 @@ def find(folder: Path, text: str) -> int:
     nargs=2,
     type=float,
 )
-@option("--dialog", "ANSWER", "Answer the dialog that opens: accept, dismiss or a text.")
+@option(
+    "--dialog", "ANSWER", "Answer to the dialog that opens: accept, dismiss or the text to enter."
+)
 @click.pass_obj
 def click_(folder: Path, /, ref: str, *, double: bool, right: bool, **more: Any) -> int:
     """Click REF."""
@@ -112,12 +114,12 @@ def click_(folder: Path, /, ref: str, *, double: bool, right: bool, **more: Any)
 @browser.command(name="type")
 @click.argument("ref")
 @click.argument("text")
-@switch("--submit", "Press Enter afterwards.")
-@switch("--append", "Keep the field's content.")
-@option("--instead", "TEXT", "Replace only this part.")
+@switch("--submit", "Press Enter after typing.")
+@switch("--append", "Add to the field's existing text.")
+@option("--instead", "TEXT", "Replace only this part of the field's text.")
 @click.pass_obj
 def type_(folder: Path, /, ref: str, text: str, **how: Any) -> int:
-    """Replace the text in the field REF. <secret>NAME</secret> types a stored secret."""
+    """Replace the text in the field REF. <secret>NAME</secret> enters a stored secret."""
     return _call(folder, "TYPE", ref=ref, text=text, **how)
 
 
@@ -126,7 +128,7 @@ def type_(folder: Path, /, ref: str, text: str, **how: Any) -> int:
 @click.argument("value")
 @click.pass_obj
 def select(folder: Path, ref: str, value: str) -> int:
-    """Choose an option of REF by its text; separate several with `;`."""
+    """Select an option in REF by its text; separate several options with `;`."""
     return _call(folder, "SELECT", ref=ref, value=value)
 
 
@@ -135,14 +137,14 @@ def select(folder: Path, ref: str, value: str) -> int:
 @click.argument("ref", required=False)
 @click.pass_obj
 def press(folder: Path, keys: str, ref: str | None) -> int:
-    """Press KEYS one after another, such as "ArrowDown Enter", in the focused element or in REF."""
+    """Press KEYS in sequence, such as "ArrowDown Enter", in REF or the focused element."""
     return _call(folder, "PRESS", keys=keys, ref=ref)
 
 
 @browser.command()
 @click.argument("ref")
 @click.argument("to", required=False)
-@option("--by", "X Y", "Pixels.", nargs=2, type=float)
+@option("--by", "X Y", "Distance in pixels.", nargs=2, type=float)
 @click.pass_obj
 def drag(folder: Path, ref: str, to: str | None, by: tuple[float, float] | None) -> int:
     """Drag REF onto the element TO, or by a number of pixels."""
@@ -155,7 +157,7 @@ def drag(folder: Path, ref: str, to: str | None, by: tuple[float, float] | None)
 @click.argument("path", type=FILE)
 @click.pass_obj
 def upload(folder: Path, ref: str, path: Path) -> int:
-    """Choose the file PATH in REF; it must have been allowed with `open --file`."""
+    """Upload the file PATH to the field REF. Allow the file first with `open --file`."""
     return _call(folder, "UPLOAD", ref=ref, path=str(path))
 
 
@@ -165,7 +167,7 @@ def upload(folder: Path, ref: str, path: Path) -> int:
 @option("--pages", "N", "Number of screens; a negative number scrolls up.", type=float, default=1.0)
 @click.pass_obj
 def scroll(folder: Path, to: str, ref: str | None, pages: float) -> int:
-    """Scroll by one screen, or TO the top, the bottom or a text."""
+    """Scroll by one screen, or TO `top`, `bottom` or some text on the page."""
     return _call(folder, "SCROLL", to=to or None, ref=ref, pages=pages)
 
 

@@ -36,9 +36,9 @@ _HISTORY = "chat-history"
 @run_flags(*FIRST_FLAGS, "--session", "--data-dir")
 @output_flags
 def chat(**flags: Any) -> int:
-    """Research in a conversation. Type `/help` for its commands and Ctrl-D to end it.
+    """Ask questions in a conversation. Type `/help` to list commands, or press Ctrl-D to exit.
 
-    Takes all options listed by `research ask --help`.
+    Accepts all options listed by `research ask --help`.
     """
     if flags["session"] is None and flags["continue_run"] is None:
         flags["session"] = _new_session()
@@ -178,7 +178,7 @@ class ChatSession:
         """Open a source of the last answer by its number, in the user's own browser."""
         found = [source for source in self.last_report().sources if str(source.n) == number]
         if not found:
-            raise click.UsageError("Give the number of a citation: /open 1")
+            raise click.UsageError("Enter the number of a citation: /open 1")
         print_text(found[0].url)
         webbrowser.open(found[0].url)
 
@@ -186,7 +186,7 @@ class ChatSession:
         """Write the last answer to files."""
         folder = Runs(self.settings().data).find(self.last_report().run).path
         if not names:
-            raise click.UsageError("Give a file name: /export report.html")
+            raise click.UsageError("Enter a file name: /export report.html")
         write_exports(folder, export_paths(tuple(map(Path, names.split()))), print)
 
     def set_model(self, name: str) -> None:
@@ -205,7 +205,7 @@ class ChatSession:
     def forget(self, _: str) -> None:
         """Start a new conversation."""
         self.flags |= {"session": _new_session(), "continue_run": None}
-        print("Started a new conversation; the earlier questions are no longer context.")
+        print("Started a new conversation; earlier questions are no longer used as context.")
 
     def quit(self, _: str) -> None:
         """End."""

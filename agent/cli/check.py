@@ -56,8 +56,8 @@ class CheckResult:
 def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) -> int:
     """Run the checks in FILE (YAML): questions or recorded runs with expected results.
 
-    Takes all options listed by `research ask --help`; they override the file. Exits with 8 if any
-    check fails.
+    Accepts all options listed by `research ask --help`; they override those in the file. Exits with
+    code 8 if any check fails.
     """
     suite = read_suite(checks)
     runs = Runs(load_options({"data_dir": flags["data_dir"]}, config=True).data)

@@ -59,7 +59,7 @@ _PACKAGES = {
 }
 _FIXES = {
     "searxng": "Set its address with --searxng-url URL or RESEARCH_SEARXNG_URL.",
-    "corpus": "Check the folder that --corpus names.",
+    "corpus": "Check the folder given with --corpus.",
 }
 _FIX_PROVIDER = "Set its API key if it needs one, check the network, or use --corpus DIR."
 _FLAGS = (
@@ -85,7 +85,7 @@ class Checkup:
 @switch(("--json", "as_json"), "Print the findings as JSON.")
 @only_run_flags(*_FLAGS)
 def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
-    """Check Python, browser, data folder, each search provider, and the model."""
+    """Check Python, the browser, the data folder, each search provider and the model."""
     if fix:
         _fetch_browser()
     settings = load_options(drop_unset(flags), config=True)
@@ -183,8 +183,8 @@ async def _check_model(settings: Options) -> list[Checkup]:
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
         calls = (
-            f"guided: models up to {MAX_SMALL_BILLIONS:g} billion parameters "
-            "select passages but do not plan"
+            f"guided: models of up to {MAX_SMALL_BILLIONS:g} billion parameters "
+            "pick passages but do not plan"
         )
     abilities = f"{calls}{', pictures' * endpoint.sees}"
     return [Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")]
@@ -209,11 +209,15 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
         Usage(1_000_000), reply.model, model.endpoint.prices, asked=model.endpoint.model
     )
     rows = {
-        "tools": f"functions{called}" if takes.tools else "not supported: text tags are used",
+        "tools": f"functions{called}"
+        if takes.tools
+        else "not supported; text tags are used instead",
         "streaming": "yes" if takes.streams else "no",
         "schemas": ("yes" if takes.schemas else "no") if left else "not tried",
         "vision": "yes" if model.sees else "no",
-        "system role": "yes" if takes.system else "no: the prompt is sent before the question",
+        "system role": "yes"
+        if takes.system
+        else "not supported; the prompt is sent before the question",
         "context": f"{takes.context:,} tokens"
         if takes.context
         else "unknown: set --context-window",

@@ -164,7 +164,7 @@ _OUTPUT_OPTIONS: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
-        "Also write a file: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
+        "Also export to FILE: .md .html .pdf .docx .json .csv .bib .xml .warc.gz .zip …",
         type=PATH,
     ),
     _setting_option("require_verified"),
@@ -172,7 +172,10 @@ _OUTPUT_OPTIONS: tuple[Option, ...] = (
     switch(("--events", "as_events"), "Print events as JSON Lines."),
     switch(("-q", "--quiet"), "Show no progress."),
     option(
-        ("-v", "--verbose"), None, "Show more progress: the model's text and results.", count=True
+        ("-v", "--verbose"),
+        None,
+        "Show more progress: the model's text and, with -vv, tool results.",
+        count=True,
     ),
 )
 
@@ -327,11 +330,13 @@ JOBS_URL = "RESEARCH_JOBS_URL"
 jobs_url_option = option(
     "--jobs-url",
     "URL",
-    "Jobs shared by several machines: postgresql://… (default: jobs.db in the data folder).",
+    "Job database to share between machines: postgresql://… (default: jobs.db in the data folder).",
     envvar=JOBS_URL,
 )
 notify_option = several(
-    "--notify", "TARGET", "Notify mailto:ADDRESS, https://…, desktop: or feed:FILE; repeatable."
+    "--notify",
+    "TARGET",
+    "Send notifications to mailto:ADDRESS, https://…, desktop: or feed:FILE; repeatable.",
 )
 host_delay_option = option(
     "--host-delay",
@@ -352,7 +357,7 @@ def retry_option(default: int) -> Option:
 calendars_option = several(
     ("--calendar", "calendars"),
     "URL",
-    "OpenTimestamps calendar: a URL, or `public` for the project's public ones; repeatable.",
+    "URL of an OpenTimestamps calendar, or `public` for its public calendars; repeatable.",
 )
 complete_option = switch("--complete", "Fetch pending Bitcoin proofs from the calendars.")
 
@@ -360,11 +365,14 @@ complete_option = switch("--complete", "Fetch pending Bitcoin proofs from the ca
 def require_stamper(authority: str | None, calendars: tuple[str, ...], *, complete: bool) -> None:
     """Raise `click.UsageError` if no timestamping service is named."""
     if not (authority or calendars or complete):
-        raise click.UsageError("Name a timestamping authority, or use --calendar or --complete.")
+        raise click.UsageError("Specify a timestamping authority, or use --calendar or --complete.")
 
 
 roots_option = option(
-    "--roots", "FILE", "Root certificates of timestamping authorities.", type=EXISTING_FILE
+    "--roots",
+    "FILE",
+    "File with root certificates of timestamping authorities.",
+    type=EXISTING_FILE,
 )
 _BLOCK = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
 
@@ -374,15 +382,13 @@ def _read_blocks(
 ) -> dict[int, bytes]:
     found = [_BLOCK.fullmatch(value) for value in values]
     if not all(found):
-        raise click.BadParameter(
-            "a block must be HEIGHT=HEADER, with 80 bytes in hex as the header."
-        )
+        raise click.BadParameter("expected HEIGHT=HEADER, where HEADER is 80 bytes in hex.")
     return {int(block[1]): bytes.fromhex(block[2]) for block in found if block}
 
 
 blocks_option = several(
     ("--block", "blocks"),
     "HEIGHT=HEADER",
-    "Header of a Bitcoin block that a proof refers to (80 bytes in hex); repeatable.",
+    "Header (80 bytes in hex) of a Bitcoin block that a proof refers to; repeatable.",
     callback=_read_blocks,
 )

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _LOOK_S = 1.0
 """Seconds between two checks of a worker's progress."""
 _name_option = option("--name", "NAME", "Name (default: derived from the text).")
-_zone_option = option("--zone", "ZONE", "Time zone (default: the machine's).", envvar="TZ")
+_zone_option = option("--zone", "ZONE", "Time zone (default: the system time zone).", envvar="TZ")
 _job_ids = click.argument("job_ids", nargs=-1, required=True, metavar="JOB…")
 
 queue = jobs_group("queue", "Queue questions that `research worker` answers.")
@@ -80,7 +80,7 @@ queue = jobs_group("queue", "Queue questions that `research worker` answers.")
 def add(
     jobs: Jobs, question: tuple[str, ...], delay: str | None, *, as_json: bool, **flags: Any
 ) -> None:
-    """Add QUESTION to the queue. Takes the flags of `research ask`."""
+    """Add QUESTION to the queue. Accepts the same flags as `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
     seconds = parse_duration(delay) if delay else 0.0
     job = jobs.add(" ".join(question), delay=seconds, **own, **given_settings(flags))
@@ -97,7 +97,7 @@ def add(
 @several(
     ("--state", "states"),
     "STATE",
-    "Only jobs that are waiting, queued, running, done, failed, cancelled or expired; repeatable.",
+    "Only waiting, queued, running, done, failed, cancelled or expired jobs; repeatable.",
 )
 @json_option
 @with_jobs
@@ -132,7 +132,7 @@ def show(jobs: Jobs, job: str, *, as_json: bool) -> None:
 @_job_ids
 @with_jobs
 def cancel(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
-    """Cancel jobs, even running ones."""
+    """Cancel jobs, including running ones."""
     for name in job_ids:
         print(f"cancelled {jobs.cancel(name).id}")
 
@@ -153,7 +153,7 @@ def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
 def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
     """Remove finished jobs from the list, by id or by age. Their runs are kept."""
     if not job_ids and keep is None:
-        raise click.UsageError("Name the jobs by id, or use --keep DAYS.")
+        raise click.UsageError("Specify job ids, or use --keep DAYS.")
     for name in job_ids:
         print(f"removed {jobs.remove(name).id}")
     for job in jobs.remove_older(timedelta(days=keep)) if keep is not None else ():
@@ -163,7 +163,7 @@ def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
 @queue.command()
 @with_jobs
 def pause(jobs: Jobs) -> None:
-    """Start no more jobs; running jobs continue."""
+    """Stop starting new jobs. Running jobs continue."""
     jobs.pause()
     print("paused")
 
@@ -171,7 +171,7 @@ def pause(jobs: Jobs) -> None:
 @queue.command()
 @with_jobs
 def resume(jobs: Jobs) -> None:
-    """Start jobs again."""
+    """Resume starting jobs."""
     jobs.resume()
     print("resumed")
 
@@ -193,9 +193,9 @@ def resume(jobs: Jobs) -> None:
 def worker(
     jobs_url: str | None, data_dir: Path, *, until_empty: bool, with_parent: bool, **flags: Any
 ) -> int:
-    """Run queued jobs until Ctrl-C. Any number of workers can share a queue.
+    """Run queued jobs until stopped with Ctrl-C. Any number of workers can share a queue.
 
-    If a worker is killed, another one or the next one continues its runs.
+    If a worker is killed, another worker resumes its runs.
     """
     flags["stall"] = parse_duration(flags["stall"]) if flags["stall"] else None
     settings = drop_unset(flags)
@@ -217,7 +217,7 @@ async def _work(
     interrupted = interrupt_event()
     settings["senders"] = channel_senders
     async with Worker(jobs, **settings) as running:
-        note(f"Worker {running.id} takes jobs from {_address(jobs)}. Press Ctrl-C to stop.")
+        note(f"Worker {running.id} is taking jobs from {_address(jobs)}. Press Ctrl-C to stop.")
         ends = [interrupted.wait(), running.cut_off(), _report_jobs(jobs, until_empty=until_empty)]
         await wait_for_first(*ends, *([_parent_ended()] if with_parent else []))
 
@@ -289,7 +289,7 @@ schedule = _recurring_group(
 @option(
     "--missed",
     None,
-    "What to do about times missed while no worker was running: run once, or skip.",
+    "What to do about runs missed while no worker was running: run once, or skip.",
     type=click.Choice(["once", "skip"]),
     default="once",
     show_default=True,
@@ -299,7 +299,7 @@ schedule = _recurring_group(
 @run_flags(*JOB_FLAGS)
 @with_jobs
 def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
-    """Ask QUESTION at WHEN: five cron fields, or "every weekday at 8", "in 20 minutes"."""
+    """Ask QUESTION at WHEN: five cron fields, or text such as "every weekday at 8"."""
     made = _recurring(jobs, "schedule").add(when, " ".join(question), **given_settings(flags))
     times = ", ".join(_local(time, made.zone) for time in islice(made.times(made.seen), 3))
     print(made.name)
@@ -351,7 +351,7 @@ _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "not
 @option(
     "--learn",
     "N",
-    "Number of reads for learning which parts always change.",
+    "How often to read the page first, to learn which parts always change.",
     type=click.IntRange(2, 20),
     default=3,
     show_default=True,
@@ -396,7 +396,7 @@ def _read_page(
 @switch(("--json", "as_json"), "Print as JSON, with the changes.")
 @with_jobs
 def list_monitors(jobs: Jobs, *, as_json: bool) -> None:
-    """List monitors, each with its last notification."""
+    """List monitors and their last notifications."""
     monitors = _recurring(jobs, "monitor")
     found = [(one, monitors.changes(one.name)) for one in monitors.all()]
     if as_json:

@@ -66,17 +66,17 @@ _PASS_REMAINING_ARGS = {"ignore_unknown_options": True, "allow_interspersed_args
 
 @click.group()
 def mcp() -> None:
-    """Serve tools to Claude, Cursor, VS Code and others over MCP; manage servers that runs use."""
+    """Serve tools over MCP to Claude, Cursor, VS Code and others; manage servers for runs."""
 
 
 @mcp.command()
 @switch("--http", "Use HTTP on loopback instead of stdio.")
 @port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
-@switch("--browser", "Also offer browser tools, like playwright-mcp.")
+@switch("--browser", "Also offer browser tools, as playwright-mcp does.")
 @run_flags(*VISIBLE_FLAGS, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
-    """Run the MCP server. Takes the flags of `research ask`, for runs that clients start."""
+    """Run the MCP server. Accepts the same flags as `research ask`, for runs started by clients."""
     named = drop_unset(flags)
     live = LiveOptions(named, print_error).current
     with from_extra("mcp"):
@@ -158,16 +158,16 @@ def _address(server: NamedServer) -> str:
     "NAME=VALUE",
     "Environment variable for the command; `${NAME}` is read from the current environment.",
 )
-@several("--header", "NAME=VALUE", "HTTP header, for a server with a URL.")
+@several("--header", "NAME=VALUE", "HTTP header to send to the server's URL.")
 @switch("--sse", "The URL uses the older SSE transport.")
-@option("--timeout", "SECONDS", "Timeout for a call (default: 60).", type=POSITIVE_AMOUNT)
+@option("--timeout", "SECONDS", "Timeout for each call (default: 60).", type=POSITIVE_AMOUNT)
 @several("--always-allow", "PATTERN", "Tools that never need approval.")
-@switch("--trust-read-only", "Do not ask for approval of tools that the server declares read-only.")
+@switch("--trust-read-only", "Do not ask before calling tools that the server declares read-only.")
 @data_dir_option
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
-    """Add an MCP server called NAME, given by its URL or by a command with arguments.
+    """Add an MCP server called NAME, given its URL or a command with arguments.
 
-    Its current tools are allowed. A tool whose definition changes needs approval again.
+    Its current tools are allowed. A tool needs approval again if its definition changes.
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
@@ -180,7 +180,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
     elif first.lower().startswith(("http://", "https://")):
         row = {"type": "sse" if flags["sse"] else "http", "url": first}
     else:
-        raise UsageError(f"not a server URL: {first!r}", hint="A URL begins with https://.")
+        raise UsageError(f"not a server URL: {first!r}", hint="The URL must begin with https://.")
     row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     row |= {"trustReadOnly": flags["trust_read_only"]}
@@ -218,7 +218,7 @@ def remove(name: str) -> None:
 @only_run_flags("--mcp-config")
 @data_dir_option
 def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
-    """Connect to all MCP servers, or to the named ones; list tools and changes since approval."""
+    """Connect to the named MCP servers, or all; list their tools and changes since approval."""
     settings = load_options(drop_unset(flags), config=True)
     return 0 if asyncio.run(_test_servers(names, settings, allow=allow)) else CHECK_FAILED
 
@@ -231,7 +231,7 @@ async def _test_servers(names: Collection[str], settings: Options, *, allow: boo
     unknown = set(names) - {server.name for server in servers}
     if unknown:
         raise UsageError(
-            f"no server {', '.join(sorted(unknown))!r}",
+            f"no server named {', '.join(sorted(unknown))!r}",
             hint="`research mcp list` shows the servers.",
         )
     chosen = [server for server in servers if server.name in names or not names]

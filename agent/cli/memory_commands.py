@@ -59,11 +59,11 @@ _LINE = 160  # characters of a memory in a list
 _ID_DIGITS = 18  # more digits exceed a database integer
 _FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _kinds_option = several(
-    ("--kind", "kinds"), "KIND", "Only this kind: fact, outcome, … or a knowledge base."
+    ("--kind", "kinds"), "KIND", "Only memories of this kind: fact, outcome, … or a knowledge base."
 )
 _PARTS = {
     "urchinMemory": ("memory", "memories"),
-    "urchinProfile": ("entry of the profile", "entries of the profile"),
+    "urchinProfile": ("profile entry", "profile entries"),
     "urchinSkills": ("skill", "skills"),
     "urchinProjects": ("project", "projects"),
     "urchinChatHistory": ("message", "messages"),
@@ -111,7 +111,7 @@ def list_(
 @number_option(10, "Maximum number of results.")
 @with_memory
 def search(store: Memory, query: str, kinds: tuple[str, ...], number: int) -> None:
-    """Search memories; exits with 3 if nothing is found."""
+    """Search memories; exits with code 3 if nothing is found."""
     hits = store.search(query, number, kinds or None)
     if not hits:
         _require_known(store, kinds)
@@ -163,10 +163,10 @@ def remember(store: Memory, key: str, value: str) -> None:
 )
 @with_memory
 def add(store: Memory, text: str, kind: str) -> None:
-    """Add TEXT as a memory without a key; runs get it if it is relevant to the question."""
+    """Add TEXT as a memory without a key; runs receive it if it is relevant to the question."""
     if kind in NAMED:  # each has a key, and most have their own format
         hint = "`research memory remember KEY VALUE` stores a memory under a key."
-        raise UsageError(f"a memory of the kind {kind} cannot be added as text", hint=hint)
+        raise UsageError(f"memories of kind {kind} cannot be added as text", hint=hint)
     _require_known(store, (kind,))
     print(f"added as memory {store.add(text, kind)}")
 
@@ -185,7 +185,7 @@ def forget(store: Memory, key: str) -> None:
 @click.argument("key", metavar="ID")
 @with_memory
 def trust(store: Memory, key: str) -> None:
-    """Mark the memory ID as your own statement: runs no longer see it as a quotation."""
+    """Trust the memory ID: runs see it as your own statement, not as a quotation."""
     hit = _find(store, key, own=True)
     store.trust(hit.id)
     print_text(f"trusted {' '.join(hit.text.split())[:_LINE]}")
@@ -196,7 +196,7 @@ def trust(store: Memory, key: str) -> None:
 @option("--session", "NAME", "Preview within this conversation.")
 @with_memory
 def preview(store: Memory, question: str, session: str | None) -> None:
-    """Show which memories a run with QUESTION would get, and why. Nothing is run or changed."""
+    """Show which memories a run with QUESTION would receive, and why. Changes nothing."""
     from agent.memory.layers import preview as explain  # noqa: PLC0415 - `--help` needs no database
 
     print_text(explain(store.layers(question, session), question))
@@ -212,7 +212,7 @@ def graph(place: MemoryPlace, output: Path | None) -> None:
     with memory_at(place) as store:
         found = store.graph()
     if not found.links:
-        note("No memories are linked yet.", "`research memory dream` links similar ones.")
+        note("No memories are linked yet.", "`research memory dream` links similar memories.")
     if output is not None:
         text = found.graphml() if output.suffix == ".graphml" else found.mermaid()
         write_file(output, text.encode())
@@ -227,12 +227,12 @@ def graph(place: MemoryPlace, output: Path | None) -> None:
 @switch("--yes", "Do not ask for confirmation.")
 @click.pass_context
 def delete(ctx: click.Context, /, *, yes: bool) -> None:
-    """Permanently delete everything in a --namespace, including conversations."""
+    """Permanently delete everything in the namespace (--namespace), including conversations."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
     # A namespace from the settings file is not enough: it must be named on the command line.
     if not is_given(ctx, "namespace"):
-        raise click.UsageError("Name the namespace to delete: --namespace NAME.")
+        raise click.UsageError("Specify the namespace to delete: --namespace NAME.")
     if not yes:
         click.confirm(f"Permanently delete everything in {namespace!r}?", abort=True, err=True)
     with memory_at(place) as store:
@@ -256,7 +256,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
 @option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
 @click.pass_obj
 def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str | None) -> None:
-    """Consolidate memory: link and merge memories, draw insights, and retire stale memories."""
+    """Consolidate memory: link and merge memories, derive insights, retire stale memories."""
     folder, namespace = place
     flags = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
     settings = load_options(flags, config=True)
@@ -281,7 +281,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
             model = await open_model(stack, model_name, settings, os.environ)
             if not takes(model, Task.BACKGROUND):
                 raise UsageError(
-                    f"{model.name} cannot write insights", hint="Name a language model."
+                    f"{model.name} cannot write insights", hint="Use a language model."
                 )
         runner = JobRunner(store, memory_name(settings), model)
         await runner.finish_killed_runs(settings.data)
@@ -366,9 +366,9 @@ def seal(store: Memory, category: str, content: str) -> None:
 def stamp(
     store: Memory, /, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Timestamp the head, using the authority at URL (RFC 3161) or calendars.
+    """Timestamp the log's head with the authority at URL (RFC 3161) or with calendars.
 
-    Calendars take a few hours; run --complete afterwards to fetch their proofs.
+    Calendars take a few hours; use --complete afterwards to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy
@@ -381,18 +381,18 @@ def stamp(
         print("still pending" if missing else "the proofs are complete")
     elif calendars:
         anchored, missing = log.anchor(calendars, proxy=proxy)
-        print(f"entry {anchored.number} was submitted; run --complete in a few hours")
+        print(f"entry {anchored.number} was submitted; use --complete in a few hours")
     for reason in missing:
         print_error(reason)
 
 
 @memory.command()
-@option("--head", "HASH", "Head that you saved earlier.")
+@option("--head", "HASH", "Expected head, saved earlier.")
 @roots_option
 @blocks_option
 @with_memory
 def verify(store: Memory, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
-    """Verify the sealed log and its timestamps; exits with 8 if it was changed."""
+    """Verify the sealed log and its timestamps; exits with code 8 if it was changed."""
     check = _sealed_log(store).verify(head, roots, blocks)
     if check.reason:
         print_text(f"verification failed: {check.reason}")
@@ -419,7 +419,7 @@ def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
     if hit is None:
         raise UsageError(
             f"no memory has the key or id {name!r}",
-            hint="`research memory list` shows the keys, `research memory list --all` the ids.",
+            hint="`research memory list` shows keys; `research memory list --all` shows ids.",
         )
     if own and hit.shared:
         raise UsageError(f"{name} is a shared memory", hint="Add --namespace shared.")

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_EXTRACTIVE_DESCRIPTION = "finds and quotes passages, without a language model; always available"
+_EXTRACTIVE_DESCRIPTION = "finds and quotes passages without a language model; always available"
 
 
 @click.group(cls=ListingGroup, invoke_without_command=True)
 @data_dir_option
 @click.pass_context
 def models(ctx: click.Context, data_dir: Path) -> None:
-    """List the installed language models, with their measured results."""
+    """List the installed language models with their test results."""
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
         print_rows(_rows(data_dir), _format_row)
@@ -71,11 +71,11 @@ def _gigabytes(size: int) -> str:
 @models.command(name="pull")
 @click.argument("name", required=False, default="")
 @option("--sha256", "HEX", "SHA-256 of the file, if NAME is a URL.")
-@option("--allow-private", "HOST", "Allow this private address.", multiple=True)
+@option("--allow-private", "HOST", "Allow access to this private address.", multiple=True)
 @option("--proxy", "URL", "Proxy for web requests.")
 @click.pass_obj
 def pull_model(data: Path, /, name: str, **flags: object) -> None:
-    """Download the model NAME (`small`), or a .gguf file by its URL and --sha256."""
+    """Download the model NAME (`small`), or a .gguf file from its URL with --sha256."""
     weights = find_weights(name, str(flags["sha256"] or ""))
     private, proxy = flags["allow_private"], flags["proxy"]
     assert isinstance(private, tuple), "the option may be repeated"
@@ -96,13 +96,13 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
     if not is_web_url(name):
         models = ", ".join(f"{one.name} ({_gigabytes(one.size)})" for one in KNOWN)
         raise UsageError(
-            f"no model is called {name!r}" if name else "no model is named",
-            hint=f"Choose one of {models}, or give the URL of a .gguf file and --sha256.",
+            f"no model named {name!r}" if name else "no model was given",
+            hint=f"Choose one of {models}, or use the URL of a .gguf file with --sha256.",
         )
     if not _SHA256.fullmatch(hexadecimal.lower()):
         raise UsageError(
-            "a file from another URL needs a hash",
-            hint="Add --sha256 with the 64 hexadecimal digits that its publisher gives.",
+            "a model file from another URL requires a hash",
+            hint="Add --sha256 with the hash that the publisher provides: 64 hexadecimal digits.",
         )
     weights = Weights(name, name, 0, hexadecimal.lower())
     if not weights.file.endswith(".gguf"):
@@ -147,9 +147,7 @@ def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
     ways += [(f"a small model, downloaded once ({size}; {small.measured})", "small")]
     ways += [("no language model: find and quote passages", "none")]
     lines = [wrap(f"  {n}  {text}", indent=5) for n, (text, _) in enumerate(ways, 1)]
-    question = (
-        "Which model should answer? You are asked once; `research config set model …` changes it."
-    )
+    question = "Which model should answer? To change it later, use `research config set model …`."
     note("\n".join([wrap(question), *lines]))
     number = 0
     while not 0 < number <= len(ways):
@@ -158,7 +156,9 @@ def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
     match ways[number - 1][1]:
         case "key":
             prefixes = [one.prefix for one in PROVIDERS if one.key and one.default]
-            name = choose(f"Whose key? {', '.join(prefixes)} [{prefixes[0]}]").strip()
+            name = choose(
+                f"Which provider is the key for? {', '.join(prefixes)} [{prefixes[0]}]"
+            ).strip()
             keep_key(name or prefixes[0])
             return default_model(os.environ) or EXTRACTIVE
         case "ollama":

@@ -41,11 +41,11 @@ _OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export")
 @click.argument("run", metavar="RUN|FILE")
 @switch("--watch", "Repeat the check regularly, as a monitor that `research worker` runs.")
 @option(
-    "--every", "WHEN", "With --watch: how often to check.", default="every day", show_default=True
+    "--every", "WHEN", "How often to check with --watch.", default="every day", show_default=True
 )
 @notify_option
 @jobs_url_option
-@several("--service", "NAME=URL", f"URL of a service: {', '.join(SERVICES)}.")
+@several("--service", "NAME=URL", f"Use another URL for a service: {', '.join(SERVICES)}.")
 @run_flags("--model", "--judge", "--search", "--allow-private", "--budget", "--data-dir")
 @output_flags
 def recheck(
@@ -57,11 +57,12 @@ def recheck(
     jobs_url: str | None,
     **flags: Any,
 ) -> int:
-    """Check each sentence of RUN, an archive (.zip) or a report.json against today's pages.
+    """Check each sentence of RUN, an archive (.zip) or a report.json against the current pages.
 
-    A sentence still stands, has moved (the same words at another address), has changed (old and
-    new words), is gone (an archived copy is offered), or is contradicted. Exits with 8 if a
-    sentence that the pages supported no longer stands, and with 6 if no page could be read.
+    Reports whether each sentence still stands, has moved (the same text at another address), has
+    changed (both versions are shown), is gone (with a link to an archived copy, if any) or is
+    contradicted. Exits with code 8 if a sentence no longer stands, and with code 6 if no page
+    could be read.
     """
     required = flags.pop("require_verified")
     settings = load_options(

@@ -41,8 +41,8 @@ _MAX_WIDTH = 160
 
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
-@switch("--head", "Print only the head: the hash of the whole journal.")
-@option("--against", "HASH", "Exit with 8 unless this is the head.")
+@switch("--head", "Print only the head: the hash of the entire journal.")
+@option("--against", "HASH", "Expected head; exits with code 8 if it differs.")
 @roots_option
 @blocks_option
 @switch(("--json", "as_json"), "Print the result as JSON.")
@@ -57,10 +57,10 @@ def verify(
     head: bool,
     as_json: bool,
 ) -> int:
-    """Verify RUN offline: its event chain, pages, report and every quote; or a sentence's proof.
+    """Verify a run (event chain, pages, report and quotes) or a sentence's proof offline.
 
-    Exits with 8 if anything was changed, and reports what and where. If you save the head (--head)
-    elsewhere, --against later proves that no event was rewritten.
+    Reports any changes, and exits with code 8 if there are any. If you save the head (--head)
+    elsewhere, --against can later prove that no event was rewritten.
     """
     from agent.export.sentence_proof import is_proof, verify_proof  # noqa: PLC0415 - rarely needed
 
@@ -83,7 +83,7 @@ def verify(
     else:
         summary = (
             f"{found.run} is verified: {found.events} events in one chain, {found.blobs} blobs, "
-            f"{found.sources} sources, {found.quotes} quotes found in their saved texts"
+            f"{found.sources} sources, {found.quotes} quotes found in their saved pages"
         )
         print_text("\n".join([summary, f"head {found.head}", *found.since]))
     if flaws:
@@ -105,11 +105,11 @@ def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
         quotes = sum(len(source.quotes) for source in proof.sources)
         found_quotes = plural(quotes, "quote", "quotes")
         decided = (
-            "code found it again" if found.by_code else f"decided by {proof.sentence.decided_by}"
+            "found again by code" if found.by_code else f"decided by {proof.sentence.decided_by}"
         )
         lines = [
             f"“{proof.sentence.text}” is {VERDICT_LABELS[proof.sentence.verdict]} ({decided})",
-            f"{found_quotes} found in {plural(len(proof.sources), 'saved text', 'saved texts')}",
+            f"{found_quotes} found in {plural(len(proof.sources), 'saved page', 'saved pages')}",
         ]
         for source in proof.sources:
             lines.append(f"[{source.n}] read {to_the_minute(source.fetched_at)}")
@@ -127,7 +127,7 @@ def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
 @switch(("--json", "as_json"), "Print the comparison as JSON.")
 @data_dir_option
 def diff(a: str, b: str, data_dir: Path, *, as_json: bool) -> int:
-    """Compare runs A and B (or their archives); exits with 8 if their answers differ."""
+    """Compare runs A and B (or their archives); exits with code 8 if their answers differ."""
     runs = Runs(data_dir)
     with ExitStack() as stack:
         first, second = (stack.enter_context(open_run(name, runs)) for name in (a, b))
@@ -190,8 +190,8 @@ def _facts(side: Side) -> str:
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
 @option("--model", "NAME", "Run this model on the recorded pages.")
 @option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
-@switch("--live", "With --model: fetch unrecorded pages from the live web.")
-@switch(("--assert", "check"), "Exit with 8 unless the answer is the same.")
+@switch("--live", "With --model, fetch unrecorded pages from the live web.")
+@switch(("--assert", "check"), "Exit with code 8 if the answer differs.")
 @switch(("--json", "as_json"), "Print the report as JSON.")
 @data_dir_option
 def replay(
@@ -204,7 +204,7 @@ def replay(
     check: bool,
     as_json: bool,
 ) -> int:
-    """Repeat RUN from its journal or archive, without network, model or browser."""
+    """Repeat RUN from its journal or archive, without a network, model or browser."""
     with open_run(run, Runs(data_dir)) as folder:
         record = RunRecord.read(folder)
         if model is None and base_url is None:

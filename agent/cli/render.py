@@ -101,12 +101,12 @@ def _section(title: str, rows: Sequence[str]) -> str:
 def _audit(report: Report) -> str:
     """Return a draft's faults and the status of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
-    title = f"{plural(len(faults), 'fault', 'faults')}:"
+    title = f"{plural(len(faults), 'problem', 'problems')}:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
     cells = map(report_view.reference_cells, report.references)
     references = [f"  {' — '.join(filter(None, row))}" for row in cells]
     blocks = [
-        _section(title, faults) or "No faults found.",
+        _section(title, faults) or "No problems found.",
         _section(f"{report_view.TO_CHECK} ({len(look)}):", look),
         _section("References:", references),
     ]
@@ -150,7 +150,7 @@ def _source(source: ReportSource, report: Report) -> str:
     not_read = " (search result, not read)" if source.via == "snippet" else ""
     where = f" — {source.url}" if source.via != "computed" else ""
     dated = f" ({source.published[:10]})" if source.published else ""
-    copy = f" (the same text as [{source.copy_of}])" if source.copy_of else ""
+    copy = f" (same text as [{source.copy_of}])" if source.copy_of else ""
     lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}{copy}"]
     shown = {passage.text for passage in report.closest}  # shown above
     for quote in (quote for quote in source.quotes if quote not in shown):

@@ -28,7 +28,7 @@ def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> 
 @several(
     ("--with", "values"),
     "FIELD=VALUE",
-    "Enter VALUE instead: FIELD is a field's name, or the recorded text; repeatable.",
+    "Enter VALUE in FIELD, given by its name or its recorded text; repeatable.",
     callback=_read_values,
 )
 @run_flags(
@@ -45,10 +45,9 @@ def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> 
 def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
     """Repeat RUN's browser session live, without a model.
 
-    Elements are found by role, name and position. The outcome of each action is checked: if it
-    differs from the record, or an element is missing, the command reports it and exits with 8.
-    With --model, the model takes over from that step. Actions that needed approval need it
-    again.
+    Elements are found by role, name and position. If an action's outcome differs from the record,
+    or an element is missing, the command reports this and exits with code 8; with --model, the
+    model takes over at that step. Actions that needed approval need it again.
     """
     required = flags.pop("require_verified")
     settings = load_options(

@@ -83,9 +83,9 @@ def _format(row: dict[str, Any]) -> str:
 @option("--keep", "DAYS", "Delete all runs older than DAYS.", type=DAYS)
 @click.pass_obj
 def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
-    """Delete runs by id, or all that are older than --keep DAYS."""
+    """Delete runs by id, or all runs older than --keep DAYS."""
     if not names and keep is None:
-        raise click.UsageError("Name the runs by id, or use --keep DAYS.")
+        raise click.UsageError("Specify run ids, or use --keep DAYS.")
     for name in names:
         run = store.find(name)
         store.remove(run)
@@ -106,7 +106,7 @@ def seal(
 ) -> None:
     """Timestamp a run's head. `research verify` then shows that the run existed at that time.
 
-    The timestamping service sees only a hash. Calendars take a few hours; run --complete afterwards
+    The timestamping service sees only a hash. Calendars take a few hours; use --complete afterwards
     to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
@@ -121,7 +121,7 @@ def seal(
         print(f"{folder.id}: {'still pending' if missing else 'the proof is complete'}")
     elif calendars:
         missing = timestamps.anchor(folder, calendars, proxy=proxy)
-        print(f"{folder.id} was submitted; run --complete in a few hours")
+        print(f"{folder.id} was submitted; use --complete in a few hours")
     for reason in missing:
         print_error(reason)
 
@@ -158,22 +158,24 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
 @click.command()
 @click.argument("run", metavar="RUN|FILE.zip")
 @click.argument("files", nargs=-1, required=True, type=PATH)
-@option("--sentence", "N", "Export the proof of this sentence (from 1) as a .zip.", type=int)
+@option("--sentence", "N", "Export the proof of sentence N (from 1) as a .zip.", type=int)
 @option(
-    "--authority", "URL", "With --sentence: timestamp the proof with this authority (RFC 3161)."
+    "--authority", "URL", "With --sentence, timestamp the proof with this authority (RFC 3161)."
 )
 @data_dir_option
 def export(
     run: str, files: tuple[Path, ...], sentence: int | None, authority: str | None, data_dir: Path
 ) -> int:
-    """Export a run or archive to FILES. The file extension decides the format."""
+    """Export a run or archive to FILES. The file extension determines the format."""
     if authority and sentence is None:
-        raise click.UsageError("--authority needs --sentence; `runs seal` timestamps a whole run.")
+        raise click.UsageError(
+            "--authority requires --sentence; `runs seal` timestamps an entire run."
+        )
     with open_run(run, Runs(data_dir)) as folder:
         if sentence is None:
             return write_exports(folder.path, export_paths(files), print)
         if any(path.suffix.lower() != ".zip" for path in files):
-            raise click.BadParameter("the proof of a sentence is a .zip")
+            raise click.BadParameter("a sentence's proof must be a .zip file")
         from agent.export.sentence_proof import export_proof  # noqa: PLC0415 - rarely needed
 
         proxy = load_options({}, config=True).proxy

@@ -67,7 +67,7 @@ NO_CHANNELS = (
 @several(
     ("--allow-host", "names"),
     "NAME[:PORT]",
-    "Host name that clients use, behind a proxy or on a network.",
+    "Host name by which clients reach the server through a proxy or a network.",
 )
 @token_option("RESEARCH_SERVE_TOKEN")
 @several(
@@ -97,7 +97,7 @@ def serve(
     jobs_url: str | None,
     **flags: Any,
 ) -> None:
-    """Serve the web page and the API on loopback. Takes the flags of `research ask`."""
+    """Serve the web page and the API on loopback. Accepts the same flags as `research ask`."""
     named = json_flags(flags)
     live = LiveOptions(named, print_error)
     settings = live.current()
@@ -119,8 +119,8 @@ def serve(
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
         if ticket:
             note(
-                f"This URL logs in one browser, once. The token is {required}",
-                "Programs send it as `Authorization: Bearer TOKEN`.",
+                f"This URL logs in one browser and works once. The token is {required}",
+                "API clients send it as `Authorization: Bearer TOKEN`.",
             )
 
     state = ServerState(
@@ -143,7 +143,7 @@ def serve(
 @data_dir_option
 @click.pass_context
 def channels(ctx: click.Context, data_dir: Path) -> None:
-    """Answer questions in Telegram, Discord, Slack, WhatsApp or e-mail, for allowed senders."""
+    """Answer questions from allowed senders on Telegram, Discord, Slack, WhatsApp or e-mail."""
     ctx.obj = data_dir
 
 
@@ -165,7 +165,7 @@ def _format_channel(row: tuple[str, tuple[Any, Any]]) -> str:
     variables = (settings.keys.get(key, usual) for key, usual in channel.keys.items())
     missing = [f"{variable} is not set" for variable in variables if not os.environ.get(variable)]
     allowed = ", ".join(settings.allow) or "nobody"
-    return "  ".join([name, settings.kind, f"answers {allowed}", *missing])
+    return "  ".join([name, settings.kind, f"allowed: {allowed}", *missing])
 
 
 @channels.command()
@@ -202,7 +202,7 @@ def rm(name: str) -> None:
     rows = dict(file.get("channels") or {})
     if rows.pop(name, None) is None:
         raise UsageError(
-            f"no channel is called {name!r} in {config_path()}",
+            f"no channel named {name!r} in {config_path()}",
             hint="`research channels list` shows the channels.",
         )
     file["channels"] = rows
@@ -215,7 +215,7 @@ def rm(name: str) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.pass_obj
 def test(data_dir: Path, names: tuple[str, ...]) -> int:
-    """Check each channel: whether its service is reachable and accepts the token."""
+    """Check whether each channel's service is reachable and accepts the token."""
     settings = _load_settings(data_dir)
     code = 0
     for name in names or _all_names(settings):
@@ -232,7 +232,7 @@ def test(data_dir: Path, names: tuple[str, ...]) -> int:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.pass_obj
 def run(data_dir: Path, names: tuple[str, ...]) -> None:
-    """Answer incoming messages on the named channels, or on all, until stopped."""
+    """Answer incoming messages on the given channels (default: all) until stopped."""
     live = LiveOptions({"data_dir": data_dir}, print_error)
     chosen = list(names or _all_names(live.current()))
     asyncio.run(_run_until_stopped(chosen, live.current))

@@ -165,7 +165,7 @@ def _format(value: object) -> str:
 
 @click.group()
 def keys() -> None:
-    """Store API keys of models and search engines. Environment variables override them."""
+    """Store API keys for models and search engines. Environment variables override them."""
 
 
 def _key_store() -> ValueStore:
@@ -187,9 +187,9 @@ def _key_variable(name: str) -> str:
     variable = known.get(name.lower(), name)
     if not variable.isidentifier() or not variable.isupper():
         near = get_close_matches(name.lower(), known, 1)
-        any_of = f"Name one of {', '.join(known)}, or a variable such as SERPER_API_KEY."
+        any_of = f"Use one of {', '.join(known)}, or a variable such as SERPER_API_KEY."
         raise UsageError(
-            f"no provider is called {name!r}",
+            f"no provider named {name!r}",
             hint=f"Did you mean {near[0]}?" if near else any_of,
         )
     return variable
@@ -198,7 +198,7 @@ def _key_variable(name: str) -> str:
 @keys.command(name="set")
 @click.argument("name")
 def set_key(name: str) -> None:
-    """Store the key for NAME (openai, … or a variable), from a hidden prompt or a pipe."""
+    """Store the key for NAME (openai, … or a variable), entered at a hidden prompt or piped in."""
     print(f"stored {keep_key(name)}")
 
 
@@ -219,7 +219,7 @@ def store_key(variable: str, value: str) -> str:
 
 @keys.command(name="list")
 def list_keys() -> None:
-    """List the stored keys and where they are stored, never their values."""
+    """List the stored keys and their locations, but not their values."""
     stored = _key_store().rows().items()
     rows = [(name, "file" if "value" in row else "keyring") for name, row in stored]
     print_rows(rows, "  ".join, empty=NO_KEYS)
@@ -232,7 +232,7 @@ def rm_key(name: str) -> None:
     variable = _key_variable(name)
     if not _key_store().remove(variable):
         raise UsageError(
-            f"no key is stored as {variable}", hint="`research keys list` shows the keys."
+            f"no key is stored for {variable}", hint="`research keys list` shows the keys."
         )
     print(f"deleted {variable}")
 
@@ -241,14 +241,14 @@ def rm_key(name: str) -> None:
 @data_dir_option
 @click.pass_context
 def secret(ctx: click.Context, data_dir: Path) -> None:
-    """Store, list and delete secrets. Runs type them by name; the model never sees them."""
+    """Store, list and delete secrets. Runs use them by name; the model never sees the values."""
     ctx.obj = SecretStore(private_folder(data_dir))
 
 
 @secret.command(name="set")
 @click.argument("name")
-@option("--origin", "URL", "The only site on which it may be typed.", required=True)
-@switch("--totp", "The secret is the key for one-time codes: type the current code.")
+@option("--origin", "URL", "The only site where the secret may be entered.", required=True)
+@switch("--totp", "Treat the secret as the key for one-time codes, and enter the current code.")
 @click.pass_obj
 def set_secret(store: SecretStore, name: str, origin: str, *, totp: bool) -> None:
     """Store the secret NAME. Its value is prompted for, or read from standard input."""
@@ -259,7 +259,7 @@ def set_secret(store: SecretStore, name: str, origin: str, *, totp: bool) -> Non
 @secret.command(name="list")
 @click.pass_obj
 def list_secrets(store: SecretStore) -> None:
-    """List names and origins, never values."""
+    """List the names and origins of secrets, but not their values."""
     print_rows(sorted(store.origins().items()), "  ".join, empty=NO_SECRETS)
 
 
@@ -269,7 +269,7 @@ def list_secrets(store: SecretStore) -> None:
 def rm_secret(store: SecretStore, name: str) -> None:
     """Permanently delete the secret NAME."""
     if not store.remove(name):
-        raise UsageError(f"no secret is called {name!r}", hint="`research secret list` shows them.")
+        raise UsageError(f"no secret named {name!r}", hint="`research secret list` shows them.")
     print_text(f"deleted {name}")
 
 
@@ -278,7 +278,7 @@ def rm_secret(store: SecretStore, name: str) -> None:
 @option("--from", "FILE", "Load the session from a Playwright storage state.", type=EXISTING_FILE)
 @data_dir_option
 def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
-    """Log in to a site in a browser window, and save the session for `research --login NAME`.
+    """Log in to a site in a browser window and save the session for `research --login NAME`.
 
     The session is encrypted; its key is in the secret store.
     """
@@ -289,7 +289,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
     elif words[0] == "rm" and len(words) == 2:
         if not saved.remove(words[1]):
             hint = "`research login list` shows them."
-            raise UsageError(f"no login is saved as {words[1]!r}", hint=hint)
+            raise UsageError(f"no saved login named {words[1]!r}", hint=hint)
         print_text(f"deleted {words[1]}")
     elif len(words) == 2 and is_web_url(words[1]) and words[0] not in {"list", "rm"}:
         name, url = words
@@ -300,7 +300,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
         print_text(f'Use it: research --login {name} "question"')
     else:
         hint = "Use `research login NAME https://…`, `research login list` or `… rm NAME`."
-        raise UsageError(f"cannot log in with {' '.join(words)!r}", hint=hint)
+        raise UsageError(f"invalid arguments: {' '.join(words)!r}", hint=hint)
 
 
 async def _log_in(url: str) -> dict[str, Any]:
@@ -323,7 +323,7 @@ async def _log_in(url: str) -> dict[str, Any]:
 
 def _expiry(one: SavedLogin) -> str:
     if not one.expires:
-        return "the site does not say when it expires"
+        return "expiry date unknown"
     day = datetime.fromtimestamp(one.expires, UTC).date()
     return f"expired on {day}" if one.expired else f"until {day}"
 

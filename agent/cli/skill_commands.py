@@ -40,7 +40,7 @@ skills = memory_group("skills", "List and manage the instructions that runs lear
 @json_option
 @click.pass_obj
 def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
-    """List the skills: score, number of uses, origin, instruction."""
+    """List the skills with score, number of uses, origin and instruction."""
     with memory_at(place) as store:
         learned = store.skills()
     written = load_skills(load_options({"data_dir": place[0]}, config=True), config=True)
@@ -51,7 +51,7 @@ def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
     proposed = proposed_skills(_data(place))
     lines = [f"  –    –  proposed {one.folder.name}: {one.folder / FILE}" for one in proposed]
     for one in written:
-        text = f"left out: {one.broken}" if one.broken else one.description[:_LINE]
+        text = f"skipped: {one.broken}" if one.broken else one.description[:_LINE]
         lines.append(f"  –    –  {one.owner:<7} {one.name}: {text}")
     print_rows([*lines, *map(_format, learned)], str, empty=["No skills yet."])
 
@@ -76,7 +76,7 @@ def show(store: Memory, name: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def enable(place: MemoryPlace, name: str) -> None:
-    """Enable the proposed skill NAME, so that runs list it. Read its file first."""
+    """Enable the proposed skill NAME, so that runs can use it. Read its file first."""
     print_text(f"enabled {name}: {enable_skill(_data(place), name) / FILE}")
 
 
@@ -84,7 +84,7 @@ def enable(place: MemoryPlace, name: str) -> None:
 @click.argument("name")
 @with_memory
 def trust(store: Memory, name: str) -> None:
-    """Mark the skill NAME as your own instruction, so that runs follow it from now on."""
+    """Trust the skill NAME: from now on, runs follow it as your own instruction."""
     skill = _find(store, name)
     skill.pop("trusted", None)
     store.save_skills([skill])
@@ -115,7 +115,7 @@ def install(client: str) -> None:
     elif "/" in client or Path(client).is_dir():
         folder = Path(client)
     else:
-        hint = f"Name one of {', '.join(_CLIENTS)}, or a folder of skills."
+        hint = f"Use one of {', '.join(_CLIENTS)}, or a skills folder."
         raise UsageError(f"unknown client {client!r}", hint=hint)
     text = prompt("browser_skill")
     path = folder / _SKILL_NAME / FILE
@@ -142,4 +142,4 @@ def _find(store: Memory, name: str) -> dict[str, Any]:
     for skill in store.skills():
         if skill["name"] == name:
             return skill
-    raise UsageError(f"no skill is called {name!r}", hint="`research skills list` shows them.")
+    raise UsageError(f"no skill named {name!r}", hint="`research skills list` shows them.")

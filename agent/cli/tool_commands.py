@@ -33,7 +33,7 @@ _FLAGS = (
 @json_option
 @only_run_flags(*_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
-    """List every tool: source, risk, whether a run on a terminal has it, and if not, why."""
+    """List every tool with its source, its risk and, if it is unavailable, the reason."""
     settings = load_options(drop_unset(flags), config=True)
     selected = asyncio.run(_select(settings))
     rows = [
@@ -78,7 +78,7 @@ def _format_tool(row: dict[str, Any]) -> str:
 @click.command()
 @json_option
 def plugins(*, as_json: bool) -> None:
-    """List the plug-ins in installed packages by kind, with load errors."""
+    """List the installed plug-ins by kind, with any load errors."""
     rows = []
     for plugin in (one for kind in KINDS for one in installed(kind)):
         broken = ""
@@ -92,5 +92,5 @@ def plugins(*, as_json: bool) -> None:
 
 
 def _format_plugin(row: dict[str, str]) -> str:
-    state = f"left out: {row['broken']}" if row["broken"] else row["place"]
+    state = f"skipped: {row['broken']}" if row["broken"] else row["place"]
     return f"{row['kind']:10} {row['name']:16} {row['package']} {row['version']}  {state}"

@@ -26,5 +26,5 @@ def ui(jobs_url: str | None, namespace: str, data_dir: Path) -> None:
     with from_extra("ui", "; `research runs`, `queue list` and `memory list` do not need it."):
         from agent.cli.ui_screen import ResearchScreen  # noqa: PLC0415 - textual, an extra
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the terminal UI needs a terminal", hint="`research runs` prints a list.")
+        raise UsageError("the UI must be run in a terminal", hint="`research runs` prints a list.")
     ResearchScreen(data_dir, namespace, jobs_url).run()

@@ -75,7 +75,7 @@ def sync(place: WikiPlace) -> None:
 @wiki.command()
 @click.pass_obj
 def lint(place: WikiPlace) -> int:
-    """Find problems; exits with 8 if any is critical."""
+    """Find problems; exits with code 8 if any is critical."""
     findings = _open(place).lint()
     for finding in findings:
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
@@ -97,7 +97,7 @@ def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
         raise UsageError(f"page not found: {path}", hint="`research wiki show` lists the pages.")
     if start > max(1, window.total):
         length = plural(window.total, "line", "lines")
-        raise UsageError(f"{path} has {length}; --start {start} is past its end")
+        raise UsageError(f"{path} has {length}; --start {start} is past the end")
     print_text(window.content.rstrip())
     if window.end < window.total:
         print(f"… {window.end} of {window.total} lines; continue with --start {window.end + 1}")
@@ -113,7 +113,7 @@ def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
 def search(
     place: WikiPlace, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
 ) -> None:
-    """Search the pages; exits with 3 if nothing is found."""
+    """Search the pages; exits with code 3 if nothing is found."""
     pages = _open(place).search(query, number, part)
     if not pages:
         raise NotFound(f"no page matches {query!r}")

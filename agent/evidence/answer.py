@@ -18,6 +18,7 @@ from agent.evidence.origins import is_duplicate
 from agent.evidence.passages import nearest_quote, passage_id, split_row
 from agent.evidence.tokens import is_negation, token_keys
 from agent.evidence.verify import (
+    CITED,
     check_claim,
     is_literal,
     not_found,
@@ -42,12 +43,12 @@ PASSAGES_FOR_UNCITED = 4
 """Maximum number of the run's passages that a judge sees for a sentence without a citation."""
 
 _CITES_NOTHING = "cites nothing"
-_SNIPPET_ONLY = "only a search result says so;"
+_SNIPPET_ONLY = "supported only by a search result;"
 _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
-_SNIPPET_DIFFERS = "the only source seen is a search result, which does not say it in these words"
-_PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not say it in these words"
+_SNIPPET_DIFFERS = "its only source is a search result, which does not contain this wording"
+_PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page was read but does not contain this wording"
 
-_NO_STEP = "no step in the run did this"
+_NO_STEP = "no step of the run did this"
 _NO_EFFECT_SEEN = "it was started, but no page seen since shows that it took effect"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
@@ -218,7 +219,7 @@ class _AnswerCheck:
             return marks
 
         verdict, missing = support.verdict, support.verdict.missing
-        reason = verdict.reason.replace("what is cited", marks) if cited else verdict.reason
+        reason = verdict.reason.replace(CITED, marks) if cited else verdict.reason
         if missing and verdict.state is VerdictState.SUPPORTED:
             reason = f"{reason}; {not_found(missing, marks)}"
         unread = ", ".join(dict.fromkeys(name for marker in markers for name in marker.unknown))

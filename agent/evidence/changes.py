@@ -90,7 +90,7 @@ def compare_words(
             "contradicted", old, verdict.quote, "", verdict.passage or "", verdict.reason
         )
     if new is None:
-        return WordsNow("gone", old, reason="the words are no longer on the page")
+        return WordsNow("gone", old, reason="the text is no longer on the page")
     values = _lost_values(claim, old, new.quote)
     quoted = ", ".join(f"“{value}”" for value in values)
     verb = "are" if len(values) > 1 else "is"

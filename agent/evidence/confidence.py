@@ -17,7 +17,7 @@ from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.disputes import Dispute
@@ -56,13 +56,15 @@ def assess_answer(
     answers: Answers | None = None,
     disputes: Sequence[Dispute] = (),
     fit: Fit | None = None,
+    primary: Mapping[str, int] | None = None,
 ) -> Assessment:
     """Compare the supported sentences of an answer with the pages that they do not cite.
 
     `answers` is a judge's opinion on whether the question is answered; `disputes` contains the
     pages that, according to the judge, disagree. `fit` says how well the answer's sentence fits the
-    question, if the extractive model chose it. Sources that contradict the answer are numbered
-    after those that it cites.
+    question, if the extractive model chose it. `primary` has the number of the source that the
+    pages of a claim cite for it, if it confirms the claim: those pages are not independent of it.
+    Sources that contradict the answer are numbered after those that it cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
     sources = SourceList(checked.sources)
@@ -71,6 +73,9 @@ def assess_answer(
     read = [source for source in checked.sources if source.via not in NON_PAGE_VIA]
     origins = Origins(source for source in evidence.sources if source.via not in NON_PAGE_VIA)
     by_number = {sources.add(source).n: source for source in cited}
+    for sentence in claims:
+        if original := evidence.source((primary or {}).get(sentence.text, 0)):
+            origins.rest_on(original, (by_number[n] for n in sentence.citations if n in by_number))
     pages = {source.url for source in read or checked.sources}
     confirming = {origins.name(by_number[source.n]) for source in read or checked.sources}
     conflicts: list[Conflict] = []
@@ -86,7 +91,7 @@ def assess_answer(
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
-            # An answer that quotes both sides already has this conflict, from the other side.
+            # If the answer quotes both sides, this conflict is already listed, from the other side.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing

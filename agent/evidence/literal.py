@@ -265,7 +265,7 @@ def _check_row(claim: str, index: StatementIndex, *, needs_column: bool = False)
         if passage.kind != "table" or (needs_column and not any(n in parts for n in names)):
             continue
         if _reads_row(parts, names, passage, index.topics(passage)):
-            quote, reason = statement.quote.strip(), "the table row says so"
+            quote, reason = statement.quote.strip(), "it matches the table row"
             return Verdict(VerdictState.SUPPORTED, quote, reason, passage=passage.id)
     return None
 
@@ -316,7 +316,7 @@ def _check_question_answer(question: str, answer: str, index: StatementIndex) ->
             continue
         shared = subject & set(content_words(index.context(number)))
         if len(shared) >= MIN_SUBJECT_SHARE * len(subject):
-            reason = "it is in a sentence that the question is about"
+            reason = "it appears in a sentence that matches the question"
             passage_id = statement.passage.id
             return Verdict(VerdictState.SUPPORTED, statement.quote, reason, passage=passage_id)
     return None

@@ -37,6 +37,7 @@ class Origins:
     def __init__(self, sources: Iterable[Source]) -> None:
         pages = sorted(sources, key=lambda source: (source.published or "9999", source.n))
         self._first = {source.n: source for source in pages}
+        self._cited: dict[int, Source] = {}
         runs = {source.n: _shingles(source.text) for source in pages}
         for one, other in combinations(pages, 2):
             first = self._first[one.n]
@@ -48,9 +49,13 @@ class Origins:
         """Return the earliest page in a source's group, by publication date or time of reading."""
         return self._first.get(source.n, source)
 
+    def rest_on(self, original: Source, sources: Iterable[Source]) -> None:
+        """Note that pages cite another source for what they say."""
+        self._cited |= dict.fromkeys((source.n for source in sources), original)
+
     def name(self, source: Source) -> str:
-        """Return the site of the earliest page in a source's group."""
-        return site_name(self.first(source).url)
+        """Return the site of the earliest page in the group of a source, or of what it cites."""
+        return site_name(self.first(self._cited.get(source.n, source)).url)
 
 
 def site_name(url: str) -> str:

@@ -33,7 +33,7 @@ the same neighbour: elsewhere it means something else."""
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
     """Append the `shown` lines that the article lacks to the document's text.
 
-    `shown` is Markdown without refs; `outcome` describes the outcome of the action that led to this
+    `shown` is Markdown without refs; `outcome` describes the result of the action that led to this
     state.
     """
     article = _without_emptied_rows(clean(document.text).strip(), shown)

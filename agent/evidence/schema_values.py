@@ -316,7 +316,7 @@ def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
         return replace(found, state=VerdictState.UNDECIDED)
     reason = "it does not appear in the passage cited for it"
     if record.key and not contains_value(str(value), record.key):
-        reason = f"it does not appear in what is cited for “{record.key}”"
+        reason = f"it does not appear in the passages cited for “{record.key}”"
     return Verdict(VerdictState.UNDECIDED, "", reason, missing=(place.shown,))
 
 
@@ -453,9 +453,9 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
         is_about_it = is_key or about == {place.record.key}
         if is_about_it and not _may_be_of_another_field(place, sentence):
             return Verdict(state, sentence, reason, passage=passage.id)
-        whose = f"of “{place.record.key}”" if place.record.key else "of the question's subject"
-        whose = f"for “{place.name}”" if is_about_it else whose
-        reason = f"it appears there, but perhaps not {whose}"
+        whose = f"“{place.record.key}”" if place.record.key else "the question's subject"
+        whose = f"“{place.name}”" if is_about_it else whose
+        reason = f"it appears there, but may not belong to {whose}"
         undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
     return contradicted or undecided
 

@@ -183,7 +183,9 @@ class Evidence:
         """
         document = page.document
         if document is None or not document.text.strip():
-            raise ToolError(f"Nothing to read on {page.url}.", hint=page.reason or ToolError.hint)
+            raise ToolError(
+                f"The page {page.url} has no readable text.", hint=page.reason or ToolError.hint
+            )
         text, pages = clean(document.text), document.pages
         if pages:  # each page is cleaned separately, so that the page offsets can be adjusted
             edges = [0, *pages[1:], len(document.text)]

@@ -275,7 +275,7 @@ def find_contradiction(claim: str, index: StatementIndex) -> Verdict | None:
         reason = _negation_reason(own, other)
         if not reason and own and other and _are_exclusive(at, own, other, words):
             printed = statement.passage.text[other[0].start : other[-1].end]
-            reason = f"the page has “{printed}” there"
+            reason = f"the page says “{printed}” instead"
         if reason and not _appears_elsewhere(own, words, statement, index):
             quote = statement.quote.strip()
             reason = f"{reason}: “{' '.join(quote.split())}”"
@@ -325,7 +325,7 @@ def _negation_reason(own: Sequence[Token], other: Sequence[Token]) -> str:
             if not is_negation(word.key) and word.key not in _AUXILIARIES
         ]
         if len(negations) == 1 and rest == [stem(word.key) for word in shorter]:
-            return f"the page has this sentence {how} “{negations[0].key}”"
+            return f"the page contains this sentence {how} “{negations[0].key}”"
     return ""
 
 

@@ -36,6 +36,8 @@ Rule = Callable[[str, StatementIndex], Verdict | None]
 RULES: Mapping[str, Rule] = {"literal": check_literal, "values": find_contradiction}
 """The checks in code, by layer, as in docs/verification.md; the first verdict takes precedence."""
 
+CITED = "the cited text"
+"""Stands for the sources in a reason; a report replaces it with their numbers."""
 NOTHING_QUOTED = "the judge called it {state}, but quoted nothing from the passages"
 QUOTE_OFF_TOPIC = "the judge called it {state}, but quoted {words}, which is not about the claim"
 """Reasons for not counting a judge's verdict."""
@@ -70,7 +72,7 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
     Values are looked up in `texts` (the full cited sources) or, without them, in the passages.
     """
     if not claim.strip() or not index.statements:
-        return Verdict(VerdictState.UNDECIDED, reason="there is nothing to compare")
+        return Verdict(VerdictState.UNDECIDED, reason="there is nothing to compare it with")
     for rule in RULES.values():
         if (decided := rule(claim, index)) is not None:
             return decided
@@ -78,11 +80,11 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
     if not texts:
         texts = tuple(f"{passage.heading}\n{passage.text}" for passage in index.passages)
     missing = value_index(texts).missing(facts)
-    reason = "it does not appear there in these words"
+    reason = "this wording does not appear there"
     if missing:
-        reason = not_found(missing, "what is cited")
+        reason = not_found(missing, CITED)
     elif facts.figures or facts.dates or facts.names:
-        reason = "its figures, dates and names appear there, but not in these words"
+        reason = "its figures, dates and names appear there, but not this wording"
     return Verdict(VerdictState.UNDECIDED, reason=reason, missing=missing)
 
 
@@ -151,7 +153,7 @@ def _with_values(
     unfounded = underived(values, [*judged.quotes, *(row.text for row in rows)], cells)
     if unfounded:
         where = f"does not follow from {_quoted(judged.quotes)}"
-        reason = f"{not_found(unfounded, 'what is cited')}, and {where}"
+        reason = f"{not_found(unfounded, CITED)}, and {where}"
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
     if others := counted_otherwise(claim, _sentences_of(found) or judged.quotes):
         reason = (

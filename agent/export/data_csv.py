@@ -20,7 +20,7 @@ def render_csv(folder: Path) -> bytes:
     rows = report.rows()
     if not rows:
         hint = "Ask for data with `--schema FILE`; `.md` and `.html` contain the answer."
-        raise UsageError(f"{report.run} has no data for a .csv", hint=hint)
+        raise UsageError(f"{report.run} has no data to export as .csv", hint=hint)
     return to_csv(list(dict.fromkeys(name for row in rows for name in row)), rows)
 
 

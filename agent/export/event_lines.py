@@ -31,11 +31,13 @@ def event_lines(event: Event, verbose: int = 0, surface: Surface = "shell") -> l
         room = _WIDTH - len(before) - len(after)
         lines.append(f"{before}{shorten(clean(data['text']), room)}{after}")
     if verbose and event.type == "thought":
-        lines.append(f"thinks: {data['text']}")
+        lines.append(f"thinking: {data['text']}")
     if verbose and event.type == "model.reply":
         lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
     if verbose and event.type == "call.repaired":
-        lines.append(f"{data['name']} was not written as asked, but was read ({data['tier']})")
+        lines.append(
+            f"the call of {data['name']} was malformed but could be parsed ({data['tier']})"
+        )
     if verbose > 1 and event.type == "tool.result":
         lines.append(f"{data['name']} returned {json.dumps(data['data'], ensure_ascii=False)}")
     return [shorten(clean(line), _WIDTH) for line in lines if line]
@@ -85,7 +87,7 @@ _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "policy.approved": lambda data: f"approved by {data['by']}: {data['effect']}",
     "run.interrupted": lambda _: "interrupted",
     "skill.proposed": lambda data: (
-        f"{data['site']} failed {data['times']} times in a row: a skill is proposed; "
-        "`research skills list` shows its file"
+        f"{data['site']} failed {data['times']} times in a row, so a skill is proposed: "
+        "see `research skills list`"
     ),
 }

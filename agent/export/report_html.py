@@ -53,7 +53,7 @@ def render_html(folder: Path) -> bytes:
         "asked": to_the_minute(record.events[0].at),
         "model": usage.model or "none",
         "model calls": f"{usage.model_calls:,}",
-        "tokens": f"{usage.input_tokens:,} read, {usage.output_tokens:,} written",
+        "tokens": f"{usage.input_tokens:,} in, {usage.output_tokens:,} out",
         "cost": format_usd(usage.usd) or "none",
         "head of the record": record.events[-1].hash,
     }
@@ -214,7 +214,7 @@ def _steps(record: FinishedRun) -> list[_Step]:
             steps[place] = _Step(step_title(place), [f"after {passed:.1f} s"], place)
         if event.type == "model.reply":
             data = event.data
-            tokens = f"{data['input_tokens']:,} tokens read, {data['output_tokens']:,} written"
+            tokens = f"{data['input_tokens']:,} tokens in, {data['output_tokens']:,} out"
             steps[place].facts.append(f"{tokens} in {data['ms'] / 1000:.1f} s")
         else:
             steps[place].events.append(event)

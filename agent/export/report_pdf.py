@@ -43,4 +43,6 @@ async def _print(page: str) -> bytes:
                 outline=True,
             )
     except SessionError as error:
-        raise WebOutOfReach(f"no browser to print with: {error}", hint=error.hint) from error
+        raise WebOutOfReach(
+            f"no browser is available to print the PDF: {error}", hint=error.hint
+        ) from error

@@ -66,7 +66,7 @@ _ANSWERS = {
     "in part": "answers it in part",
     "no": "does not answer",
 }
-CLOSEST_WITHOUT_MODEL = "No answer without a language model. These passages are relevant:"
+CLOSEST_WITHOUT_MODEL = "There is no answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
 """Titles of the passages shown in place of an answer: without and with a language model."""
 _QUOTE_CHARS = 240
@@ -403,7 +403,7 @@ def source_note(source: ReportSource, at: str) -> str:
     if source.via == "snippet":
         return f"search result from {at}; the page itself was not read{dated}"
     if source.via == "computed":
-        return f"computed {at} from the pages' values"
+        return f"computed {at} from values on the pages"
     return f"read {at} via {source.via}{dated}"
 
 
@@ -420,7 +420,7 @@ def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
     return name, _REFERENCE_STATES[reference.state], "; ".join(filter(None, found))
 
 
-CHALLENGES = "Searched for the contrary:"
+CHALLENGES = "Searched for opposing evidence:"
 """Title of the challenged claims."""
 
 
@@ -443,7 +443,7 @@ def _cited_source(sentence: Sentence) -> str:
 def _challenge_found(one: ContrarySearch) -> str:
     count = len(one.read)
     pages = f"{count} further page{'s' * (count != 1)} read" if count else "no further page found"
-    return f"{'a source disagrees' if one.found else 'nothing says otherwise'}; {pages}"
+    return f"{'a source disagrees' if one.found else 'no source disagrees'}; {pages}"
 
 
 def recheck_label(row: RecheckedSentence) -> str:

@@ -119,17 +119,19 @@ def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], requi
     for name in names:
         match = allowed.fullmatch(name)
         if match is None:
-            raise ArchiveDamaged(f"it is not an archive of a run: it contains {name!r}")
+            raise ArchiveDamaged(f"it is not a run archive: it contains {name!r}")
         runs.add(match["run"])
     if len(runs) != 1:
-        raise ArchiveDamaged(f"it is not an archive of a run: it contains {len(runs)!r}")
+        raise ArchiveDamaged(f"it is not a run archive: it contains {len(runs)!r}")
     if not any(name.endswith(f"/{required}") for name in names):
         raise ArchiveDamaged(f"it contains no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:
-        raise ArchiveDamaged("it contains a file twice, or far too many files")
+        raise ArchiveDamaged("it contains duplicate files or far too many files")
     # bzip2 and LZMA can expand much more than deflate, and we never use them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
-        raise ArchiveDamaged("it is encrypted, or compressed in a way that run archives never are")
+        raise ArchiveDamaged(
+            "it is encrypted or uses a compression method that run archives do not use"
+        )
     return runs.pop()
 
 

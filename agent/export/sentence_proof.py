@@ -214,7 +214,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     except (ArchiveDamaged, ValidationError, json.JSONDecodeError) as error:
         return VerifiedProof(path.name, None, (Flaw(path.name, str(error)),))
     if not is_sealed(path):
-        what = "it differs from the proof that was written: it was changed or repacked"
+        what = "the proof was changed or repacked after it was written"
         flaws.append(Flaw(path.name, what))
     flaws += [
         Flaw(source.text, f"does not contain the quote “{quote}”")
@@ -225,7 +225,7 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     by_code = _is_found(proof, texts)
     claimed = proof.sentence.verdict is VerdictState.SUPPORTED
     if claimed and proof.sentence.decided_by == "code" and not by_code:
-        flaws.append(Flaw(PROOF, "the sentence does not appear word for word in the saved texts"))
+        flaws.append(Flaw(PROOF, "the sentence does not appear word for word in the saved pages"))
     return VerifiedProof(path.name, proof, tuple(flaws), by_code, tuple(since))
 
 
@@ -241,7 +241,7 @@ def _texts(proof: Proof, folder: Path, flaws: list[Flaw]) -> dict[int, str]:
                 continue
             body = path.read_bytes()
             if hashlib.sha256(body).hexdigest() != digest:
-                flaws.append(Flaw(name, f"its hash is not that of source {source.n}"))
+                flaws.append(Flaw(name, f"its hash does not match source {source.n}"))
             if name == source.text:
                 texts[source.n] = body.decode("utf-8", "surrogatepass")
     return texts
@@ -264,5 +264,5 @@ def _check_stamp(folder: Path, roots: Path | None, flaws: list[Flaw]) -> list[st
         flaws.append(Flaw(STAMP, f"{error}. {error.hint}"))
         return []
     except UsageError as error:  # the plug-in or the certificate file is missing
-        return [f"{STAMP} is not checked: {error}. {error.hint}".rstrip()]
-    return [f"there since {found}"]
+        return [f"{STAMP} was not checked: {error}. {error.hint}".rstrip()]
+    return [f"existed at {found}"]

@@ -49,7 +49,7 @@ def complete(
 ) -> tuple[str, ...]:
     """Complete a run's proof with Bitcoin blocks from the calendars; returns the missing parts."""
     if not folder.proof.is_file():
-        hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
+        hint = f"`research runs seal {folder.id} --calendar public` requests one."
         raise UsageError(f"{folder.id} has no OpenTimestamps proof", hint=hint)
     calendars = load_timestamper("opentimestamps")
     proof, missing = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
@@ -75,9 +75,9 @@ def since_when(
         except TimestampInvalid as error:
             flaws.append(Flaw(path.name, f"{error}. {error.hint}"))
         except UsageError as error:  # the plug-in or the certificate file is missing
-            lines.append(f"{path.name} is not checked: {error}. {error.hint}".rstrip())
+            lines.append(f"{path.name} was not checked: {error}. {error.hint}".rstrip())
         else:
-            lines.append(f"there since {found}" if found.when else f"{path.name}: {found}")
+            lines.append(f"existed at {found}" if found.when else f"{path.name}: {found}")
     return lines, flaws
 
 

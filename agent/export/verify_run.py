@@ -92,7 +92,7 @@ def verify_archive(
     except ArchiveDamaged as error:
         return Verified(path.name, "", 0, 0, 0, 0, (Flaw(path.name, str(error)),))
     if not is_sealed(path):
-        what = "it differs from the archive that was written: it was changed or repacked"
+        what = "the archive was changed or repacked after it was written"
         flaws.append(Flaw(path.name, what))
     return replace(found, flaws=tuple(flaws))
 
@@ -101,7 +101,9 @@ def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, 
     """Compare the report file with the report in the journal; returns the latter and any flaws."""
     ends = [event for event in chain.events if event.type == "run.finished"]
     if not ends:
-        return None, [Flaw(folder.journal.name, "has no intact end of the run (run.finished)")]
+        return None, [
+            Flaw(folder.journal.name, "has no intact event for the end of the run (run.finished)")
+        ]
     recorded = ends[-1].data.get("report")
     try:
         report = Report.model_validate(recorded)
@@ -120,14 +122,14 @@ def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, 
     number, found, recorded_line = next(
         ((n, a, b) for n, (a, b) in enumerate(lines, 1) if a != b), (1, "", "")
     )
-    what = f"says {_excerpt(found)}; the run ended with {_excerpt(recorded_line)}"
+    what = f"contains {_excerpt(found)}, but the run ended with {_excerpt(recorded_line)}"
     return report, [Flaw(f"{folder.report.name}:{number}", what)]
 
 
 def _check_sources(events: tuple[Event, ...]) -> Iterator[Flaw]:
     for event in events:
         if event.type == "source.added" and event.data.get("text") != event.data.get("sha256"):
-            yield Flaw(f"S{event.data.get('n')}", "the hash of its text is not that of its blob")
+            yield Flaw(f"S{event.data.get('n')}", "its text does not match the hash of its blob")
         elif event.type == "results.added":
             for row in event.data.get("results", ()):
                 text = result_text(row["title"], row["snippet"]).encode("utf-8", "surrogatepass")

@@ -26,7 +26,7 @@ def save_to_zotero(folder: Path) -> None:
     """
     items = [_item(found) for found in references(folder) if found.url]
     if not items:
-        raise NotFound("nothing was saved to Zotero: the answer has no sources on the web")
+        raise NotFound("nothing was saved to Zotero: the answer has no web sources")
     try:
         ZoteroApp(os.environ).save(items)
     except SearchError as error:

@@ -155,7 +155,7 @@ class Outgoing:
         if not read.private_for(SEARCH) or piece in self._approved[SEARCH]:
             return ""
         if any(not self._is_public(found[0]) for found in _EMAIL.finditer(piece)):
-            return "no public page shows this e-mail address"
+            return "this e-mail address is not on any public page"
         if any(
             _is_key(part) and not self._is_public(part) for part in _PART_SEPARATOR_RE.split(piece)
         ):
@@ -163,7 +163,7 @@ class Outgoing:
         if kind := self._owner(piece):
             return f"it is in {_OWNER_NAMES[kind]}"
         if kind := self._quoted(" ".join([*kept, piece])):
-            return f"{_MIN_QUOTED_WORDS} consecutive words are in {_OWNER_NAMES[kind]}"
+            return f"it contains {_MIN_QUOTED_WORDS} consecutive words from {_OWNER_NAMES[kind]}"
         if self.private_search:
             public = read.public_stems() | read.own_stems(SEARCH)
             if not public.issuperset(read.stems(piece)):
@@ -237,7 +237,7 @@ class Outgoing:
         built = [bits for like in seen if (bits := self._built_bits(parsed, like)) is not None]
         if built and parsed.origin in url:
             return self._choose(site, min(built) + math.log2(len(seen)))
-        return "this URL is not in any result, page or question"
+        return "this URL does not appear in the question, a page or a search result"
 
     def _built_bits(self, url: Url, like: Url) -> float | None:
         """Return the bits of a URL that differs from a seen one only in words from the question.
@@ -279,7 +279,7 @@ class Outgoing:
             if not shown.issuperset(read.stems(word)):
                 return f"“{word}” is not in the question{self._also_in(word)}"
         if self._shown_words + len(others) > MAX_SHOWN_WORDS:
-            return f"{MAX_SHOWN_WORDS} words that are not in the question were already sent"
+            return f"{MAX_SHOWN_WORDS} words that are not in the question have already been sent"
         # A site that the user named may receive the question's words.
         bits = 0.0 if others or read.names(site) else self._literal_bits(plain)
         if why := self._choose(site, bits):

@@ -63,7 +63,7 @@ class SavedLogins:
         """Return a saved session; raises `UsageError` if there is none with that name."""
         if name not in self._keys.rows():
             hint = f"`research login {name} https://…` saves one; `research login list` shows them."
-            raise UsageError(f"no login is saved as {name!r}", hint=hint)
+            raise UsageError(f"no saved login named {name!r}", hint=hint)
         return self._row(name)
 
     def origins(self, names: Sequence[str]) -> dict[str, str]:
@@ -103,7 +103,9 @@ class SavedLogins:
         row, key = self.find(name), self._keys.value(name)
         hint = f"Save it again: research login {name} {row.origin}"
         if key is None:
-            raise UsageError(f"the key of the login {name!r} is not in the secret store", hint=hint)
+            raise UsageError(
+                f"the key for the login {name!r} is not in the secret store", hint=hint
+            )
         try:
             sealed = self._file(name).read_bytes()
             nonce, text = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]

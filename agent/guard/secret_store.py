@@ -41,7 +41,7 @@ class ValueStore:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            hint = "Move the file away."
+            hint = "Move the file elsewhere."
             raise UsageError(f"cannot read {self.file}: {error}", hint=hint) from error
         return rows
 
@@ -100,7 +100,7 @@ def _with_keyring(method: str, *arguments: str) -> tuple[bool, Any]:
     # In addition to `keyring`'s errors, backends raise errors from system libraries.
     except Exception as error:  # noqa: BLE001
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        message = f"the system keyring cannot be used ({reason}): unlock it to use its values"
+        message = f"the system keyring cannot be used ({reason}); unlock it to use the values in it"
         warnings.warn(message, KeyringWarning, stacklevel=1)  # once per process
         return False, None
 
@@ -150,7 +150,7 @@ def _one_time_code(key: str) -> str:
     try:
         return str(Codes(key.replace(" ", ""), **settings).now())
     except (ValueError, TypeError) as error:
-        hint = "Copy the key that the site shows next to its QR code."
+        hint = "Copy the key that the site shows next to the QR code."
         raise UsageError("this is not a key for one-time codes", hint=hint) from error
 
 
@@ -172,7 +172,7 @@ class SecretStore:
         """
         if not is_web_url(url):
             raise UsageError(
-                f"{url!r} is not an origin", hint="Use a form such as https://example.org."
+                f"{url!r} is not an origin", hint="Use a URL such as https://example.org."
             )
         if not name.strip() or not value:
             raise UsageError("a secret requires a name and a value")

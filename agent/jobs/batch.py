@@ -66,7 +66,9 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
     same: dict[str, int] = {}
     for where, row in _rows(path, text):
         if not isinstance(row, str | dict):
-            raise UsageError(f"{path}, {where}: must be a question or an object with one")
+            raise UsageError(
+                f"{path}, {where}: must be a question or an object with a `question` field"
+            )
         fields = {"question": row} if isinstance(row, str) else {str(k): v for k, v in row.items()}
         question = str(fields.pop("question", None) or "").strip()
         if not question:
@@ -181,7 +183,7 @@ class Batch:
             return False
         for job in jobs:
             if job.state in ("waiting", "queued"):
-                self._jobs.cancel(job.id, reason="the batch budget is spent")
+                self._jobs.cancel(job.id, reason="the batch budget is used up")
         return True
 
     def write(self) -> None:

@@ -153,7 +153,7 @@ class Job(JobRequest):
         if row.status == "CANCELLED":  # the attempt has the reason: the user, a parent job, or time
             state = attributes.get("state", state)
         elif row.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
-            error = "every worker that ran this job died before the job ended"
+            error = "every worker that ran this job died before finishing it"
         elif state in ("waiting", "queued") and spec.expires:
             state = "expired" if spec.expires < datetime.now(UTC).timestamp() else state
         shown = {"status", "badge", "usd", "hint", *(["report"] if report else [])}

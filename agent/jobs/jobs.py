@@ -172,7 +172,7 @@ class Jobs:
                 continue
             record = RunRecord.read(Runs(self.data_dir).find(name))
             if not record.end:
-                hint = "Finish it with `research resume`, or add it as a job and wait for the job."
+                hint = "Finish it with `research resume`, or queue its question and use that job."
                 raise UsageError(f"{record.folder.id} is not finished", hint=hint)
             runs.append(record)
         return {
@@ -282,7 +282,7 @@ class Jobs:
                 f"{job.id} is {job.state}", hint="Cancel it with `research queue cancel`."
             )
         if job.id in self._awaited():
-            raise UsageError(f"another job waits for {job.id}", hint="Cancel that one first.")
+            raise UsageError(f"another job waits for {job.id}", hint="Cancel that job first.")
         self._delete(row.workflow_id for row in self._attempts(job.id))
         return job
 
@@ -345,7 +345,7 @@ class Jobs:
             parents = [job for name in after if (job := self.find(name))]
             failed = [parent for parent in parents if parent.state in ENDED - {"done"}]
             if failed:
-                why = f"its parent {failed[0].id} is {failed[0].state}"
+                why = f"its parent job {failed[0].id} did not succeed: {failed[0].state}"
                 self._cancel_attempt(row.workflow_id, "failed", why)
             elif all(parent.state == "done" for parent in parents):
                 self.client.set_workflow_delay(row.workflow_id, delay_seconds=0)

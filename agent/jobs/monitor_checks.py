@@ -68,7 +68,11 @@ async def check_monitor(
         report = await recheck(monitor.target, config=True, **_recheck_flags(monitor, jobs))
         usd, rows = report.usage.usd, report.rechecked
         if report.error is not None or all(row.holds is None for row in rows):
-            why = report.error.message if report.error else "no page of the report could be read"
+            why = (
+                report.error.message
+                if report.error
+                else "none of the pages in the report could be read"
+            )
             return JobOutcome(state="failed", error=why, usd=usd, again=job.attempt <= job.retry)
         stood = "\n".join(_recheck_line(row.text) for row in rows)
         before = before or MonitorState(at=monitor.created, answer=stood)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 GRACE: Final = timedelta(minutes=5)
 """Seconds: a firing later than this counts as missed because no worker was running."""
 _HINT: Final = (
-    "Use a form such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', "
+    "Use a format such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', "
     "'in 20 minutes', 'tomorrow at 9:30', or five cron fields."
 )
 
@@ -281,7 +281,7 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
 
 
 def _not_understood(text: str) -> UsageError:
-    return UsageError(f"cannot understand the time {text!r}", hint=_HINT)
+    return UsageError(f"cannot parse the time {text!r}", hint=_HINT)
 
 
 def _day_of_month(text: str) -> str:

@@ -46,7 +46,7 @@ class SharedPace(HostPace):
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
-                raise DeadlineExceeded(f"{host} asks to wait {rest:.0f} s")
+                raise DeadlineExceeded(f"{host} asks clients to wait {rest:.0f} s")
             if rest > 0:
                 await asyncio.sleep(max(rest, _POLL_S))
 

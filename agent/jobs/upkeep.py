@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 BUDGET_REASONS: Final = {
-    "day": "the day's budget is spent",
-    "month": "the month's budget is spent",
+    "day": "the daily budget is used up",
+    "month": "the monthly budget is used up",
 }
 """Reasons for pausing the queue, by the budget that is spent."""
 BEAT_S: Final = 5.0  # seconds between two heartbeats

@@ -258,5 +258,5 @@ class Journal:
             self._file.truncate(start)
             raise JournalError(
                 f"cannot write {self.folder.journal}: {error.strerror}",
-                hint="Free some disk space; what was recorded before is intact.",
+                hint="Free some disk space; everything recorded so far is intact.",
             ) from error

@@ -57,19 +57,19 @@ def check_chain(path: Path) -> EventChain:
         # Also set after a flaw, so that one changed event does not make all later ones flawed.
         previous = event
     if incomplete:
-        flaws.append(Flaw(f"{path.name}:{len(lines) + 1}", "the last line is cut short"))
+        flaws.append(Flaw(f"{path.name}:{len(lines) + 1}", "the last line is truncated"))
     return EventChain(tuple(events), previous.hash if previous else GENESIS, tuple(flaws))
 
 
 def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]:
     name = f"{event.type} {event.place}".strip()
     if event.digest() != event.hash:
-        yield f"{name} was changed: its hash is not that of its content"
+        yield f"{name} was changed: its hash does not match its content"
     elif event.to_json().encode() != line:  # different spaces or escapes, but the same values
-        yield f"{name} is not written in its original form"
+        yield f"{name} does not have its original formatting"
     expected = (previous.seq + 1, previous.hash) if previous else (0, GENESIS)
     if (event.seq, event.prev) != expected:
-        yield f"{name} does not follow the event before it: one was changed or removed"
+        yield f"{name} does not follow the previous event: an event was changed or removed"
 
 
 def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[Flaw]]:
@@ -79,7 +79,7 @@ def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[F
     """
     kept = {path.name: path for path in (folder.path / "blobs").glob("[0-9a-f]*")}
     flaws = [
-        Flaw(f"blobs/{name}", "its content does not match the hash that is its name")
+        Flaw(f"blobs/{name}", "its content does not match the hash in its name")
         for name, path in sorted(kept.items())
         if hashlib.sha256(path.read_bytes()).hexdigest() != name
     ]
@@ -92,7 +92,7 @@ def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[F
         flaws += [
             Flaw(
                 f"blobs/{name}",
-                f"is missing; {event.type} {event.place} (event {event.seq}) needs it",
+                f"is missing; {event.type} {event.place} (event {event.seq}) refers to it",
             )
             for name in needed
             if name and name not in kept

@@ -102,7 +102,7 @@ class RunFolder:
         except OSError as error:
             raise JournalError(
                 f"cannot write {target}: {error.strerror}",
-                hint="Free some disk space; what was recorded before is intact.",
+                hint="Free some disk space; everything recorded so far is intact.",
             ) from error
 
     def keep(self, body: bytes) -> str:
@@ -167,7 +167,7 @@ class Runs:
             raise UsageError(f"no run {name}", hint="`research runs` lists them.")
         if len(matches) > 1:
             some = ", ".join(run.id for run in matches[:5])
-            raise UsageError(f"{name} matches several runs", hint=f"Name one of them: {some}")
+            raise UsageError(f"{name} matches several runs", hint=f"Use one of these: {some}")
         return matches[0]
 
     def remove(self, run: RunFolder) -> None:

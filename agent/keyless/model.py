@@ -90,7 +90,10 @@ def final_answer(research: Research) -> str:
         return _not_found(task, research.rankings)
     lines = [_quote_best(part) for part in answered]
     open_parts = [part.question.text for part in research.rankings if part not in answered]
-    lines += [f"No passage that was read says “{text.strip(MARKS + ' ')}”." for text in open_parts]
+    lines += [
+        f"None of the passages that were read contains “{text.strip(MARKS + ' ')}”."
+        for text in open_parts
+    ]
     return "\n\n".join(dict.fromkeys(lines))
 
 
@@ -215,7 +218,7 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
     first = rankings[0]
     names = {n for n in first.question.names if not first.question.text.startswith(n)}
     missing = names.intersection(*map(first.missing_words, closest))
-    without = f"; none says {' or '.join(sorted(missing))}" if missing and not task else ""
+    without = f"; none mentions {' or '.join(sorted(missing))}" if missing and not task else ""
     ids = "".join(dict.fromkeys(f"[{c.passage.id}]" for c in closest))
     return f"{message}The closest passages may not answer the question{without}. {ids}"
 

@@ -56,7 +56,7 @@ async def challenge(work: Orchestrator, judge: ClaimJudge, answer: str, most: in
     except ReplayDiverged:
         raise
     except ResearchError as error:
-        work.record("note", CHALLENGE, text=f"no further claim was challenged: {error}")
+        work.record("note", CHALLENGE, text=f"no further claims were challenged: {error}")
 
 
 def central_claims(sentences: Sequence[Sentence], question: str, most: int) -> list[Sentence]:

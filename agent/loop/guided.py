@@ -172,7 +172,7 @@ def answer(
     if missing := missing_values(question, near):
         leading = next((p for p in passages if _leads_to_page(p, passage, question, near)), None)
         if leading is None:
-            return f"{NOT_FOUND} No passage that was read mentions {', '.join(missing)}."
+            return f"{NOT_FOUND} None of the passages that were read mentions {', '.join(missing)}."
         near |= _stems(leading)
     stems = set(content_words(question))
     if len(stems & near) < MIN_COVERED * len(stems):

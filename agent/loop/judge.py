@@ -64,13 +64,13 @@ _JOINING_WORDS = frozenset({"and", "but", "or", "then", "with", "und", "from", "
 """Words in a line that only connect two quotations."""
 
 _STATES_BY_WORD = {
-    "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
+    "supported": (VerdictState.SUPPORTED, "the passages say this in other words"),
     "done": (VerdictState.DONE, "the page shows it after the step that did it"),
     "attempted": (VerdictState.ATTEMPTED, "nothing shows that it took effect"),
     "contradicted": (VerdictState.CONTRADICTED, "the passages say otherwise"),
-    "in part": (VerdictState.UNDECIDED, "the passages say only a part of it"),
-    "not stated": (VerdictState.UNDECIDED, "the passages do not say it"),
-    "undecided": (VerdictState.UNDECIDED, "the passages do not say it"),
+    "in part": (VerdictState.UNDECIDED, "the passages support only part of this"),
+    "not stated": (VerdictState.UNDECIDED, "the passages do not say this"),
+    "undecided": (VerdictState.UNDECIDED, "the passages do not say this"),
 }
 
 _OTHER_PASSAGES_HEADING = (

@@ -191,7 +191,7 @@ class Loop:
         if self.guard:
             parts.append(self._repetition_note(self.guard.check_calls(results)))
         if self.planned and self.budget.steps == self.planned + MAX_STEPS_BEYOND_PLAN:
-            self.record("note", step, text="the planned steps are used up")
+            self.record("note", step, text="all planned steps are used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)
         # Only the last images are kept, since they show the page as it is now.
@@ -211,7 +211,7 @@ class Loop:
             self._was_cut = True
             return CUT
         if reply.cut and _CITATION not in reply.text:
-            raise ModelCut(f"{self.model.name} was cut off at its length limit, twice")
+            raise ModelCut(f"the reply of {self.model.name} was cut off at its length limit twice")
         if reply.broken and self._forms_shown < MAX_FORMS_SHOWN:
             self._forms_shown += 1
             return FORM.format(call=CALL)
@@ -277,7 +277,7 @@ class Loop:
         seen = "\n".join(message.content for message in self.messages)
         text, unseen = drop_unseen(reply.text, seen)
         if unseen:
-            dropped = f"left out of the answer, since no source mentions it: {', '.join(unseen)}"
+            dropped = f"left out of the answer because no source mentions it: {', '.join(unseen)}"
             self.record("note", f"{self.place}/{self.budget.steps}", text=dropped)
         return text
 
@@ -294,7 +294,7 @@ class Loop:
         question = self.messages[self._question].content
         request = f"The question:\n{question}\n\n<steps>\n{text}\n</steps>"
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
-        failure = "old steps were cut without a summary"
+        failure = "old steps were removed without a summary"
         messages = [Message("user", request)]
         # The step's own timeout applies to this request too.
         reply = await client.try_ask(place, messages, failure, seconds=None)
@@ -314,7 +314,7 @@ class Loop:
             fitted = self.window.narrow(fitted, self._question, tokens(self.system), limit)
             if sum(len(message.content) for message in fitted) >= before:
                 raise failure
-            self.record("note", place, text=f"the conversation was cut: {failure}")
+            self.record("note", place, text=f"the conversation was shortened: {failure}")
             try:
                 cut = f"{place}/cut{number}"
                 return await self._client.ask(cut, fitted, self.messages, final=final)

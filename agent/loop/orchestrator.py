@@ -127,7 +127,9 @@ class Orchestrator:
         plan = await approval.approve(plan)
         by_rules = not takes(self.model, Task.FOLLOW_NOTES)
         if len(plan.sections) > (most := self.budget.steps_per_part(MIN_STEPS)):
-            message = f"the plan has {len(plan.sections)} sections; the steps allow {most}"
+            message = (
+                f"the plan has {len(plan.sections)} sections, but the step limit allows only {most}"
+            )
             raise UsageError(message, hint="Remove sections, or raise --max-steps.")
         if clarified:
             question = f"{question}\n\n{clarification(*clarified)}"

@@ -65,7 +65,7 @@ async def follow_citations(
         except ReplayDiverged:
             raise
         except ResearchError as error:
-            work.record("note", PRIMARY, text=f"no further citation was followed: {error}")
+            work.record("note", PRIMARY, text=f"no further citations were followed: {error}")
             return
 
 

@@ -52,7 +52,7 @@ class Section:
 
     @property
     def failed(self) -> bool:
-        """Whether nothing was found for it."""
+        """Whether nothing was found for this section."""
         text = self.text.lstrip("*_`# ")
         return not self.text or text.startswith((NOT_FOUND, NO_RESPONSE, FAILED))
 
@@ -106,7 +106,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
     """Join the sections and their frame into one Markdown text."""
     written = [section for section in sections if not section.failed]
     if not written:
-        return f"{NOT_FOUND} None of the sections could be written from what was read."
+        return f"{NOT_FOUND} None of the sections could be written from the pages that were read."
     frame_parts = _read_frame(frame)
     unknown = [f"- {s.heading}: nothing was found." for s in sections if s.failed]
     if UNKNOWN_HEADING in frame_parts:

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
-Target = Annotated[
-    str, Field(description="A ref from a snapshot, or a selector, as in every tool.")
-]
+Target = Annotated[str, Field(description="A ref from a snapshot or a selector, as for all tools.")]
 """Described once: every tool description is sent with each request to a client's model."""
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
@@ -246,7 +244,9 @@ class BrowserTools:
 
     async def network_request(
         self,
-        index: Annotated[int, Field(ge=1, description="The number from browser_network_requests.")],
+        index: Annotated[
+            int, Field(ge=1, description="Request number from browser_network_requests.")
+        ],
         part: Literal["request-headers", "request-body", "response-headers", "response-body"]
         | None = None,
     ) -> CallToolResult:
@@ -294,7 +294,7 @@ class BrowserTools:
         active = next((n for n, row in enumerate(rows) if row["active"]), None)
         at = active if index is None else index
         if at is None or not 0 <= at < len(rows):
-            raise ToolFailure(f"there is no tab {at}", "The action list shows the tabs.")
+            raise ToolFailure(f"there is no tab {at}", "The `list` action shows the tabs.")
         change = {"switch" if action == "select" else "close": rows[at]["id"]}
         # After the current tab is closed, the tab that takes its place becomes current.
         left = rows[:at] + rows[at + 1 :]

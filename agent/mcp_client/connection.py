@@ -120,7 +120,7 @@ class Connection:
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         """Call a tool. An error that the tool itself reports is a result, not an exception."""
         client = await self._connect()
-        with self._as_tool_errors(f"running {name}; it is unknown whether that was done"):
+        with self._as_tool_errors(f"running {name}; it is unknown whether the call took effect"):
             result = await client.call_tool(name, arguments)
             self._failures = 0
             return result
@@ -217,7 +217,7 @@ class Connection:
             self._count_failure()  # the call's timeout
             raise
         except (ValidationError, RuntimeError) as error:  # raised by the SDK for an invalid answer
-            raise ToolError(f"{name} sent an invalid answer: {shown_line(error)}") from error
+            raise ToolError(f"{name} sent an invalid response: {shown_line(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
                 raise ToolError(f"{name}: {shown_line(error)}") from error
@@ -227,11 +227,11 @@ class Connection:
             first: BaseException = error
             while isinstance(first, BaseExceptionGroup):  # several tasks failed at once
                 first = first.exceptions[0]
-            reason = "no answer in time" if isinstance(error, TimeoutError) else shown_line(first)
+            reason = "no response in time" if isinstance(error, TimeoutError) else shown_line(first)
             # The end of the server's stderr often says what went wrong.
             self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LINE))
             last = shown_line(self._log.read().decode("utf-8", "replace"))
-            hint = f"Continue without it.{f' Its last words: {last}' if last else ''}"
+            hint = f"Continue without it.{f' Its last output: {last}' if last else ''}"
             message = f"{name} was lost while {action}" if action else f"cannot connect to {name}"
             raise ToolError(f"{message} ({reason})", hint=hint) from error
 

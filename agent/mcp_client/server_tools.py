@@ -248,8 +248,8 @@ class Server:
             raise ToolError(f"{server.name} no longer has {name}", hint="Continue without it.")
         if name in differences.get("changed", ()):
             effect = (
-                f"call {name} of {server.name}, whose description changed since it was allowed, "
-                f"to: “{summary(live[name])}”"
+                f"call {name} of {server.name}, whose description has changed since it was "
+                f"allowed and is now “{summary(live[name])}”"
             )
             await require_approval(context, name, effect)
             self._known[name] = live[name]
@@ -279,7 +279,7 @@ async def open_servers(
         if connect or server.allowed() is not None:
             opened.append(server)
         else:
-            reason = "was never connected: run `research mcp test`"
+            reason = "has never been connected: run `research mcp test`"
             found.diagnostics.append(f"{server.server.name} {reason}")
             await server.connection.close()
     try:

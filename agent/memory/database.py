@@ -365,16 +365,16 @@ def rows_by_id(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
 
 _DAMAGED = (
     "The file is damaged or is not a memory database: move it away to start a new one; "
-    "`sqlite3 FILE .recover` saves what it can."
+    "`sqlite3 FILE .recover` recovers what it can."
 )
 _READ_ONLY = "The file or its folder cannot be written: choose another one with --data-dir."
 _HINTS = {
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,
-    "is full": "Free some disk space; what was remembered before is intact.",
+    "is full": "Free some disk space; existing memories are intact.",
     "readonly": _READ_ONLY,
     "unable to open": _READ_ONLY,
-    "no such column": "The database belongs to another program: set another with --data-dir.",
+    "no such column": "The database belongs to another program: use another --data-dir.",
     "connection": "Is the server running, and is RESEARCH_MEMORY_URL correct?",
 }
 """Hints by words that occur in the messages of SQLite and libpq."""

@@ -44,7 +44,7 @@ class MiniLm:
         except ImportError:
             package = None
         if not (package and package.origin and extras and extras.origin):
-            hint = "pip install 'urchin-research[embeddings]' urchin-extras, or do without them."
+            hint = "pip install 'urchin-research[embeddings]' urchin-extras, or omit --embeddings."
             raise UsageError("local embeddings are not installed", hint=hint)
         weights = str(Path(package.origin).with_name("model.onnx"))
         settings = onnxruntime.SessionOptions()
@@ -114,7 +114,7 @@ class EndpointEmbedder:
         response = self._client.post(self._url, json=request)
         rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]
         if len(rows) != len(texts):
-            raise ValueError(f"got {len(rows)} vectors for {len(texts)} texts")
+            raise ValueError(f"received {len(rows)} vectors for {len(texts)} inputs")
         in_order = sorted(rows, key=lambda row: int(row["index"]))
         return [list(map(float, row["embedding"])) for row in in_order]
 

@@ -121,7 +121,7 @@ class Memory:
         if not key:
             raise ReservedKey("a memory needs a key")
         if key.startswith(("_", "session_")):
-            raise ReservedKey(f"the key {key!r} belongs to the engine")
+            raise ReservedKey(f"the key {key!r} is reserved")
         return self.entries.put(value_draft(kinds.REMEMBERED, key, value, origin))[0]
 
     def recall(self, key: str) -> Any | None:

@@ -43,7 +43,7 @@ class MemoryUnavailable(ResearchError):
 class EmbeddingFailed(ResearchError):
     """An embedder could not embed text: no key, no network or no model."""
 
-    hint = "Searches continue with words alone."
+    hint = "Searches continue with keywords only."
 
 
 @dataclass(frozen=True, slots=True)

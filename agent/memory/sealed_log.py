@@ -158,11 +158,13 @@ class SealedLog:
         for number, seal in enumerate(log, 1):
             expected = _hash(number, seal.at, seal.category, seal.content, previous)
             if (seal.number, seal.previous, seal.hash) != (number, previous, expected):
-                return SealCheck(len(log), previous, f"entry {number} differs from what was sealed")
+                return SealCheck(
+                    len(log), previous, f"entry {number} was changed after it was sealed"
+                )
             previous = seal.hash
         numbers = {seal.hash: seal.number for seal in log}
         if head is not None and head != GENESIS and head not in numbers:
-            return SealCheck(len(log), previous, "the noted head is not in the log")
+            return SealCheck(len(log), previous, "the saved head is not in the log")
         for row in self._stamped():
             if row.hash not in numbers:
                 return SealCheck(len(log), previous, "a timestamped entry is missing")
@@ -176,7 +178,9 @@ class SealedLog:
     def _head(self) -> Seal:
         log = self.entries()
         if not log:
-            raise UsageError("nothing is sealed yet", hint="`research memory seal` adds an entry.")
+            raise UsageError(
+                "nothing has been sealed yet", hint="`research memory seal` adds an entry."
+            )
         return log[-1]
 
     def _save(self, entry: Seal, token: bytes) -> None:

@@ -54,7 +54,7 @@ MAX_SESSION_COUNT = (
 SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, since windows even out lengths
 # Each bonus pays off on the long conversations: without it, recall@10 or MRR drops by the number of
 # points given after its colon.
-PAIR_BONUS = 0.4  # two of the question's words are together: .4
+PAIR_BONUS = 0.4  # two of the question's words are adjacent: .4
 SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
 MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
 TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9

@@ -46,7 +46,7 @@ _SHAPES: dict[str, type] = {
     _CHAT: list,
     _CONDENSED: str,
 }
-_JSON_NAMES: dict[type, str] = {dict: "JSON object", list: "JSON list", str: "string"}
+_JSON_NAMES: dict[type, str] = {dict: "JSON object", list: "JSON array", str: "string"}
 
 
 def load_storage(
@@ -98,11 +98,11 @@ def _check(storage: Mapping[str, Any]) -> None:
         if name in storage and not isinstance(storage[name], shape):
             raise BadImport(f"{name} is not a {_JSON_NAMES[shape]}")
     if not all(isinstance(skill, dict) for skill in storage.get(_SKILLS, [])):
-        raise BadImport(f"{_SKILLS} contains something that is not an object")
+        raise BadImport(f"{_SKILLS} contains an entry that is not an object")
     for turn in storage.get(_CHAT, []):
         fields = turn if isinstance(turn, dict) else {}
         if not all(isinstance(fields.get(name), str) for name in ("role", "text")):
-            raise BadImport(f"{_CHAT} contains something other than a role and a text")
+            raise BadImport(f"{_CHAT} contains an entry without a role and text")
 
 
 def _name_apart(

@@ -51,7 +51,7 @@ def _command(file: str, context_window: int) -> list[str]:
     """Return the command that serves a file on a free port; raises `UsageError`."""
     path = Path(file).expanduser()
     if not path.is_file():
-        raise UsageError(f"there is no model file {file}", hint="Use the form local:FILE.gguf.")
+        raise UsageError(f"model file not found: {file}", hint="Use the format local:FILE.gguf.")
     if find_spec("xllamacpp") is None:
         raise UsageError(
             "local:… requires a library that is not installed: xllamacpp",

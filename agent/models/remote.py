@@ -185,7 +185,10 @@ class RemoteModel(ABC):
             except (self.library.APIError, httpx2.HTTPError, ErrorInReply) as error:
                 failure, cause = self._failure(error), error
             except _INVALID_REPLY as error:
-                failure, cause = Failure(UNREACHED, f"no reply in the response: {error}"), error
+                failure, cause = (
+                    Failure(UNREACHED, f"the response contains no reply: {error}"),
+                    error,
+                )
             if not adapt(self.abilities, failure, self._adapted(request), tried):
                 final = failure.error(self.endpoint)
                 if tokens := getattr(final, "tokens", None):

@@ -94,8 +94,8 @@ async def pull(
         if found != weights.sha256:
             part.unlink()
             raise UsageError(
-                f"{weights.url} has the SHA-256 {found}, not {weights.sha256}; it was deleted",
-                hint="Do not use this file. Try again later, or use another address.",
+                f"the SHA-256 of {weights.url} is {found}, not {weights.sha256}: it was deleted",
+                hint="Try again later, or use another URL.",
             )
         part.replace(target)
     except OSError as error:

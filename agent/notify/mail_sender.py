@@ -61,7 +61,7 @@ class MailServer:
         sender = next(iter(parse_qs(parts.query).get("from", [])), user)
         password = unquote(parts.password or "") or environ.get(PASSWORD, "")
         if user and not password:
-            message = f"the password of {user} at {parts.hostname} is not set"
+            message = f"the password for {user} at {parts.hostname} is not set"
             raise UsageError(message, hint=f"`research keys set {PASSWORD}` stores it.")
         secure = parts.scheme == "smtps"
         return cls(parts.hostname, port, secure, user, password, parse_address(sender))
@@ -80,7 +80,9 @@ def parse_address(text: str) -> str:
     except (HeaderParseError, ValueError, IndexError):  # all three occur for malformed addresses
         checked = Address()
     if not checked.username or not checked.domain or not text.isprintable():
-        raise UsageError(f"{text!r} is not an e-mail address", hint="Write it as ann@example.org.")
+        raise UsageError(
+            f"{text!r} is not an e-mail address", hint="Use a format such as ann@example.org."
+        )
     return checked.addr_spec
 
 

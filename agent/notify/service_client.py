@@ -61,7 +61,7 @@ class ServiceClient:
                 return response
             wait = _requested_wait(response)
             if wait is not None and wait > SERVICE.patience:
-                message = f"{response.url.host} asks to wait {wait:.0f} s"
+                message = f"{response.url.host} asks clients to wait {wait:.0f} s"
                 raise NotSent(message, hint="Try again later.")
             raise Temporary(None, wait, response)
 

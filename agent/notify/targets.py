@@ -113,7 +113,7 @@ def _sender(
         path = Path(rest.removeprefix("//")).expanduser()
         if path.suffix in {".xml", ".atom"}:
             return lambda notice: asyncio.to_thread(add_entry, path, notice)
-        hint = "Write it as feed:/path/news.xml."
+        hint = "Use a path such as feed:/path/news.xml."
         raise UsageError(f"{rest!r} is not a feed file", hint=hint)
     raise UsageError(f"{target!r} is not a valid notification target", hint=f"Use {_FORMS}.")
 
@@ -132,7 +132,7 @@ def host_and_port(url: str) -> str:
     """Return the `host:port` of a URL, with the scheme's default port. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
-        raise UsageError(f"{url!r} is not a URL", hint="Write it as https://example.org.")
+        raise UsageError(f"{url!r} is not a URL", hint="Use a URL such as https://example.org.")
     host = f"[{parsed.host}]" if ":" in parsed.host else parsed.host
     return f"{host}:{parsed.port}"
 
@@ -154,15 +154,17 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(
-            f"{url!r} is not a web address", hint="Write it as https://example.org/hook."
+            f"{url!r} is not a web address", hint="Use a URL such as https://example.org/hook."
         )
     # TLS is optional for this machine and private networks.
     if parsed.scheme != "https" and not is_local(parsed.host, AddressKind.PRIVATE):
-        raise UsageError(f"the text would be sent to {parsed.host} unencrypted", hint="Use https.")
+        raise UsageError(
+            f"the notification would be sent to {parsed.host} unencrypted", hint="Use https."
+        )
     variable = parsed.fragment.removeprefix("#") or SECRET
     value = environ.get(variable, "")
     if not value:
-        message = f"{variable} is not set; it signs notices to {parsed.host}"
+        message = f"{variable} is not set; it is needed to sign notifications to {parsed.host}"
         raise UsageError(message, hint=f"`research keys set {variable}` stores it.")
     key = value.encode()
     if value.startswith(_BASE64):

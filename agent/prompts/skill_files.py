@@ -71,7 +71,7 @@ def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
 def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     try:
         if not path.resolve().is_relative_to(root.resolve()):
-            raise ToolError("it is a link to somewhere else")
+            raise ToolError("it is a link that leads out of the skills folder")
         fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:
         return Skill(path.parent.name, "", path.parent, owner, str(error))
@@ -81,7 +81,10 @@ def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     if not name or not description:
         broken = "its front matter lacks a name or a description"
     if len(name) > MAX_NAME_CHARS or len(description) > MAX_DESCRIPTION_CHARS:
-        broken = f"name or description is longer than {MAX_NAME_CHARS} or {MAX_DESCRIPTION_CHARS}"
+        broken = (
+            f"its name is longer than {MAX_NAME_CHARS} characters, or its description longer than"
+            f" {MAX_DESCRIPTION_CHARS}"
+        )
     return Skill(name or path.parent.name, description, path.parent, owner, broken)
 
 

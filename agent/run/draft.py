@@ -127,7 +127,7 @@ def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
         )
         draft = _split(text, bib)
     if not any(ref.url or ref.doi for ref in draft.references):
-        hint = "An audit needs links, footnotes, or a list of references with addresses or DOIs."
+        hint = "An audit requires links, footnotes or a list of references with URLs or DOIs."
         raise UsageError(f"{path.name} cites nothing that can be looked up", hint=hint)
     return draft
 
@@ -264,7 +264,7 @@ def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
     """
     addresses = dict(setting.partition("=")[::2] for setting in options.service)
     for name in addresses.keys() - SERVICES.keys():
-        raise UsageError(f"there is no service {name!r}", hint=f"Services: {', '.join(SERVICES)}.")
+        raise UsageError(f"unknown service {name!r}", hint=f"Services: {', '.join(SERVICES)}.")
     # The user set these addresses, so they may be private.
     private = (*options.allow_private, *map(host_port, addresses.values()))
     return {**SERVICES, **addresses}, replace(options, allow_private=private)
@@ -318,7 +318,7 @@ class ReferenceChecker:
 
         results = await asyncio.gather(*(check(group[0]) for group in groups))
         if self._unreachable and len(self._unreachable) == self._pages_read:
-            raise WebOutOfReach(f"no reference can be reached: {self._unreachable[0]}")
+            raise WebOutOfReach(f"none of the references can be reached: {self._unreachable[0]}")
         # Pages are registered only now, so that source numbers follow the draft's order and do not
         # depend on the sites' speed.
         for group, (checked, page) in zip(groups, results, strict=True):
@@ -336,7 +336,7 @@ class ReferenceChecker:
         if checked.state == "dead" and not ref.url:
             return checked, None
         if not url:
-            checked.notes.append("it has no address and no DOI")
+            checked.notes.append("it has neither a URL nor a DOI")
             return checked, None
         page = await self.web.reader.read(url)
         self._pages_read += 1
@@ -462,7 +462,7 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
         return ""
     if ref.authors:
         wrong = [name for name in ref.authors if " ".join(words(name)) not in (*known, "others")]
-        return f"not its authors: {', '.join(wrong)} ({', '.join(names)})" if wrong else ""
+        return f"its authors are {', '.join(names)}, not {', '.join(wrong)}" if wrong else ""
     text = f" {' '.join(words(ref.text))} "
     has_author = any(f" {name} " in text for name in known)
     family, _, given = ref.text.partition(", ")

@@ -73,7 +73,7 @@ def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
             raise UsageError(f"cannot read {path}: {error.strerror}") from error
         except ValidationError as error:
             hint = "`research audit FILE` checks other documents."
-            raise UsageError(f"{path.name} is not the report of a run", hint=hint) from error
+            raise UsageError(f"{path.name} is not a run report", hint=hint) from error
         yield EarlierReport(path.name, report)
         return
     with open_run(name, runs) as folder:

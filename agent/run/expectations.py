@@ -92,7 +92,7 @@ class Expectation(BaseModel):
         if self.verified and not is_verified:
             others = [s.text for s in report.unsupported]
             why = f": {'; '.join(others)}" if others else ""
-            yield f"the answer is not supported as a whole ({report.badge}){why}"
+            yield f"the answer is not fully supported ({report.badge}){why}"
         if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
             yield f"supported only by search results: {'; '.join(weak)}"
         least, confidence = self.min_confidence, report.confidence

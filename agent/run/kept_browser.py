@@ -63,10 +63,10 @@ def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]
         try:
             line = stream.readline(MAX_LINE_BYTES)
         except TimeoutError as error:
-            why = f"the browser session gave no answer within {CALL_SECONDS:g} s"
+            why = f"the browser session did not respond within {CALL_SECONDS:g} s"
             raise UsageError(why, hint="`research browser close` ends it.") from error
     if not line:
-        raise UsageError("the browser session ended", hint=f"Its log: {folder / LOG}")
+        raise UsageError("the browser session ended", hint=f"See its log: {folder / LOG}")
     answer: dict[str, Any] = json.loads(line)
     return answer
 
@@ -110,7 +110,9 @@ def start(folder: Path, options: Mapping[str, Any]) -> None:
     process.kill()
     lines = (folder / LOG).read_text("utf-8", "replace").strip().splitlines()
     why = lines[-1] if lines else "no message"
-    raise UsageError(f"the browser session did not start: {why}", hint=f"Its log: {folder / LOG}")
+    raise UsageError(
+        f"the browser session did not start: {why}", hint=f"See its log: {folder / LOG}"
+    )
 
 
 async def serve(folder: Path, options: Mapping[str, Any]) -> None:
@@ -120,7 +122,7 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
     if sys.platform == "win32":
         raise UsageError(
             "a browser session needs Unix sockets, which Python does not support on Windows",
-            hint="Use `research mcp` there.",
+            hint="Use `research mcp` instead.",
         )
     # the settings that this session was started with
     settings = load_options(dict(options), config=True)

@@ -65,7 +65,7 @@ _LIMITS: Final = {
     "tokens": "the token limit was reached",
     "repetition": "the model repeated itself",
 }
-_TOOL_REPORTED: Final = "the tool reported it"
+_TOOL_REPORTED: Final = "a tool reported that it was done"
 _ABOUT_SEARCH: Final = "the model's own words about the search"
 _OWN_WORDS: Final = "In the model's own words:"
 _REFUSED_HINT = "--allow and --deny apply to search engines too; --site HOST narrows the search."
@@ -185,6 +185,9 @@ class ReportBuilder:
             answers=judge.answers if judge else None,
             disputes=(*(judge.disputes if judge else ()), *self._contrary_evidence()),
             fit=self._fit,
+            primary={
+                claim: data["source"] for claim, data in self._primary.items() if "source" in data
+            },
         )
         # The extractive model either answers or shows relevant passages.
         too_weak = self._fit is not None and (weighed.confidence or 0.0) < MIN_EXTRACTIVE_CONFIDENCE
@@ -247,7 +250,7 @@ class ReportBuilder:
                 sentence.primary = sources.add(source, data["quote"]).n
                 note = f"the primary source is [{sentence.primary}]"
             elif data["read"]:
-                note = f"{note}, which does not say this in these words"
+                note = f"{note}, which does not contain this wording"
             sentence.reason = "; ".join(filter(None, (sentence.reason, note)))
         report.sources = list(sources)
 
@@ -365,7 +368,7 @@ def _error_info(error: ResearchError) -> ErrorInfo:
 def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
     """Explain why no search completed."""
     reasons = "; ".join(dict.fromkeys(errors))
-    hint = "Ask again: the finished part of the index is kept. A longer --timeout helps too."
+    hint = "Ask again: the finished part of the index is kept. A longer --timeout also helps."
     return WebOutOfReach(f"no search finished: {reasons}", hint=hint)
 
 
@@ -388,7 +391,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
     if outcomes == {"refused"}:
         summary = "refused"
         if len(providers) > 1:
-            summary = f"all {len(providers)} search providers refuse requests"
+            summary = f"all {len(providers)} search providers are refusing requests"
         last = lines[-1]
         return WebOutOfReach(f"{summary}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
     return WebOutOfReach("no search provider could be reached: " + "; ".join(providers.values()))

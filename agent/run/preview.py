@@ -63,6 +63,6 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
         f"model    {name}",
         f"plan     {'asked for first' if plans else 'none: a single loop'}",
         f"likely   {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {cost}",
-        "Nothing was sent. Memory, files and the open page are added to the prompt of a run.",
+        "Nothing was sent. A run also adds memory, files and the open page to the prompt.",
     ]
     return "\n".join(lines)

@@ -166,7 +166,7 @@ class RecordedWebCalls:
         missing = Observation(
             call,
             {"error": f"not in the record: {call.name} {call.param}"},
-            hint="The record has only what that run searched and read. " + ToolError.hint,
+            hint="The record contains only what that run searched for and read. " + ToolError.hint,
         )
         # The recorded call may be written differently.
         result = replace(found, call=call) if found is not None else missing

@@ -81,7 +81,7 @@ def enable_skill(data: Path, name: str) -> Path:
     found = next((skill for skill in proposed_skills(data) if skill.folder.name == name), None)
     if found is None:
         hint = "`research skills list` shows the proposals."
-        raise UsageError(f"no skill {name!r} is proposed", hint=hint)
+        raise UsageError(f"no proposed skill named {name!r}", hint=hint)
     if found.broken:
         raise UsageError(f"{found.folder / FILE}: {found.broken}", hint="Correct the file first.")
     target = data / "skills" / name

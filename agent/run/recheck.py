@@ -79,7 +79,7 @@ async def recheck(
     addresses, options = service_addresses(load_options(arguments, config=config))
     with open_earlier(str(name), Runs(options.data)) as earlier:
         if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
-            hint = "A recheck needs sentences that are supported by pages."
+            hint = "A recheck requires sentences that are supported by pages."
             raise UsageError(f"{earlier.name} has nothing to recheck", hint=hint)
         make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
         question = f"Recheck of {earlier.name}: {earlier.report.question}"

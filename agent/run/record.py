@@ -91,7 +91,7 @@ class RunRecord:
         for event in self.events:
             self._by_type[event.type].append(event)
         if not self.events_of("run.started"):
-            raise JournalError(f"{folder.id} never began")
+            raise JournalError(f"{folder.id} was never started")
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
@@ -353,7 +353,7 @@ class ResumedModel(ModelWrapper):
         # The recorded run continued without these notes on old steps. Adding them would make its
         # next requests differ from the record.
         if digest in self._failed:
-            raise ModelUnavailable("old steps were not summarised when this was asked")
+            raise ModelUnavailable("the recorded run did not summarise these steps")
         if known := self._replies.get(digest):
             return known.popleft()
         return await ask_model(self._model, system, messages, on_text)

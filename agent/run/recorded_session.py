@@ -141,7 +141,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
         entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
         listed = "; ".join(entered) or "nothing"
         raise UsageError(
-            f"{next(iter(unused))!r} was not used for any entry", hint=f"Entered: {listed}."
+            f"{next(iter(unused))!r} does not match any entered text", hint=f"Entered: {listed}."
         )
     return changed
 
@@ -184,8 +184,8 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
                 f"{where}: there is no {named!r} in the row of “{place.line}” ({row})"
             )
     elif place.others and len(refs) != place.others + 1:
-        message = f"the page has {len(refs)} of {named!r}, the record {place.others + 1}"
-        raise RerunStopped(f"{where}: {message}, and nothing tells them apart")
+        message = f"the page has {len(refs)} of {named!r}, but the record has {place.others + 1}"
+        raise RerunStopped(f"{where}: {message}, and they cannot be told apart")
     return max(refs, key=lambda ref: nearness(place, there.get(ref)))
 
 

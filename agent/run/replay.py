@@ -97,7 +97,7 @@ async def replay(record: RunRecord) -> Report:
 async def _recorded_opening(record: RunRecord, _question: str, place: str) -> list[Message]:
     messages = record.opening_at(place)
     if messages is None:
-        raise ReplayDiverged(f"the run begins a loop {place} that is not in the record")
+        raise ReplayDiverged(f"the run starts loop {place}, which is not in the record")
     return messages
 
 
@@ -130,7 +130,7 @@ class NoLiveModel:
         if asks_for_notes(system):  # the recorded run cut old steps without asking for notes
             raise ModelUnavailable("these steps were not summarised")
         details = difference(self._record, messages)
-        raise ReplayDiverged(f"the run asks its model something else {details}")
+        raise ReplayDiverged(f"the run sends its model a different request {details}")
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""
@@ -261,7 +261,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     if n == len(recorded) == len(messages):
         return f"at {place}: its messages match the record, but their hash does not"
     if n == min(len(recorded), len(messages)):
-        return f"at {place}: {len(messages)} messages now, {len(recorded)} on record"
+        return f"at {place}: {len(messages)} messages now, {len(recorded)} in the record"
 
     before, after = _broken_lines(recorded[n].content), _broken_lines(messages[n].content)
     diff = list(unified_diff(before, after, "on record", "now", lineterm="", n=0))

@@ -81,7 +81,7 @@ async def rerun(
     record = RunRecord.read(folder)
     steps = with_values(session_steps(record), values or {})
     if not steps:
-        hint = "Only what a run did in the browser (OPEN, CLICK, TYPE, …) can be repeated."
+        hint = "Only browser actions (OPEN, CLICK, TYPE, …) can be repeated."
         raise UsageError(f"{folder.id} has no browser actions", hint=hint)
     kept = {key: record.options[key] for key in _KEPT_SETTINGS if record.options.get(key)}
     options = load_options(

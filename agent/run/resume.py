@@ -148,7 +148,7 @@ async def research_section_again(
     kept = [one if one.heading.casefold() != wanted else replace(one, text="") for one in written]
     if kept == written:
         listed = "; ".join(one.heading for one in written)
-        hint = f"Its sections: {listed}." if listed else "Only reports in sections have any."
+        hint = f"Its sections: {listed}." if listed else "It has no sections."
         raise UsageError(f"{folder.id} has no section {heading!r}", hint=hint)
     settings = {
         **record.options,

@@ -142,7 +142,7 @@ class ActiveRun:
     ) -> dict[str, Any]:
         """Take a screenshot of the open page; with `act`, after the user's action there."""
         if self.ended.is_set():
-            return {"error": "the run is over"}
+            return {"error": "the run has ended"}
         looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
         try:
             async with asyncio.timeout(LOOK_SECONDS):
@@ -224,7 +224,7 @@ class ActiveRun:
         except BrowserError as error:
             return {"error": str(error)}
         except asyncio.CancelledError:
-            return {"error": "the run is over"}
+            return {"error": "the run has ended"}
         size = tab.page.viewport_size or {"width": 0, "height": 0}
         kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
         body = base64.b64encode(picture).decode()
@@ -317,7 +317,7 @@ class RunManager:
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run; returns once it has written its first event."""
         if len(self.active) >= self._at_once:
-            raise Busy(f"{self._at_once} runs are already active, the maximum at once")
+            raise Busy(f"{self._at_once} runs are already active, which is the maximum")
         run = self.active[folder.id] = ActiveRun(folder, self._thread.loop, attended=attended)
         working = asyncio.create_task(self._work(run, start))
         starting = asyncio.create_task(run.started.wait())

@@ -148,7 +148,7 @@ async def hint(active: ActiveDep, form: HintForm) -> Done:
 async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
     """Answer a question that a run asked."""
     if form.n not in active.questions:
-        raise NotFound(f"{run} is no longer asking that")
+        raise NotFound(f"{run} is no longer asking this question")
     active.answer(form.n, reply=form.answer)
     return Done()
 

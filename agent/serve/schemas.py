@@ -26,7 +26,9 @@ def _form_fields(*names: str) -> dict[str, Any]:
 class _Watched(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    attended: bool = Field(False, description="A user watches the run and answers its questions.")
+    attended: bool = Field(
+        False, description="Whether a user is watching the run and can answer its questions."
+    )
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the form sets."""
@@ -42,7 +44,7 @@ class _Question(_Watched):
         " run that this continues, otherwise `web`).",
     )
     continues: str | None = Field(
-        None, max_length=80, description="The run whose conversation this continues."
+        None, max_length=80, description="Run whose conversation to continue."
     )
     model: str | None = Field(
         None, max_length=300, description="One of the server's models (default: the server's own)."
@@ -50,7 +52,7 @@ class _Question(_Watched):
     files: list[Hex] = Field(
         default_factory=list,
         max_length=10,
-        description="Files that the question is about: the ids that `/api/files` returned.",
+        description="Ids of files that the question is about, as returned by `/api/files`.",
     )
     # On the command line, a schema is a file; clients must not name files on the server.
     schema_: dict[str, Any] | None = Field(None, alias="schema")
@@ -82,7 +84,7 @@ class Begun(BaseModel):
     """A started or resumed run."""
 
     run: str
-    events: str = Field(description="URL of its event stream.")
+    events: str = Field(description="URL of the run's event stream.")
 
 
 class Uploaded(BaseModel):
@@ -105,8 +107,8 @@ class RunState(BaseModel):
     run: str
     question: str
     status: Literal["answered", "not_found", "partial", "failed", "cut off", "running"]
-    badge: str = Field("", description="Status and standing: answered, disputed.")
-    kind: str = Field("", description="The verdict or status that gives the badge its colour.")
+    badge: str = Field("", description="Status and standing, such as “answered, disputed”.")
+    kind: str = Field("", description="Verdict or status that determines the badge's colour.")
     standing: Standing | None = None
     doubt: str | None = None
     confidence: float | None
@@ -119,11 +121,12 @@ class RunState(BaseModel):
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
         default_factory=list,
-        description="Text around the matches, with whether it matched; otherwise the answer.",
+        description="Excerpts, each with whether it matches the search;"
+        " without a search, the answer.",
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list,
-        description="The run's open questions: n, kind (ask, approve, plan), what.",
+        description="Questions waiting for the user: n, kind (ask, approve or plan) and what.",
     )
 
 

@@ -181,7 +181,7 @@ class ServerState:
         variables = {one.prefix: one.key for one in PROVIDERS if one.key}
         if provider not in variables:
             raise UsageError(
-                f"no provider is called {provider!r}", hint=f"Available: {', '.join(variables)}."
+                f"no provider named {provider!r}", hint=f"Available: {', '.join(variables)}."
             )
         self._store_key(str(variables[provider]), key)
 

@@ -205,7 +205,7 @@ def number(text: str) -> float:
     whole = digits[:decimal].replace(".", "").replace(",", "")
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
     if not math.isfinite(value):
-        raise ValueError(f"a number of {len(whole)} digits is too large")
+        raise ValueError(f"a number with {len(whole)} digits is too large")
     value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
 

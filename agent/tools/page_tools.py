@@ -280,7 +280,7 @@ async def tabs(
 def _tab_named(browser: Browser, name: str) -> Tab:
     tab = browser.tab(name)
     if tab is None:
-        raise ToolError(f"this run has no tab called {name}", hint="TABS lists them.")
+        raise ToolError(f"this run has no tab named {name}", hint="TABS lists them.")
     return tab
 
 

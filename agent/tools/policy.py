@@ -515,8 +515,8 @@ async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
         message = f"the run was interrupted, and {page.url} could not be reopened: {error}"
         raise ToolError(message, hint="OPEN a page.") from error
     message = (
-        f"the run was interrupted here and continues: {page.url} was reopened with its cookies; "
-        "earlier refs are invalid, and unsent typed text is gone"
+        f"the run was interrupted here and has been resumed: {page.url} was reopened with its "
+        "cookies; earlier refs are invalid, and unsent typed text is gone"
     )
     web.tab.events.add(message)
     if tool.acts or getattr(arguments, "ref", None):

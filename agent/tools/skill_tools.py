@@ -103,7 +103,7 @@ async def forget_skill(context: ToolContext, *, name: NonEmpty) -> ToolResult:
     """Delete a skill."""
     memory = require_memory(context)
     if not await context.in_memory_thread(memory.forget, name, SKILL):
-        raise ToolError(f"no skill is called {name!r}", hint="LIST_SKILLS lists them.")
+        raise ToolError(f"no skill named {name!r}", hint="LIST_SKILLS lists them.")
     return ToolResult({"success": True, "message": f'Forgot "{name}".'})
 
 
@@ -165,7 +165,7 @@ async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") ->
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:
         known = ", ".join(s.name for s in context.skills if not s.broken)
-        raise ToolError(f"no skill is called {name!r}", hint=f"There are: {known}.")
+        raise ToolError(f"no skill named {name!r}", hint=f"There are: {known}.")
     text = skill.read(file)
     data: dict[str, Any] = {"skill": skill.name, "owner": skill.owner, "files": skill.files()}
     if skill.owner == "user":

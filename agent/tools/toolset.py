@@ -55,7 +55,7 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     solver = context.web is not None and context.web.solver is not None
     no_solver = "" if solver else "no captcha solver is set (--solver)"
     no_memory = "" if context.memory is not None else "this run has no memory"
-    nobody = "" if context.user is not None else "no user can be asked here"
+    nobody = "" if context.user is not None else "there is no user to ask"
     has_files = context.web is not None and context.web.has_files and not context.files_first
     yield search_files_and_web if has_files else web_search, ""
     yield from ((t, "") for t in _BROWSING_TOOLS if not t.on_page and t is not web_search)
@@ -78,7 +78,7 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
     for name in names:
         found = find_plugin("tools", name)
         if found is None:
-            raise UsageError(f"no tool is called {name!r}", hint="`research plugins` lists them.")
+            raise UsageError(f"no tool named {name!r}", hint="`research plugins` lists them.")
         tools = [found] if isinstance(found, Tool) else found
         yield from (replace(tool, is_source=True) for tool in tools)
 

@@ -34,7 +34,7 @@ async def ask_user(
     """
     user = context.user
     if user is None:
-        raise ToolError("no user can be asked in this run", hint=_ASSUME_HINT)
+        raise ToolError("this run has no user to ask", hint=_ASSUME_HINT)
     if user.asked:
         raise ToolError("the user was already asked once, which is the limit", hint=_ASSUME_HINT)
     user.asked = True
@@ -97,7 +97,7 @@ async def require_approval(
             note("the user, for the site")
             return
         if context.approve is None:
-            why = f"needs approval to {effect}, and no user can be asked here"
+            why = f"needs approval to {effect}, but there is no user to ask"
             hint = "Continue without it."
             if kinds:
                 given = " ".join(f"--yes {kind}@{site}" for kind in kinds)

@@ -285,7 +285,7 @@ async def _page(context: ToolContext, url: str) -> Page:
 
 def _too_many_sources(context: ToolContext) -> ToolError:
     return ToolError(
-        f"the limit of {context.max_sources} sources is reached",
+        f"the limit of {context.max_sources} sources has been reached",
         hint="Answer from the sources that were read.",
     )
 

@@ -19,7 +19,6 @@ from browser.extract.weighing import (
     prose_chars,
     read_plainly,
 )
-from browser.text.words import count_words
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -218,6 +217,8 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _MIN_READABLE_PIXELS
 
 
+# How many elements around a hidden one are searched for another, so that text counts once.
+_MAX_NESTED = 64
 # Class names in the form that `names_of` returns.
 _HIDING_CLASSES = frozenset(
     """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
@@ -270,9 +271,13 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
             name = element.get("class") or element.get("style") or element.tag
             groups.setdefault(name, []).append(found)
     heavy = [g for g in groups.values() if scale is not None and _is_heavy(g, scale)]
-    for group in groups.values():
-        for found in group if group not in heavy else ():
-            finder.remove(found)
+    removed: set[etree._Element] = set()
+    for found in itertools.chain(*(group for group in groups.values() if group not in heavy)):
+        around = itertools.islice(found.element.iterancestors(), _MAX_NESTED)
+        if scale is not None and removed.isdisjoint(around):
+            scale.hide([found.element])
+        removed.add(found.element)
+        finder.remove(found)
     return [] if scale is None else _keep_body(root, heavy, finder, scale)
 
 
@@ -317,7 +322,7 @@ def _keep_body(
         if may_hide_body and scale.holds_body(parts, size / scale.prose):
             kept += parts
             continue
-        scale.hide(sum(count_words(raw_text(part)) for part in parts))
+        scale.hide(parts, heavy=True)
         for found in group:
             finder.remove(found)
     return kept

@@ -388,7 +388,7 @@ class _Body:
         homes = {_container(self._blocks[n]) for n in prose}
         for start, step in ((prose[0], -1), (prose[-1], 1)) if len(prose) > 1 else ():
             n = start + step
-            while 0 <= n < len(kept) and (kept[n] or self._is_edge(n, homes)):
+            while 0 <= n < len(kept) and (kept[n] or self._is_edge(n, homes, below=step > 0)):
                 kept[n] = True
                 n += step
 
@@ -396,21 +396,30 @@ class _Body:
         """Keep lists, tables and code among the paragraphs of a page that declares no article.
 
         Examples are a recipe's ingredients, the versions in a changelog and the stages of a walk,
-        which trafilatura drops if their lines are short.
+        which trafilatura drops if their lines are short. The same goes for short lines in a box
+        without links, such as `Prep time 15 mins`.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}
+        linked = {_container(block) for block in self._blocks if block.link_chars}
         for n, block in enumerate(self._blocks):
-            if block.is_data and not block.is_linky and _container(block) in homes:
+            box = _container(block)
+            is_row = not (box in linked or self._prose[n] or _is_caption(block))
+            if (block.is_data and not block.is_linky and box in homes) or (
+                is_row and box is not None and box.getparent() in homes
+            ):
                 kept[n] = True
 
-    def _is_edge(self, place: int, homes: Collection[etree._Element | None]) -> bool:
+    def _is_edge(
+        self, place: int, homes: Collection[etree._Element | None], *, below: bool
+    ) -> bool:
         block = self._blocks[place]
+        is_signature = below and "\n" in block.text  # place and date, office and name
         return (
             (block.kind in EDGE_KINDS or _is_labelled(block))
             and _container(block) in homes
-            and not (block.link_chars or self._is_title(block) or self._is_byline(place))
-            and not _is_caption(block)
+            and not (block.link_chars or self._is_title(block) or _is_caption(block))
+            and (is_signature or not self._is_byline(place))
         )
 
     def _is_outside_body(self, place: int, first: int, last: int) -> bool:

@@ -8,6 +8,7 @@ articles, 9 have a large hidden part, and 3 of these parts are the article.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 from collections import Counter, defaultdict
@@ -39,12 +40,18 @@ LEFT_OUT = "left out as "
 """The beginning of each note about what was left out."""
 OUTSIDE = "outside the main content"
 """The reason given for leaving out blocks next to an article or a thread; always noted."""
-MIN_NOTED_WORDS = 100
-"""In words; frames and hidden text are noted if longer than this and longer than the kept text."""
-_REMEDY = "; opening the page in the browser shows them"
+MIN_NOTED_WORDS = 50
+"""In words; frames and hidden text are noted if they are longer: frames of 15 of 60 articles."""
+_REMEDY = "opening the page in the browser shows"
 # What a note calls a block.
 _NAMES = {"item": "list item", "item-rest": "list item", "code": "code block"}
 
+# Text outside links and controls.
+_UNLINKED = etree.XPath(
+    "descendant-or-self::*/text()[not(ancestor::*[self::a or self::script or self::style"
+    " or self::noscript or self::template or self::head or self::select or self::textarea"
+    " or self::button])]"
+)
 _TAG = re.compile(r"<[^>]*>")
 # A text node of at least 40 characters outside links and controls is prose.
 _PROSE = etree.XPath(
@@ -81,6 +88,7 @@ class Scale:
         self._declared = frozenset(word_runs(words))
         self._declared_words = len(words)
         self._words: Counter[str] = Counter()
+        self._heavy_words = 0
         self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.notes: list[str] = []
         self.needs_scripts = ""
@@ -112,9 +120,15 @@ class Scale:
         self.needs_scripts = f"its text is shown only by a script ({words} words)"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
-    def hide(self, words: int) -> None:
-        """Count words that are left out as hidden."""
+    def hide(self, parts: Iterable[etree._Element], *, heavy: bool = False) -> None:
+        """Count the words of hidden elements, except links and controls.
+
+        `heavy` parts are large enough to be the body.
+        """
+        texts = (cast("list[str]", _UNLINKED(part)) for part in parts)
+        words = sum(map(count_words, itertools.chain.from_iterable(texts)))
         self._words[HIDDEN] += words
+        self._heavy_words += words if heavy else 0
 
     def leave_out(self, why: str, blocks: Iterable[tuple[str, int]]) -> None:
         """Count blocks (kind and words) that are left out; `why` completes "left out as …"."""
@@ -126,14 +140,16 @@ class Scale:
         """Note what was left out, if that is more than was kept or most of the declared body."""
         kept = count_words(text)
         for why, words in self._words.items():
-            if words > max(kept, MIN_NOTED_WORDS) or why == OUTSIDE:
+            if words > MIN_NOTED_WORDS or why == OUTSIDE:
                 kinds = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in self._kinds[why].most_common()]
                 found = f" ({', '.join(kinds)})" if kinds else ""
+                remedy = "a control on the page may show" if why == HIDDEN else _REMEDY
                 self.notes.append(
-                    f"{LEFT_OUT}{why}: {words} words{found}; the text has {kept}{_REMEDY}"
+                    f"{LEFT_OUT}{why}: {words} words{found}; the text has {kept}; {remedy} them"
                 )
-                if why == HIDDEN:
-                    self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
+        if self._heavy_words > max(kept, MIN_NOTED_WORDS):
+            words = self._heavy_words
+            self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
         read = len(self._declared.intersection(word_runs(word_list(text))))
         if read < MAJORITY * len(self._declared):
             shown = round(self._declared_words * read / len(self._declared))

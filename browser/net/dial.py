@@ -75,7 +75,7 @@ class SystemResolver:
         except TimeoutError as error:
             raise ConnectFailed(f"no name server answered for {host}") from error
         except (OSError, UnicodeError) as error:
-            raise NameUnknown(f"the name {host} is unknown: {error}") from error
+            raise NameUnknown(f"the host name {host} is unknown: {error}") from error
         return tuple(dict.fromkeys(ip_address(text.partition("%")[0]) for text in found))
 
 
@@ -85,7 +85,7 @@ async def dial(addresses: Sequence[Address], port: int) -> Streams:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             sock = await _race(addresses, port)
     except TimeoutError as error:
-        raise ConnectFailed(f"no answer from port {port} of {addresses[0]}") from error
+        raise ConnectFailed(f"no response from port {port} of {addresses[0]}") from error
     return await asyncio.open_connection(sock=sock, limit=STREAM_LIMIT)
 
 
@@ -161,7 +161,7 @@ def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.so
             # may be consumed here.
             byte = connection.recv(1)
             if not byte:
-                raise ConnectionAbortedError("the egress closed the connection")
+                raise ConnectionAbortedError("the egress proxy closed the connection")
             head += byte
     except OSError as error:
         connection.close()

@@ -282,7 +282,7 @@ class Guard:
         self.check(host, port)
         found = _addresses_without_dns(host) or tuple(await self._resolve(host))
         if not found:
-            raise NameUnknown(f"the name {host} has no address")
+            raise NameUnknown(f"the host name {host} has no address")
         return self._check_addresses(host, port, found)
 
     def is_named(self, host: str, port: int) -> bool:

@@ -54,7 +54,7 @@ class HostPace:
         next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
         if next_at > until:
-            raise DeadlineExceeded(f"{host} asks for a pause of {next_at - now:.0f} s")
+            raise DeadlineExceeded(f"{host} asks clients to wait {next_at - now:.0f} s")
         if next_at > now:
             await asyncio.sleep(next_at - now)
 

@@ -160,7 +160,7 @@ class Connector:
             return Route(streams)
         wire.writer.close()
         status = response.status_code if isinstance(response, h11.Response) else "nothing"
-        raise ConnectFailed(f"the upstream proxy answered {status} for {target_authority}")
+        raise ConnectFailed(f"the upstream proxy returned {status} for {target_authority}")
 
 
 class ProxyConnection:
@@ -272,7 +272,7 @@ class ProxyConnection:
                     await self._client.send(event)
                     return
                 case _:
-                    raise h11.RemoteProtocolError("the server did not answer")
+                    raise h11.RemoteProtocolError("the server did not respond")
 
     async def _answer_error(self, error: BrowserError) -> bool:
         return await self._answer(verdict_for(error), str(error))

@@ -71,7 +71,7 @@ async def check_typed(
         now = f"says {clean(after['text'])[:VALUE_SHOWN_CHARS]!r}"
     if not actual or actual == _normalize(before["text"]):
         raise ActionError(
-            f"the field did not take the text: it {now}",
+            f"the field did not accept the text: it {now}",
             hint="CLICK it and check the page, or PRESS the keys one by one.",
         )
     return f"but the field now {now}"
@@ -88,7 +88,7 @@ async def _check_stepped(driver: PageDriver, target: Target, text: str) -> str:
             return ""
     if _normalize(text) in _normalize(after["reads"]):  # a word, such as PM or May
         return ""
-    return _different_value(after) if number is None else f"but it holds {number:g}"
+    return _different_value(after) if number is None else f"but its value is {number:g}"
 
 
 async def _check_drawn(
@@ -113,7 +113,7 @@ async def _check_drawn(
     for line in sorted(lines, key=len, reverse=True):
         if line not in rest:
             if now == old and before["kind"] == "editor":
-                raise ActionError(f"the editor did not take the text: {shows}")
+                raise ActionError(f"the editor did not accept the text: {shows}")
             return f"but {shows}"
         rest = rest.replace(line, "", 1)
     if instead:
@@ -175,7 +175,7 @@ async def _select_natively(driver: PageDriver, target: Target, value: str) -> st
         option = await injected.call(target.frame, "optionOf", arguments)
         if option is None:
             hint = "SNAPSHOT its ref to see all options."
-            raise ActionError(f"no option {wanted!r} here", hint=hint)
+            raise ActionError(f"there is no option {wanted!r}", hint=hint)
         chosen.append((option[0], option[1]))
     chosen.sort()
     await target.element.select_option(index=[i for i, _ in chosen], timeout=POINTER_MS)

@@ -290,7 +290,7 @@ class PageDriver:
         except RefError as error:
             if self.events.navigations == self._looked_at:
                 raise
-            went = f"the page moved on to {self.page.url} by itself after it was shown"
+            went = f"the page navigated to {self.page.url} by itself after it was shown"
             raise RefError(f"{ref} is gone: {went}") from error
         self._acted_frame = None if target.frame == self.page.main_frame else target.frame
 

@@ -21,8 +21,8 @@ SEEK_SECONDS = 12.0  # for scrolling long lists: about a thousand rows per secon
 _TOO_LARGE = "(the page is too large to be searched completely)"
 _LOADS_MORE = "(a list loads more as it is scrolled; the text is not in the loaded part)"
 _SEARCH_INCOMPLETE = (
-    f"(a long list was searched for {SEEK_SECONDS:g} s, not to its end: FIND again goes on from"
-    " there)"
+    f"(a long list was searched for {SEEK_SECONDS:g} s, but not to its end: FIND again to continue"
+    " from there)"
 )
 
 

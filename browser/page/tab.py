@@ -236,7 +236,7 @@ class Tab:
                         f"{found!r} is neither a ref on this page nor a selector"
                     ) from error
                 if len(elements) != 1:
-                    raise RefError(f"{found!r} finds {len(elements) or 'no'} elements")
+                    raise RefError(f"{found!r} matches {len(elements) or 'no'} elements")
                 found = elements[0]
             return str(await injected.call(self.page.main_frame, "register", found))
 
@@ -412,7 +412,7 @@ class Tab:
                 return
             await user_input.click(target)
             if await controls.check_toggled(self.driver, target, before):
-                raise ActionError("it did not change", hint="CLICK the element beside it.")
+                raise ActionError("it did not change", hint="CLICK the element next to it.")
 
         return await self.driver.act("checked" if on else "unchecked", perform, ref)
 
@@ -552,7 +552,7 @@ class Tab:
                     to or ""
                 )
                 return await user_input.wheel(self.page, element, pixels or pages * moved["screen"])
-            return "" if moved else "but nothing moved: it is at its end"
+            return "" if moved else "but nothing moved: the end was already reached"
 
         if to is not None and to not in {"top", "bottom"}:
             return await self.driver.act_on_page(f"scrolled to {to!r}", to_text)
@@ -598,7 +598,7 @@ class Tab:
                     if not started.done() and is_requested:  # no event reports that it has started
                         raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
-                        hint = f"READ {self.url} where the file is shown."
+                        hint = f"If the page shows the file, READ {self.url}."
                         raise ActionError(f"{outcome.did} did not start a download", hint=hint)
                 return await self.events.downloads[before]
         except DeadlineExceeded as error:

@@ -158,7 +158,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
         if not hit.get("wait") or time.monotonic() > until:
             hint = DISABLED_HINT if hit.get("off") else None
             if hit.get("over"):
-                hint = "HOVER the element beside it first, then SNAPSHOT."
+                hint = "HOVER the element next to it first, then SNAPSHOT."
             if "covers" in reason:
                 hint = "Close it, or PRESS Escape, then SNAPSHOT."
             raise ActionError(reason, hint=hint)

@@ -47,7 +47,7 @@ async def within(seconds: float, doing: str) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError as error:
-        message = f"{doing}: no answer from the page within {seconds:g} s"
+        message = f"{doing}: no response from the page within {seconds:g} s"
         raise DeadlineExceeded(message) from error
     except PlaywrightError as error:
         raise _typed_error(error, doing) from error

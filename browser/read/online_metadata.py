@@ -102,7 +102,7 @@ class OnlineMetadata:
             url, deadline=_DEADLINE, max_bytes=_MAX_BYTES, pace=self._pace, cached=True
         )
         if response.status != 404 and not response.ok:
-            raise ValueError(f"it answered with status {response.status}")
+            raise ValueError(f"it returned status {response.status}")
         self._answers[url] = response.body if response.ok else b""
         return self._answers[url]
 

@@ -157,7 +157,7 @@ class Reader:
         habit = self.habits.for_site(site)
         is_document = PurePosixPath(urlsplit(url).path.lower()).suffix in _DOCUMENT_SUFFIXES
         if self._browser is not None and habit.needs_browser and not is_document:
-            reason = f"{site} needed the browser before: {habit.reason}"
+            reason = f"{site} previously needed the browser: {habit.reason}"
             with suppress(BrowserError):  # fall back to HTTP
                 return await self._browse(url, until, reason)
         page = await self._fetch(url, until)
@@ -199,7 +199,7 @@ class Reader:
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
-            raise SessionError("no browser is available", hint="Read it with mode http.")
+            raise SessionError("no browser is available", hint="Use mode http.")
         await self._http.wait_turn(url, _remaining(until))  # obeys robots.txt and the host's pace
         session = await self._browser()
         tab = await session.open(url, deadline=_remaining(until))
@@ -209,7 +209,10 @@ class Reader:
                 await tab.wait_until_idle(min(_LATE_SECONDS, _remaining(until)))
                 page = await read_rendered(tab, check_status=True)
                 if _is_unfinished(await tab.html()) and page.document is not None:
-                    notes = (*page.document.notes, "scripts did not fill all of it in time")
+                    notes = (
+                        *page.document.notes,
+                        "scripts did not finish filling the page in time",
+                    )
                     page = replace(page, document=replace(page.document, notes=notes))
         finally:
             await session.close(tab)
@@ -231,7 +234,7 @@ def _with_note(page: Page, note: str) -> Page:
 def _remaining(until: float) -> float:
     seconds = until - time.monotonic()
     if seconds <= 0:
-        raise DeadlineExceeded("the page took longer than its deadline")
+        raise DeadlineExceeded("the page did not load before its deadline")
     return seconds
 
 
@@ -516,7 +519,7 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
     if _NEEDS_SCRIPT.search(f"{text} {noscript}"):
         return "the page says that it needs JavaScript"
     if words <= _MAX_SHELL_WORDS:
-        return f"an empty shell: {words} words without its scripts"
+        return f"the page is empty without its scripts ({words} words)"
     # Looks for an empty element whose id a script mentions, a custom element, or a framework's
     # root.
     code = "\n".join(script.text or "" for script in scripts)

@@ -158,7 +158,7 @@ class Chain:
     async def _query_engine(self, provider: SearchSource, query: SearchQuery) -> SearchPage:
         patience = self._deadline * _MAX_WAIT_SHARE
         if wait := await self._pace.turn(provider.identity, provider.interval, patience):
-            detail = f"queried too often; its next turn is in {wait:.0f} s"
+            detail = f"queried too often; the next query is possible in {wait:.0f} s"
             return SearchPage(Outcome.SKIPPED, detail=detail)
         try:
             async with asyncio.timeout(self._deadline):

@@ -226,7 +226,7 @@ class Corpus(SearchSource):
         """Notes for the user about the index; files that could not be read are reported once."""
         synced, parts = self.state, []
         if not synced.files and not self._indexing.is_running:
-            parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder.name}")
+            parts.append(f"no .md, .html, .pdf, .docx or other documents in {self.folder.name}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
         if synced.unread and not self._unread_reported:

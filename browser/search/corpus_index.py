@@ -334,7 +334,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
         clean(part).encode("utf-8", "replace").decode() for part in (document.title, document.text)
     )
     is_text = document.kind == "text"  # its first line is not a title
-    note = "; ".join(document.notes) or ("" if text.strip() else "no text in it")
+    note = "; ".join(document.notes) or ("" if text.strip() else "it contains no text")
     return FileText(name if is_text else " ".join(title.split()) or name, text, note)
 
 

@@ -54,7 +54,7 @@ class Declaration:
         parts = dict(parse_qsl(rest, keep_blank_values=True))
         if unknown := parts.keys() - {"rows", "item", "header", *_FIELD_NAMES}:
             raise SearchError(
-                f"search provider {name!r} has no part called {', '.join(sorted(unknown))}",
+                f"search provider {name!r} has no part named {', '.join(sorted(unknown))}",
                 hint="After #, use rows or item, url, title, snippet, published, header.",
             )
         header, colon, value = parts.pop("header", "").partition(":")

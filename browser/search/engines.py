@@ -63,7 +63,7 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(ENGINES)}."
     if known in IN_EXTRAS["search"]:
         hint = extras_hint("search")
-    raise SearchError(f"no search provider is called {name!r}", hint=hint)
+    raise SearchError(f"no search provider named {name!r}", hint=hint)
 
 
 def load(name: str) -> type[SearchProvider]:

@@ -212,7 +212,9 @@ class SearchProvider(SearchSource):
         page = self.parse(body, url or self.endpoint)
         results = clean_results(page.results, self.name)
         if page.outcome is Outcome.OK and not results:
-            return SearchPage(Outcome.ERROR, detail="no results could be read; changed layout?")
+            return SearchPage(
+                Outcome.ERROR, detail="no results could be read; the layout may have changed"
+            )
         return replace(page, results=results)
 
     def refusal(

@@ -285,4 +285,6 @@ class HtmlProvider(SearchProvider):
             return SearchPage(Outcome.BLOCKED, detail="a page that needs JavaScript")
         if _is_empty_result_page(page, base):
             return SearchPage(Outcome.EMPTY)
-        return SearchPage(Outcome.ERROR, detail="no results could be read; changed layout?")
+        return SearchPage(
+            Outcome.ERROR, detail="no results could be read; the layout may have changed"
+        )

@@ -75,7 +75,7 @@ class Relay:
                 websocket, max_size=None, compression=None, open_timeout=CONNECT_SECONDS, proxy=None
             )
         except (OSError, TimeoutError, WebSocketException) as error:
-            raise AttachFailed(f"no Chrome answers at {websocket}: {error}") from error
+            raise AttachFailed(f"no Chrome responds at {websocket}: {error}") from error
         relay = cls(upstream)
         async with (
             upstream,
@@ -333,7 +333,7 @@ async def _websocket_of(url: str) -> str:
         # Chrome 144 and later write the address there when the user has allowed debugging.
         if address := debugging_address(folder):
             return address
-        raise AttachFailed(f"no Chrome allows debugging in {folder}")
+        raise AttachFailed(f"no Chrome that uses {folder} allows debugging")
     url = f"http://127.0.0.1:{url}" if url.isdigit() else url
     try:
         async with httpx2.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as http:
@@ -344,8 +344,8 @@ async def _websocket_of(url: str) -> str:
         if isinstance(error, httpx2.ConnectError):
             reason = "nothing is listening there"
         elif isinstance(error, httpx2.TimeoutException):
-            reason = f"no answer within {PROBE_SECONDS:g} s"
-        raise AttachFailed(f"no Chrome answers at {url}: {reason}") from error
+            reason = f"no response within {PROBE_SECONDS:g} s"
+        raise AttachFailed(f"no Chrome responds at {url}: {reason}") from error
 
 
 def _profile_of(app: str) -> Path:

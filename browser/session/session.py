@@ -262,7 +262,7 @@ async def _attached(url: str) -> AsyncIterator[Running]:
                     relay.endpoint, no_defaults=True, timeout=CONNECT_SECONDS * 1000
                 )
         except BrowserError as error:
-            raise AttachFailed(f"no Chrome answers at {url} ({error})") from error
+            raise AttachFailed(f"no Chrome responds at {url} ({error})") from error
         try:
             yield Running(browser.contexts[0], users=UsersTabs(relay))
         finally:

@@ -71,6 +71,6 @@ def make_solver(name: str, settings: Settings) -> Solver:
     if factory is None:
         known = ", ".join(solver_names()) or "none"
         raise SolverMissing(
-            f"no solver is called {name!r}", hint=f"Installed: {known}. {extras_hint(KIND)}"
+            f"no solver named {name!r}", hint=f"Installed: {known}. {extras_hint(KIND)}"
         )
     return factory(settings)

@@ -141,7 +141,8 @@ class Discord(Channel):
     def _handle_close_code(self, code: int | None) -> None:
         if code in _FATAL_CLOSE_CODES:
             raise UsageError(
-                f"Discord rejects the bot: {_FATAL_CLOSE_CODES[code]}", hint="See docs/channels.md."
+                f"Discord rejected the bot: {_FATAL_CLOSE_CODES[code]}",
+                hint="See docs/channels.md.",
             )
         if code in _NEW_SESSION_CLOSE_CODES:
             self._forget_session()

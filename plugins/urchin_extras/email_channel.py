@@ -143,7 +143,7 @@ class Email(Channel):
         number, _, part = file.partition(" ")
         body = await asyncio.to_thread(self._mail, number)
         if body is None:
-            raise NotSent("the mail no longer exists")
+            raise NotSent("the e-mail no longer exists")
         one: Any = list(parse_mail(body).iter_attachments())[int(part)]
         if one.get_content_type() == "message/rfc822":
             return Attachment("forwarded.eml", one.get_content().as_bytes(), "message/rfc822")
@@ -163,14 +163,14 @@ class Email(Channel):
             return None
         sender = sender_address(mail)
         if not sender:
-            self.link.say("ignored a mail that does not have exactly one valid sender")
+            self.link.say("ignored an e-mail that does not have exactly one valid sender")
             return None
         if sender not in self.settings.allow:
             return Inbound(number, sender, f"{_UNVERIFIED_THREAD} {sender}")
         if not (self.settings.any_sender or is_authentic(mail, self.settings.authserv, sender)):
             self.link.say(
-                f"a mail says that it is from {sender}, and {self.settings.authserv} does not"
-                f" confirm it (dmarc=pass with header.from={sender.rpartition('@')[2]}): ignored"
+                f"ignored an e-mail that claims to be from {sender}: {self.settings.authserv} does"
+                f" not confirm it (dmarc=pass with header.from={sender.rpartition('@')[2]})"
             )
             return None
         own = next(iter(_IDS.findall(str(mail.get("Message-ID", "")))), f"<{number}@none>")

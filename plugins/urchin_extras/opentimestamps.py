@@ -105,10 +105,10 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
         height, root = named[0]
         who = f"Bitcoin block {height}"
         told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
-        return Stamp(None, who, f"{told}: not checked, since its header is missing (--block)")
+        return Stamp(None, who, f"{told}: not checked because its header is missing (--block)")
     calendars = sorted({calendar for _, calendar in _promises(found.timestamp)})
-    who = " and ".join(calendars) or "nobody known"
-    return Stamp(None, who, f"pending: no Bitcoin block contains it yet, {who} promised one")
+    who = " and ".join(calendars) or "an unknown calendar"
+    return Stamp(None, who, f"pending: no Bitcoin block contains it yet; {who} promised one")
 
 
 def _ask_all(requests: Sequence[tuple[Any, str]], method: str, proxy: str | None) -> list[str]:

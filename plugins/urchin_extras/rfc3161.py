@@ -70,7 +70,7 @@ def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
     except (ValueError, rfc3161.VerificationError) as error:
         _, told, reason = str(error).partition(_REASON_PREFIX)
         why = reason.partition('"')[0] if told else str(error).partition(": ErrorStack")[0]
-        raise TimestampInvalid(f"the timestamp does not hold: {why}") from error
+        raise TimestampInvalid(f"the timestamp is not valid: {why}") from error
     return Stamp(info.gen_time, _signer(reply.signed_data))
 
 
@@ -107,6 +107,6 @@ def _library() -> Any:
         import rfc3161_client  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            "timestamps are not installed", hint="pip install 'urchin-extras[timestamps]'"
+            "timestamp support is not installed", hint="pip install 'urchin-extras[timestamps]'"
         ) from error
     return rfc3161_client

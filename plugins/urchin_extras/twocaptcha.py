@@ -68,10 +68,10 @@ class TwoCaptcha:
                 made = await self._call("createTask", task=task_of(challenge))
                 return None if made is None else await self._token(made["taskId"])
         except TimeoutError as error:
-            why = f"2captcha did not answer within {SOLVE_SECONDS:g} s"
+            why = f"2captcha did not respond within {SOLVE_SECONDS:g} s"
             raise SolverFailed(why, Outcome.TIMEOUT) from error
         except KeyError as error:
-            raise SolverFailed(f"2captcha's answer lacks {error}") from error
+            raise SolverFailed(f"2captcha's response lacks {error}") from error
 
     async def aclose(self) -> None:
         """Close the connections."""

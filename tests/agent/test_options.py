@@ -159,9 +159,9 @@ def test_rest_forms_have_the_bounds_of_the_table():
     [
         ({"max_steps": 500}, "max-steps: Input should be less than or equal to 200"),
         ({"since": "yesterday"}, "since: Input should be a date such as 2025-01-31"),
-        ({"deny": ["https://a.example/b"]}, "deny: 'https://a.example/b' should be a host"),
-        ({"yes": "buy@a.example"}, "yes: buy@a.example is not ACT@SITE"),
-        ({"share": ["diary"]}, "share: diary is not KIND[@SITE]"),
+        ({"deny": ["https://a.example/b"]}, "deny: 'https://a.example/b' must be a host"),
+        ({"yes": "buy@a.example"}, "yes: buy@a.example must be ACT@SITE"),
+        ({"share": ["diary"]}, "share: diary must be KIND[@SITE]"),
         ({"max-stepps": 3}, "max-stepps: There is no such setting."),
         ({"limits": {"memorys": 3}}, "limits.memorys: There is no such setting."),
     ],

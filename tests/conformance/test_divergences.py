@@ -47,7 +47,7 @@ async def test_own_names_only():
 async def test_reserved_keys(key):
     call = json.dumps({"key": key, "value": "x"})
     result = await run(f"<<TOOL:REMEMBER:{call}>>", "ok")
-    assert "belongs to the engine" in observed(result)
+    assert "is reserved" in observed(result)
     assert result["storage_after"]["urchinMemory"] == {"_convCount": "1"}
 
 

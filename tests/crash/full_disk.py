@@ -119,7 +119,7 @@ class Asked:
             return
         done = self.run(data, "resume", "--json")
         over = done.returncode == 2 and "has already ended" in done.stderr
-        over = over or "never began" in done.stderr
+        over = over or "was never started" in done.stderr
         answered = done.returncode == 0 and json.loads(done.stdout)["status"] == "answered"
         if not over and not answered:
             yield f"it does not go on ({done.returncode}): {done.stderr[-600:]}"

@@ -56,7 +56,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
     for n, limit in enumerate(torn[:: len(torn) // POINTS + 1]):
         done, folder = start(str(n), limit=limit)
         assert done.returncode == 1
-        assert "Free some disk space; what was recorded before is intact." in done.stderr
+        assert "Free some disk space; everything recorded so far is intact." in done.stderr
         assert "internal error" not in done.stderr
         assert check_chain(folder.journal).flaws == ()
         done, _ = start(str(n), "resume")

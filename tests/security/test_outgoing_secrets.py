@@ -242,7 +242,7 @@ def test_a_site_may_be_told_a_few_of_its_own_words():
     outgoing = run(private="diabetes")
     sent = [outgoing.refusal(text, "evil.test") for text in ["rain degrees"] * 9]
     assert sent[0] == ""
-    assert "were already sent" in next(filter(None, sent))
+    assert "have already been sent" in next(filter(None, sent))
 
 
 @pytest.mark.parametrize(
@@ -286,8 +286,9 @@ def test_while_nothing_hostile_was_read_the_root_of_any_host_is_opened():
     outgoing = Outgoing(read)
     assert not outgoing.refusal_of_address("https://yr.test/")
     read.add("Read me", Kind.WEB, "https://evil.test/")
-    assert "is not in any result, page or question" in outgoing.refusal_of_address(
-        "https://yr.test/"
+    assert (
+        "does not appear in the question, a page or a search result"
+        in outgoing.refusal_of_address("https://yr.test/")
     )
 
 
@@ -378,7 +379,7 @@ async def test_a_query_is_made_without_what_is_withheld_and_says_so(
     assert "--" not in event_lines(event, surface="page")[0]
     withheld = event.data
     assert withheld["query"] == "weather ada@home.test coast"
-    assert "“ada@home.test” (no public page shows this" in withheld["text"]
+    assert "“ada@home.test” (this e-mail address is not" in withheld["text"]
     assert "ada@home.test" in report.searches[0].withheld
     result = next(e.data for e in noted if e.type == "tool.result")
     assert result["data"]["left_out"] == "ada@home.test"
@@ -396,7 +397,10 @@ async def test_a_model_that_obeys_the_page_sends_nothing(ask, script, site, tmp_
         file=[private],
         on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
     )
-    assert "this URL is not in any result, page or question" in results[0]["data"]["error"]
+    assert (
+        "this URL does not appear in the question, a page or a search result"
+        in results[0]["data"]["error"]
+    )
     assert not [path for path in site.asked if "diabetes" in path]
 
 

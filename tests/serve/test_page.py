@@ -380,7 +380,7 @@ async def test_a_question_comes_back_is_asked_now_and_taken_away(page, served):
     await again.get_by_label("Question").fill("What changed on the ferry?")
     await again.get_by_label("When").fill("sometimes")
     await again.get_by_role("button", name="Schedule").click()
-    await expect(again.get_by_role("alert")).to_contain_text("cannot understand the time")
+    await expect(again.get_by_role("alert")).to_contain_text("cannot parse the time")
     await again.get_by_label("When").fill("every weekday at 8")
     await again.get_by_label("Time zone").fill("Europe/Berlin")
     await again.get_by_role("button", name="Schedule").click()

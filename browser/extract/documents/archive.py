@@ -149,5 +149,5 @@ def drop(element: etree._Element) -> None:
 
 def without_extra(kind: str, extra: str, other: str) -> ExtractError:
     """Return the error for a format whose library is missing; `other` is a format to convert to."""
-    message = f"reading .{kind} needs: pip install 'urchin-research[{extra}]'"
+    message = f"reading .{kind} requires: pip install 'urchin-research[{extra}]'"
     return ExtractError(message, hint=f"Or save it as {other}.")

@@ -47,7 +47,7 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
     message = _parse(body)
     _add_message(message, composer, _MAX_DEPTH)
     if not composer.blocks:
-        raise ExtractError("not readable as e-mail: no header and no text in it")
+        raise ExtractError("not readable as e-mail: it has no header and no text")
     facts = Document(
         url,
         title=_header(message, "Subject"),

@@ -117,8 +117,8 @@ const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
 // A listener that compares the target's text is meant for elements with their own text.
 const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
-// A comparison of the target with one element, mostly the owner itself: a press beside a dialog closes it.
-const ASKS_ITSELF = /\w+\.target\s*[!=]==?\s*[\w.$]+(?![\w.$[(])|[\w.$]+\s*[!=]==?\s*\w+\.target\b(?!\s*[.[(])/g;
+// A comparison of the target with the owner itself: a press beside a dialog's content closes it.
+const ASKS_ITSELF = /\w+\.target\s*[!=]==?\s*(?:this|\w+\.currentTarget)(?![\w.$[(])|(?:\bthis|\w+\.currentTarget)\s*[!=]==?\s*\w+\.target\b(?!\s*[.[(])/g;
 // A listener at the root that looks up its target in its own data: its source does not show the intended elements.
 const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 

@@ -42,7 +42,7 @@ def test_a_long_answer_is_cut_at_sentences_and_a_longer_one_is_a_file() -> None:
     pieces, more = split_answer(text, 300)
     assert more
     assert len(pieces) <= 3
-    assert pieces[-1].endswith("in the file.")
+    assert pieces[-1].endswith("in the attached file.")
 
 
 def test_markdown_comes_as_plain_text() -> None:
@@ -150,7 +150,7 @@ def test_the_command_adds_lists_and_removes_a_channel(run) -> None:
     assert run("channels", "add", "telegram", "--allow", "71", "poll=5").returncode == 0
     assert run("channels", "add", "telegram", "--allow", "72").returncode == 0
     listed = run("channels", "list").stdout
-    assert "answers 71, 72" in listed
+    assert "allowed: 71, 72" in listed
     assert "TELEGRAM_TOKEN is not set" in listed
     for args in (["pigeon"], ["telegram", "token=123"], ["telegram", "poll"], ["whatsapp"]):
         wrong = run("channels", "add", *args)

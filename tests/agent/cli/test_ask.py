@@ -73,7 +73,7 @@ def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
         ([QUESTION, "--file", "/no/such/file"], 2, "cannot read the file"),
         ([QUESTION, "--file", "/tmp"], 2, "Search its files with --corpus /tmp."),
         (["-"], 2, "empty"),
-        ([QUESTION, "--cdp", "http://127.0.0.1:9"], 6, "no Chrome answers"),
+        ([QUESTION, "--cdp", "http://127.0.0.1:9"], 6, "no Chrome responds"),
         ([QUESTION, "--base-url", "http://127.0.0.1:9/v1", "--model", "m"], 7, "cannot be reached"),
     ],
 )
@@ -148,7 +148,7 @@ def test_what_is_no_sure_answer_without_a_model_is_shown_as_passages(run, tmp_pa
     flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")
     exports = [word for name in out for word in ("--export", name)]
     done = run("How many passengers has the Anna Torrand?", *flags, *exports)
-    title = "No answer without a language model. These passages are relevant:"
+    title = "There is no answer without a language model. These passages are relevant:"
     assert done.returncode == 3
     assert title in done.stdout
     page, text = (Path(name).read_text() for name in out)

@@ -150,7 +150,7 @@ def test_what_was_learned_of_sites_is_shown_and_forgotten(run, tmp_path):
         30,
     )
     table = run("habits", "slow.example", *place).stdout
-    assert "timeout 2 times in a row; gets 60 s instead of 30" in table
+    assert "timeout 2 times in a row; timeout 60 s instead of 30" in table
     assert run("habits", "nowhere.example", *place).returncode == 2
     run("habits", "shop.example", "--reset", *place)
     assert "shop.example" not in run("habits", *place).stdout

@@ -22,7 +22,7 @@ def test_rules_that_leave_no_search_provider_say_so(run, script, site):
     done = run(QUESTION, "-q", "--model", model, "--search", "duckduckgo,brave", "--no-memory",
                "--allow", "example.org")  # fmt: skip
     assert done.returncode == 6
-    assert "all 2 search providers refuse requests" in done.stderr
+    assert "all 2 search providers are refusing requests" in done.stderr
     assert "--allow" in done.stderr
 
 
@@ -46,8 +46,8 @@ def test_a_failed_run_says_what_failed_when_it_is_shown_or_exported(run, failed,
     ("args", "said"),
     [
         ([QUESTION, "--storage-state", "nowhere.json"], "does not exist"),
-        ([QUESTION, "--allow-private", "http://127.0.0.1:80/x"], "should be a host such as"),
-        ([QUESTION, "--allow", "10.0.0.0/8"], "should be a host such as"),
+        ([QUESTION, "--allow-private", "http://127.0.0.1:80/x"], "must be a host such as"),
+        ([QUESTION, "--allow", "10.0.0.0/8"], "must be a host such as"),
         ([QUESTION, "--json", "--events"], "Use only one"),
         ([QUESTION, "--export", "nowhere/a.md"], "the folder nowhere does not exist"),
         (["config", "set", "model", "nope"], "unknown model"),

@@ -53,7 +53,7 @@ def test_a_session_is_of_no_use_without_its_key_or_under_another_origin(tmp_path
     with pytest.raises(UsageError, match="cannot be decrypted with its key"):
         saved.state("shop")
     keys.unlink()
-    with pytest.raises(UsageError, match="no login is saved as 'shop'"):
+    with pytest.raises(UsageError, match="no saved login named 'shop'"):
         saved.state("shop")
 
 

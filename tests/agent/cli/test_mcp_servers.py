@@ -43,7 +43,7 @@ def test_a_server_is_added_tested_and_removed(run, shop):
 
 def test_a_server_that_does_not_start_says_its_last_words(run, tmp_path):
     done = run("mcp", "add", "broken", "sh", "-c", "echo no such paper >&2; exit 3")
-    assert "its last words: no such paper" in done.stderr.lower()
+    assert "its last output: no such paper" in done.stderr.lower()
     assert run("mcp", "test").returncode == 8
     assert run("mcp", "test", "nobody").returncode == 2
 
@@ -54,7 +54,7 @@ def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
         + "\n".join(f"{key} = {json.dumps(value)}" for key, value in shop.row.items())
     )
     before = json.loads(run("tools", "--json").stdout)
-    assert before["diagnostics"] == ["shop was never connected: run `research mcp test`"]
+    assert before["diagnostics"] == ["shop has never been connected: run `research mcp test`"]
     run("mcp", "test")
     rows = json.loads(run("tools", "--json", "--no-memory").stdout)["tools"]
     by_name = {row["name"]: row for row in rows}
@@ -80,7 +80,7 @@ def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
     ("command", "said"),
     [
         (("add", " ", "echo"), "a server needs a name"),
-        (("add", "z", "ftp://x/"), "A URL begins with https://"),
+        (("add", "z", "ftp://x/"), "The URL must begin with https://"),
         (("config", "claude", "--no-such-flag"), "No such option"),
     ],
 )

@@ -29,7 +29,7 @@ def test_verify_says_since_when_a_run_and_its_archive_stand(run, sealed, stampin
         done = run("verify", name, "--roots", str(stamping.roots))
         assert done.returncode == 0, done.stderr
         assert (
-            f"there since {stamping.says:%Y-%m-%d %H:%M:%S} UTC, according to {NAME}" in done.stdout
+            f"existed at {stamping.says:%Y-%m-%d %H:%M:%S} UTC, according to {NAME}" in done.stdout
         )
 
 
@@ -49,7 +49,7 @@ def test_a_record_written_anew_is_not_the_one_that_was_stamped(run, sealed, stam
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
     done = run("verify", "last", "--roots", str(stamping.roots))
     assert done.returncode == 8
-    assert "head.tsr: the timestamp does not hold" in done.stdout
+    assert "head.tsr: the timestamp is not valid" in done.stdout
 
 
 def test_an_authority_that_nobody_vouches_for_is_no_authority(run, sealed):
@@ -82,7 +82,7 @@ def test_a_promise_of_a_calendar_is_told_as_pending(run, anchored, calendars):
     done = run("verify", "last")
     assert done.returncode == 0
     assert "head.ots: pending" in done.stdout
-    assert "there since" not in done.stdout
+    assert "existed at" not in done.stdout
 
 
 def test_a_block_holds_for_a_run_and_its_archive(run, anchored, calendars, tmp_path):
@@ -111,7 +111,7 @@ def test_calendars_that_are_down_leave_the_run_and_its_proof_as_they_are(run, an
     assert (done.returncode, done.stdout) == (6, "")
     assert "try again later" in done.stderr
     assert (
-        f"pending: no Bitcoin block contains it yet, {calendars.url}"
+        f"pending: no Bitcoin block contains it yet; {calendars.url}"
         in run("verify", "last").stdout
     )
 

@@ -91,7 +91,7 @@ def test_a_page_that_does_not_say_what_its_result_does_is_told_of(
     evidence.add(make_page("The tower is painted white.", url=URL))
     (sentence,) = check_answer(f"{SAID} [{result.name}]", evidence).sentences
     assert sentence.weak
-    assert sentence.reason.endswith("its page was read but does not say it in these words")
+    assert sentence.reason.endswith("its page was read but does not contain this wording")
 
 
 def test_a_swapped_figure_is_contradicted_by_a_result_as_by_a_page(read_at: datetime) -> None:

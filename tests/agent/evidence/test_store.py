@@ -50,7 +50,7 @@ def test_changed_text_at_the_same_url_is_a_new_source(make_page: Callable[..., P
 
 
 def test_a_page_without_text_is_refused(make_page: Callable[..., Page]) -> None:
-    with pytest.raises(ToolError, match="Nothing to read"):
+    with pytest.raises(ToolError, match="no readable text"):
         Evidence().add(make_page("  \n"))
 
 

@@ -89,7 +89,7 @@ def test_two_ways_of_saying_one_thing_do_not_contradict(claim: str, said: str) -
 def test_values_that_are_not_there_are_named() -> None:
     verdict = check("Ada Renwick and Ann Vale built it in 1846 with 31 men.")
     assert verdict.missing == ("1846", "Ann Vale")
-    assert verdict.reason == "“1846”, “Ann Vale” do not appear in what is cited"
+    assert verdict.reason == "“1846”, “Ann Vale” do not appear in the cited text"
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_a_sentence_that_does_not_stand_in_the_texts_is_no_proof_though_all_hash
         }
 
     whats = [flaw.what for flaw in verify_proof(rewritten(proof, forge)).flaws]
-    assert "the sentence does not appear word for word in the saved texts" in whats
+    assert "the sentence does not appear word for word in the saved pages" in whats
 
 
 def test_the_commands_export_stamp_and_verify(run, web, site, script, tmp_path):
@@ -107,7 +107,7 @@ def test_the_commands_export_stamp_and_verify(run, web, site, script, tmp_path):
         elsewhere = {"RESEARCH_DATA_DIR": str(tmp_path / "elsewhere")}
         done = run("verify", path, "--roots", str(stamping.roots), **elsewhere)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "is supported (code found it again)" in done.stdout
+    assert "is supported (found again by code)" in done.stdout
     assert f"according to {NAME}" in done.stdout
     assert run("verify", path, **elsewhere).returncode == 8  # nobody vouches for the authority
     assert run("export", "last", "--sentence", "99", path).returncode == 2

@@ -70,7 +70,7 @@ async def test_a_budget_that_is_reached_pauses_the_queue_in_words_and_more_lets_
     monkeypatch.setenv("RESEARCH_BUDGET_DAY", "1.0")
     async with desk.working():
         job = await desk.until(desk.add("Who?", delay=30), lambda _: bool(desk.jobs.paused))
-        assert desk.jobs.paused == "the day's budget is spent"
+        assert desk.jobs.paused == "the daily budget is used up"
         monkeypatch.setenv("RESEARCH_BUDGET_DAY", "9.0")
         await desk.until(job, lambda _: not desk.jobs.paused)
     await asyncio.to_thread(desk.jobs.cancel, job.id)

@@ -61,7 +61,7 @@ async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_nam
     )
     assert (report.error, report.status) == (None, "answered")
     assert {one.verdict for one in report.sentences} == {VerdictState.DONE}
-    assert {one.reason for one in report.sentences} == {"the tool reported it"}
+    assert {one.reason for one in report.sentences} == {"a tool reported that it was done"}
     assert (report.standing, report.doubt) == ("supported", None)
     assert "Created the reminder “Book the ferry” (book-the-ferry): 20" in report.answer
     assert report.answer.endswith("book-the-ferry is stopped.")

@@ -239,7 +239,7 @@ async def test_the_part_without_a_sentence_is_named_as_open(ask, isles) -> None:
     answer = await ask(isles, "When was Hesk Light first lit? And who is its warden?")
     lit, left = answer.split("\n\n")
     assert lit.startswith("It was first lit on 1 November 1829. [S")
-    assert left == "No passage that was read says “And who is its warden”."
+    assert left == "None of the passages that were read contains “And who is its warden”."
 
 
 async def test_an_answer_with_a_part_left_open_says_so(isles) -> None:
@@ -255,7 +255,7 @@ async def test_an_answer_with_a_part_left_open_says_so(isles) -> None:
 async def test_the_first_word_of_a_question_is_no_name_that_is_lacking(ask, isles) -> None:
     answer = await ask(isles, "Somebody painted Hesk Light green, when did the warden allow it?")
     assert answer.startswith("NOT_FOUND")
-    assert "none says" not in answer
+    assert "none mentions" not in answer
 
 
 async def test_a_question_that_a_text_asks_is_said_with_its_answer(ask, isles) -> None:

@@ -32,7 +32,7 @@ async def test_one_wrong_value_goes_back_with_the_page_s_own_words(answered, eve
     report = await answered(f"{wrong} [S1]", {"reply": f"{LIT} [S1]", "for": "review"})
     [told] = said(events, report)
     assert wrong in told
-    assert "the page has “1829” there" in told
+    assert "the page says “1829” instead" in told
     assert LIT in told
     assert report.answer == f"{LIT} [1]"
 

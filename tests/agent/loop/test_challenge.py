@@ -117,7 +117,7 @@ async def test_that_nothing_was_found_is_reported_and_the_replay_is_the_same(ask
     # Without a query of the model: the claim without its value.
     assert challenge.query == "The tower of Hesk Light is high"
     assert challenge_lines(report)[0].startswith(
-        f"{CLAIM} — nothing says otherwise; no further page found"
+        f"{CLAIM} — no source disagrees; no further page found"
     )
     record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
     again = await replay(record)

@@ -182,7 +182,7 @@ async def test_a_claim_with_another_citation_is_judged_anew(evidence):
 async def test_a_judge_s_words_stand_in_the_reason(evidence):
     [first, _], _ = await verdicts(evidence, "1: in part “begun in 1890” the end is not given")
     assert first.reason == (
-        "the passages say only a part of it: “begun in 1890” (the end is not given)"
+        "the passages support only part of this: “begun in 1890” (the end is not given)"
     )
 
 
@@ -190,7 +190,7 @@ async def test_a_line_with_several_quotations_is_sent_back_unmangled(evidence):
     line = '1: in part "begun in 1890" and "its first  trains" the passages say it of the trains'
     [first, _], _ = await verdicts(evidence, line)
     assert first.reason == (
-        "the passages say only a part of it: “begun in 1890” and “its first trains” "
+        "the passages support only part of this: “begun in 1890” and “its first trains” "
         "(the passages say it of the trains)"
     )
 

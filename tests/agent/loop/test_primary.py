@@ -84,6 +84,7 @@ async def test_the_primary_source_is_read_and_named_in_the_verdict(asked, web, t
     assert (primary.url, primary.quotes) == (f"{web.other}/report", [CLAIM])
     assert sentence.reason.endswith(f"the primary source is [{primary.n}]")
     assert challenge_lines(report)[0].endswith(f"; the primary source is [{primary.n}]")
+    assert report.confidence_parts.origins == 1  # a page that cites another is not independent
     record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
     assert (await replay(record)).sentences == report.sentences
 
@@ -94,7 +95,7 @@ async def test_a_cited_page_that_does_not_say_so_is_no_primary_source(asked, web
     [sentence] = report.sentences
     assert (sentence.secondary_to, sentence.primary) == (f"{web.other}/report", None)
     assert challenge_lines(report)[0].endswith(f"; its page cites {web.other}/report for it")
-    assert "does not say this in these words" in sentence.reason
+    assert "does not contain this wording" in sentence.reason
 
 
 async def test_no_citation_is_followed_where_it_is_not_asked_for(asked, web):

@@ -84,7 +84,7 @@ async def test_a_summary_that_fails_leaves_the_plain_cut(run, site, events):
     report, record = await run(model)
     assert report.answer.startswith("It was first lit")
     assert "READ S3 ok" in model.seen[-1]
-    assert any("cut without a summary" in e.data.get("text", "") for e in events(report))
+    assert any("removed without a summary" in e.data.get("text", "") for e in events(report))
     await same_again(record, report)
 
 

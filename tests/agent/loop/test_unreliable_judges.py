@@ -194,7 +194,7 @@ async def test_a_judge_is_not_asked_about_what_only_a_search_result_says(evidenc
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
     assert not any("Claim 1" in asked for asked in model.asked)
     assert sentence.verdict is VerdictState.UNDECIDED
-    assert "the only source seen is a search result" in sentence.reason
+    assert "its only source is a search result" in sentence.reason
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_a_changed_entry_breaks_the_chain_where_it_stands(
         which = (seals.c.namespace == memory.namespace) & (seals.c.number == 2)
         connection.execute(seals.update().where(which), change)
     check = SealedLog(memory).verify()
-    assert check.reason == "entry 2 differs from what was sealed"
+    assert check.reason == "entry 2 was changed after it was sealed"
 
 
 def test_a_log_cut_short_does_not_hold_against_a_noted_head(memory: Memory) -> None:
@@ -88,7 +88,7 @@ def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_
 
 
 def test_an_empty_log_is_not_stamped(memory: Memory) -> None:
-    with pytest.raises(UsageError, match="nothing is sealed"):
+    with pytest.raises(UsageError, match="nothing has been sealed"):
         SealedLog(memory).stamp("http://127.0.0.1:9/")
 
 

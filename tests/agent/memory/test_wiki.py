@@ -48,7 +48,9 @@ def test_links_that_lead_nowhere_are_warnings(wiki: Wiki, text: str, broken: lis
     wiki.write_file("sea/tides.md", "# Tides\n")
     wiki.write_file("page.md", text)
     findings = [f for f in wiki.lint() if f.path == "page.md"]
-    assert [f.message for f in findings] == [f"[[{name}]] links to no page" for name in broken]
+    assert [f.message for f in findings] == [
+        f"[[{name}]] links to a page that does not exist" for name in broken
+    ]
     assert {f.severity for f in findings} <= {"warning"}
 
 

@@ -85,7 +85,7 @@ def test_a_file_answers_on_the_command_line(run, web, gguf_file):
 
 
 async def test_a_file_that_is_no_model_is_told(tmp_path: Path):
-    with pytest.raises(UsageError, match="no model file"):
+    with pytest.raises(UsageError, match="model file not found"):
         async with serve_model_file(str(tmp_path / "none.gguf"), WINDOW):
             pass
     pytest.importorskip("xllamacpp", reason="no llama.cpp (extra `local`)")

@@ -137,7 +137,7 @@ async def test_a_webhook_that_refuses_is_asked_once_and_a_redirect_is_not_follow
     assert not moved[0]
     assert "302" in moved[1]
     assert not patience[0]
-    assert "asks to wait 9000 s" in patience[1]
+    assert "asks clients to wait 9000 s" in patience[1]
     assert len(hook.got) == 3
 
 

@@ -169,7 +169,7 @@ async def test_dois_are_known_retracted_or_another_work(audited):
     assert [reference.wrong for reference in report.references] == [
         [],
         ["it was retracted"],
-        ["not its authors: Lund (Brask)"],
+        ["its authors are Brask, not Lund"],
         ["the DOI 10.1000/nets belongs to “Nets of the northern coast”"],
         ["the DOI 10.1000/none does not exist"],
         [],
@@ -233,7 +233,7 @@ def test_the_command_writes_a_report_beside_the_draft_and_exits_8(run, cited, tm
     flags = ("--service", f"archive={cited}", "--allow-private", private)
     done = run("audit", str(tmp_path / "notes.md"), *flags, "--export", str(tmp_path / "ci.xml"))
     assert done.returncode == 8, done.stderr
-    assert "1 fault:" in done.stdout
+    assert "1 problem:" in done.stdout
     cases = ET.parse(tmp_path / "ci.xml").getroot()
     assert [case.find("failure") is None for case in cases] == [True, True, False]
     (tmp_path / "notes.md").write_text(f"It has 24 cars [1].\n\n[1]: {cited}/heron")

@@ -101,7 +101,7 @@ async def test_a_refused_plan_searches_nothing_and_without_a_user_there_is_no_ru
     assert (report.status, report.error.type, report.searches) == ("failed", "PlanRefused", [])
     again = await replay(record_of(tmp_path, report))
     assert again.error == report.error
-    with pytest.raises(UsageError, match="no user can be asked"):
+    with pytest.raises(UsageError, match="there is no user to ask"):
         await ask(QUESTION, plan=True)
     assert len(list((tmp_path / "data" / "runs").iterdir())) == 1
 

@@ -104,7 +104,7 @@ def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
     assert "instruction: Be brief." in run("skills", "show", "short").stdout
     assert run("skills", "rm", "short").stdout == "deleted short\n"
     gone = run("skills", "rm", "short")
-    assert (gone.returncode, "no skill is called 'short'" in gone.stderr) == (2, True)
+    assert (gone.returncode, "no skill named 'short'" in gone.stderr) == (2, True)
 
 
 async def test_turns_that_are_no_longer_shown_are_cut_to_their_gist_where_no_model_is_asked():

@@ -57,7 +57,7 @@ async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, result
     (sentence,), (source,) = weak.sentences, weak.sources
     assert (weak.status, exit_code(weak), sentence.verdict) == ("answered", 0, "supported")
     assert sentence.weak
-    assert sentence.reason == "only a search result says so; its page was not read"
+    assert sentence.reason == "supported only by a search result; its page was not read"
     assert (source.via, source.quotes) == ("snippet", [SAID])
     assert source.sha256 in [row["sha256"] for row in results(weak)]
 

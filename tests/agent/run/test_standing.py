@@ -82,7 +82,10 @@ def test_doubt_is_shown_below_one_threshold_of_the_confidence_and_nowhere_else(
     [
         (report(CONTRADICTED, confidence=0.3), "a source contradicts it"),
         (report(SUPPORTED, confidence=0.1, parts={"answers": "no"}), "does not answer"),
-        (report(SUPPORTED, confidence=0.5, parts={"answers": "in part"}), "only in part"),
+        (
+            report(SUPPORTED, confidence=0.5, parts={"answers": "in part"}),
+            "only part of the question",
+        ),
         (report(SUPPORTED, confidence=0.5, conflicts=[CONFLICT]), "sources disagree"),
         (report(SUPPORTED, UNDECIDED, confidence=0.5), "1 of 2 sentences"),
     ],

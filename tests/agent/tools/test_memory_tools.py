@@ -37,7 +37,7 @@ async def test_a_skill_is_learned_listed_and_forgotten(call):
         {"name": "short", "instruction": "be briefer", "score": 60}
     ]
     assert (await call("FORGET_SKILL", "short"))["success"]
-    assert "no skill is called" in (await call("FORGET_SKILL", "short"))["error"]
+    assert "no skill named" in (await call("FORGET_SKILL", "short"))["error"]
 
 
 async def test_a_plan_keeps_goals_milestones_and_notes_in_the_reference_form(call):

@@ -167,6 +167,18 @@ def test_short_lists_tables_and_captions_that_are_left_out_are_noted(beside: str
     assert "opening the page in the browser shows them" in note
 
 
+def test_a_hidden_panel_and_a_box_with_a_few_sentences_are_noted() -> None:
+    menu = "<ul hidden>" + "<li><a href=/x>Harbours and lights</a></li>" * 30 + "</ul>"
+    panel = f"<div style='display:none'><p>{'Only members see this. ' * 20}</p></div>"
+    box = f"<div class=related>{PROSE * 5}</div>"
+    found, plain = (
+        extract(f"<article>{STORY}</article>{e}", URL).notes for e in (panel + box, menu)
+    )
+    assert "left out as hidden: 80 words" in found[0]
+    assert "left out as navigation, comments or similar" in found[1]
+    assert plain == ()
+
+
 def test_a_table_below_a_thread_is_noted_and_a_footer_is_not() -> None:
     posts = "".join(
         f"<div class=post><a class=author href=/u/{n}>ann{n}</a><time datetime=2024-05-0{n}></time><p>{n}. The harbour has been dredged every spring since it silted up, as they say.</p></div>"

@@ -79,7 +79,7 @@ async def test_an_editor_that_keeps_its_old_text_is_reported(show):
 async def test_an_editor_that_takes_nothing_is_reported(show):
     tab, field = await editor(show)
     await tab.page.evaluate("() => { window.deaf = true; keys.onkeydown = null; }")
-    with pytest.raises(ActionError, match="did not take the text: it shows '1 let a = 1;"):
+    with pytest.raises(ActionError, match="did not accept the text: it shows '1 let a = 1;"):
         await tab.type(field, "new text")
 
 

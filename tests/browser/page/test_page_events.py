@@ -165,7 +165,7 @@ async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
     at = ref(await tab.snapshot(), "button Continue")
     await tab.page.evaluate(f"location = '{target}'")
     await tab.page.wait_for_selector("h1")
-    with pytest.raises(RefError, match=f"moved on to .*{target} by itself") as gone:
+    with pytest.raises(RefError, match=f"navigated to .*{target} by itself") as gone:
         await tab.click(at)
     assert gone.value.hint == "Take a new SNAPSHOT."
 

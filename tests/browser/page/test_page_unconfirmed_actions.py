@@ -23,7 +23,7 @@ from tests.browser.page.pages import ref
 )
 async def test_a_field_that_takes_nothing_is_no_done(show, field):
     tab = await show(field)
-    with pytest.raises(ActionError, match="did not take the text"):
+    with pytest.raises(ActionError, match="did not accept the text"):
         await tab.type(ref(await tab.snapshot(), ""), "42")
 
 
@@ -119,7 +119,7 @@ async def test_a_field_of_a_frame_is_waited_for_too(show):
     tab = await show(
         f"<iframe srcdoc=\"<input aria-label=F oninput='{LATER % 'this.value = ``'}'>\"></iframe>"
     )
-    with pytest.raises(ActionError, match="did not take the text: it is empty"):
+    with pytest.raises(ActionError, match="did not accept the text: it is empty"):
         await tab.type(ref(await tab.snapshot(), "textbox F"), "Elm")
 
 
@@ -325,7 +325,7 @@ async def test_scrolling_turns_the_wheel_over_what_has_no_bar_and_says_where_not
     assert (await tab.scroll()).did == "scrolled, by the wheel, but nothing on the page changed"
     tab = await show("<p style='height:3000px'>Long.</p>")
     assert "but" not in (await tab.scroll(to="bottom")).did
-    assert (await tab.scroll(1)).did == "scrolled, but nothing moved: it is at its end"
+    assert (await tab.scroll(1)).did == "scrolled, but nothing moved: the end was already reached"
 
 
 async def test_a_map_that_zooms_by_the_wheel_is_left_as_it_is(show):
@@ -411,7 +411,7 @@ async def test_a_slider_that_is_no_field_is_set_by_arrow_keys(show, slider):
     assert await tab.page.evaluate("document.querySelector('[role=slider]').ariaValueNow") == "60"
     assert outcome.did == f"typed into [{field}] slider F"
     outcome = await tab.type(field, "62")
-    assert outcome.did.endswith("but it holds 60")
+    assert outcome.did.endswith("but its value is 60")
     with pytest.raises(ActionError, match="out of range \\(from 0 to 100\\)"):
         await tab.type(field, "300")
 

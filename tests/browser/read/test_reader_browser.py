@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FILL = "<script>document.getElementById('{0}').innerHTML = '<p>Drawn by script: the tide is high.</p>'</script>"
 
 NEEDS = {
-    "an empty shell": "<div id=root>Loading…</div>" + FILL.format("root"),
+    "empty without its scripts": "<div id=root>Loading…</div>" + FILL.format("root"),
     "a hole that a script fills": "<h1>Tides</h1><p>Today's water at the pier:</p><ul id=list></ul>"
     + FILL.format("list"),
     "a text that comes late": "<h1>Tides</h1><div id=app>Loading…</div><script>"
@@ -73,7 +73,7 @@ async def test_a_site_that_keeps_needing_the_browser_skips_http(
         return chromium
 
     reader = Reader(http, browser=factory)
-    url = site.page("/p", NEEDS["an empty shell"])
+    url = site.page("/p", NEEDS["empty without its scripts"])
     pages = [await reader.read(url) for _ in range(4)]
     assert "before" in pages[-1].reason
     assert site.asked.count("/p") == 3 * 2 + 1

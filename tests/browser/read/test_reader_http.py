@@ -265,9 +265,9 @@ def test_habits_need_repetition_last_and_can_be_reset(tmp_path: Path) -> None:
     path = tmp_path / "data" / "sites.json"
     habits = Habits(path)
     for _ in range(2):
-        habits.needed_browser("e.org", "an empty shell")
+        habits.needed_browser("e.org", "empty without its scripts")
     assert not habits.for_site("e.org").needs_browser
-    habits.needed_browser("e.org", "an empty shell")
+    habits.needed_browser("e.org", "empty without its scripts")
     again = Habits(path)
     assert again.for_site("e.org").needs_browser
     for _ in range(3):
@@ -327,7 +327,7 @@ async def test_a_site_of_the_browser_is_read_by_http_when_no_browser_starts(
 
     habits = Habits()
     for _ in range(3):
-        habits.needed_browser("127.0.0.1", "an empty shell")
+        habits.needed_browser("127.0.0.1", "empty without its scripts")
     url = site.page("/a", f"<h1>Ferry</h1><p>{LONG}</p>")
     page = await Reader(http, browser=missing, habits=habits).read(url)
     assert (page.via, page.outcome) == ("http", Outcome.OK)
@@ -344,7 +344,7 @@ async def test_a_page_that_the_browser_did_not_draw_says_why_it_may_be_incomplet
     page = await Reader(http, browser=missing).read(url)
     assert page.document is not None
     [note] = page.document.notes
-    assert note.startswith("may be incomplete: an empty shell: 1 words without its scripts")
+    assert note.startswith("may be incomplete: the page is empty without its scripts (1 words)")
     assert note.endswith("the browser returned nothing more: no Chrome")
 
 

@@ -176,7 +176,7 @@ async def test_an_engine_asked_too_often_is_skipped_and_does_not_rest(
     result = await chain.search(QUERY)
 
     assert [a.outcome for a in result.attempts] == [Outcome.SKIPPED, Outcome.OK]
-    assert "next turn" in result.attempts[0].detail
+    assert "next query" in result.attempts[0].detail
     assert chain.rests.current("busy") is None
 
 

@@ -101,6 +101,6 @@ async def test_more_rest_than_there_is_time_for_is_told_at_once() -> None:
     ):
         polite = Polite(http)
         await polite.get(f"{origin.url}/first")
-        with pytest.raises(DeadlineExceeded, match=f"{netloc(origin.url)} asks for a pause of"):
+        with pytest.raises(DeadlineExceeded, match=f"{netloc(origin.url)} asks clients to wait"):
             await polite.get(f"{origin.url}/second", deadline=5)
     assert len(site.starts) == 1
