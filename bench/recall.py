@@ -124,9 +124,9 @@ def _embedded(talks: Sequence[Talk]) -> bool:
         )  # embeds in advance what each search would embed a part of
     scores: dict[float, list[list[tuple[float, float]]]] = {}
     for weight in EMBEDDING_WEIGHTS:
-        with _set(ranking, {"WEIGHT": weight}):
+        with _set(ranking, {"MEANING_WEIGHT": weight}):
             scores[weight] = [_score(talk) for talk in talks]
-    found = _mean(scores[ranking.WEIGHT])
+    found = _mean(scores[ranking.MEANING_WEIGHT])
     good = found[0] >= RECALL_EMBEDDED
     print(f"with local embeddings: {_told(found)}, {_milliseconds(talks):.0f} ms {_mark(good)}")
     held = []

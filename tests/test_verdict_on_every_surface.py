@@ -318,6 +318,12 @@ def test_the_passages_that_bear_on_a_question_are_shown_with_their_sources(shown
     assert "This may not answer the question" not in text
 
 
+def test_the_passages_come_before_the_account_of_the_search(shown):
+    page = WHOLE["page"](shown["unanswered"])
+    assert page.index('class="contents"') < page.index('class="closest"')
+    assert page.index('class="closest"') < page.index('class="answer meta"')
+
+
 @pytest.mark.parametrize("surface", [name for name in WHOLE if name not in FAILS_ITSELF])
 def test_a_failure_is_shown(shown, surface):
     report = shown["failed"].report

@@ -127,7 +127,7 @@ def _templates() -> Environment:
 
 
 def _with_contents(body: str) -> str:
-    """Give the headings ids, and insert a table of contents before the answer."""
+    """Give the headings ids, and insert a table of contents before the first one."""
     titles: list[str] = []
 
     def add_id(match: re.Match[str]) -> str:
@@ -139,9 +139,10 @@ def _with_contents(body: str) -> str:
         return body
     rows = (f'<li><a href="#part-{n}">{title}</a></li>' for n, title in enumerate(titles, 1))
     nav = f'<nav class="contents" aria-label="Contents"><ol>{"".join(rows)}</ol></nav>\n'
-    # Before the answer, so that keyboard users reach it first.
-    head, answer, rest = body.partition('<div class="answer">')
-    return f"{head}{nav}{answer}{rest}"
+    # Before the answer or the first heading, so that keyboard users reach it first.
+    places = [body.find(part) for part in ('<div class="answer">', "<h2 ")]
+    at = min(place for place in places if place >= 0)
+    return f"{body[:at]}{nav}{body[at:]}"
 
 
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:

@@ -351,7 +351,7 @@ class Tab:
                 await user_input.append(target, text, before["kind"])
             else:
                 await user_input.fill(target, text, before)
-            if before["kind"] == "keys" and not append:
+            if before["kind"] in {"keys", "cell"} and not append:
                 await self.driver.settle()
                 target, before = await user_input.complete_in_cell(target, text, before)
             replaced = not (append or instead)

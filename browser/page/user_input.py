@@ -67,6 +67,9 @@ _REASON_BY_MESSAGE = (
 )
 
 
+_NOT_PRESSED = "but nothing was pressed"
+
+
 class ClickOptions(TypedDict, total=False):
     """How to click: which button, how many times, and `at` which point of the element.
 
@@ -99,7 +102,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
         await page.mouse.move(x, y)
         x, y, over = await _aimed_point(target, hit)
         if over:
-            return f"but nothing was pressed: {over} covered the element"
+            return f"{_NOT_PRESSED}: {over} covered the element"
         for key in options.get("hold", ()):
             await page.keyboard.down(key)
             held.append(key)
@@ -274,6 +277,10 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
     if kind == "keys":  # a terminal or a game board, which only listens for keys
         await append(target, text)
         return
+    if kind == "cell":  # in a sheet, what is typed replaces the content of the selected cell
+        await _press_cell(target)
+        await _type(target.page, text)
+        return
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+a")
         return
@@ -302,8 +309,20 @@ async def _restored(target: Target, old: str, text: str) -> bool:
     return (await control_state(target))["text"] in {old + text, text + old}
 
 
+async def _press_cell(target: Target, times: int = 1) -> None:
+    """Select a sheet's cell, or open it with two clicks; raises ActionError if it cannot be."""
+    problem = await click(target, count=times)
+    if problem.startswith(_NOT_PRESSED):  # otherwise the keys show whether it was selected
+        raise ActionError(f"not typed: the cell was to be clicked, {problem}")
+
+
 async def append(target: Target, text: str, kind: str = "") -> None:
     """Type at the end of a field's content."""
+    if kind == "cell":
+        await _press_cell(target, times=2)
+        await target.page.keyboard.press("End")
+        await _type(target.page, text)
+        return
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+End")
         return

@@ -94,7 +94,6 @@ class StackExchangeSearch(JsonProvider):
     key_variables = ("STACKEXCHANGE_KEY",)
     key_parameter = "key"
     needs_key = False
-    documented = True
     rows = "items"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:

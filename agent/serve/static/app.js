@@ -512,7 +512,8 @@ function watchRun() {
       if (href) /** @type {HTMLElement | null} */ (find(`[href="${CSS.escape(href)}"]`, report))?.focus();
       told = html;
       offerSections();
-      announce({ failed: 'The run failed', not_found: 'No answer was found' }[state.status] || 'The answer is ready');
+      const badge = find('.status', report)?.classList;
+      announce(badge?.contains('failed') ? 'The run failed' : badge?.contains('not_found') ? 'No answer was found' : 'The answer is ready');
     }
     showLive(false);
   }

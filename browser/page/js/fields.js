@@ -4,6 +4,7 @@ const fieldKind = (element) => {
   if (element.tagName === 'INPUT') return element.type;
   if (isKeyCatcher(element)) return TERMINALS.test(stageOf(element).closest(TERMINAL_CLASS)?.className ?? '') ? 'keys' : 'editor';
   if (element.isContentEditable) return 'rich';
+  if (element.matches(CELL) && (element.hasAttribute('tabindex') || isSheetCell(element))) return 'cell';
   const focusable = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
   if (focusable && element.getAttribute('role') === 'textbox') return 'editor'; // a code editor that renders its text itself
   return focusable ? 'keys' : element.tagName.toLowerCase();
@@ -73,6 +74,7 @@ const fieldIn = (element) => {
   if (isField(element) || element.isContentEditable) return element;
   const inner = [...element.querySelectorAll(TYPED_INTO)];
   if (inner.length === 1 && inner[0].matches(':read-write:enabled')) return inner[0];
+  if (isSheetCell(element)) return element.closest(CELL);
   return element.control ?? catcherFor(element) ?? element;
 };
 // The key catcher of the editor that draws an element.
@@ -80,6 +82,13 @@ const catcherFor = (element) => {
   const around = outward(element, (at) => at.querySelector('textarea'), STAGE_WITHIN);
   const [catcher, ...more] = [...(around?.querySelectorAll('textarea') ?? [])].filter(isKeyCatcher);
   return catcher && !more.length && isWithin(element, stageOf(catcher)) ? catcher : null;
+};
+
+// Whether an element is in a sheet's cell: selected, it gets the keys that the sheet's hidden textarea catches.
+const CELL = 'td,[role=gridcell]';
+const isSheetCell = (element) => {
+  const cell = element.closest(CELL), catcher = cell && catcherFor(element);
+  return !!catcher && !isWithin(catcher, cell);
 };
 
 // 'expanded' or 'collapsed' for a custom list (a combobox, a framework's select); '' if that is unknown.
@@ -239,10 +248,13 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-// The field that a cell opened inside itself when a key was typed; otherwise the element itself.
+// The field that a cell opened in itself or over itself when a key was typed; otherwise the element itself.
 const openedIn = (element) => {
   const focused = /** @type {any} */ (focusedElement());
-  return focused && focused !== element && isWithin(focused, element) && (isField(focused) || focused.isContentEditable) ? focused : element;
+  if (!focused || focused === element || !(isField(focused) || focused.isContentEditable)) return element;
+  const { x, y } = middleOf(element.getBoundingClientRect()), { left, right, top, bottom } = focused.getBoundingClientRect();
+  const over = left <= x && x <= right && top <= y && y <= bottom;
+  return over || isWithin(focused, element) ? focused : element;
 };
 // The focused element: `line` describes it, `right` says whether it is the expected one, `off` why it, or the expected one,
 // must not be pressed with a key (a field may still be typed into).

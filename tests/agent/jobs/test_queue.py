@@ -89,7 +89,7 @@ async def test_a_job_that_is_overdue_before_a_worker_came_holds_up_nothing(desk)
     after = desk.add("And since when?", after=[late.id], ttl=3600)
     overdue = await desk.until(late, lambda job: job.state == "expired")
     desk.jobs.release_waiting()
-    assert desk.jobs.show(after.id).error == f"its parent {late.id} is expired"
+    assert desk.jobs.show(after.id).error == f"its parent job {late.id} did not succeed: expired"
     assert desk.jobs.remove(overdue.id).id == late.id
     async with desk.working():
         [done] = await desk.ended(desk.add("Who now?"))

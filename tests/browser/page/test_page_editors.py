@@ -99,3 +99,17 @@ async def test_a_terminal_gets_each_key_once(show):
     assert await tab.page.evaluate("sent") == "date|ls"
     assert first.did.endswith("Terminal input")
     assert second.did.endswith("Terminal input")
+
+
+async def test_a_sheets_cell_is_selected_before_its_hidden_textarea_gets_the_keys(show):
+    """Selecting all in such a sheet, as in an editor, would replace every cell."""
+    tab = await show("""<div style="position:relative"><table id=t><tr><td>Ada<td>3<tr><td>Bo<td>6</table>
+        <textarea id=k style="position:absolute;left:-900px;width:20px;height:20px"></textarea></div><script>
+        let chosen = null, fresh = true;
+        t.onmousedown = e => { chosen = e.target; fresh = true; setTimeout(() => k.focus()) };
+        k.onkeydown = e => { if (e.key === 'a' && e.ctrlKey) chosen = t;
+          if (e.key.length === 1 && !e.ctrlKey) { if (fresh) chosen.textContent = ''; fresh = false; chosen.textContent += e.key } }</script>""")
+    snapshot = await tab.snapshot()
+    outcome = await tab.type(ref(snapshot, "clickable 6"), "75")
+    assert outcome.did.startswith("typed into")
+    assert await tab.page.evaluate("t.innerText") == "Ada\t3\nBo\t75"

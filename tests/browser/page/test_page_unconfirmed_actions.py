@@ -338,11 +338,15 @@ async def test_a_map_that_zooms_by_the_wheel_is_left_as_it_is(show):
 
 async def test_a_number_is_not_found_in_a_longer_one(show):
     shorter = DRAWN_IN_PART.replace("60000", "6000").replace("2000", "200")
-    tab = await show(f"<p>Berth 1234 is free.</p>{shorter}")
+    place = (
+        "<a class=berth onclick=1 style='position:absolute;left:4321px;width:80px;height:30px'></a>"
+    )
+    tab = await show(f"<p>Berth 1234 is free.</p>{place}{shorter}")
     await tab.page.evaluate("list.scrollTop = 4200")
     found = await searched(tab, "Berth 15")
     assert any(line.startswith("Berth 15 [") for line in found.text.splitlines())
     assert not (await searched(tab, "Berth 123456")).found
+    assert not (await searched(tab, "berth 4321")).found  # that is a control's position
 
 
 async def test_frames_of_a_page_that_is_cut_are_searched_too(show):

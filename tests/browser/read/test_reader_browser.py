@@ -75,7 +75,7 @@ async def test_a_site_that_keeps_needing_the_browser_skips_http(
     reader = Reader(http, browser=factory)
     url = site.page("/p", NEEDS["empty without its scripts"])
     pages = [await reader.read(url) for _ in range(4)]
-    assert "before" in pages[-1].reason
+    assert "previously needed" in pages[-1].reason
     assert site.asked.count("/p") == 3 * 2 + 1
 
 
