@@ -393,7 +393,7 @@ class Dialogue:
 
 
 def _safe_name(name: str) -> str:
-    """Reduce a name to what is safe in any folder: letters, digits and the extension."""
+    """Reduce a name to characters that are safe in file names: letters, digits, the extension."""
     path = Path(name.replace("\\", "/").rpartition("/")[2])
     stem = "".join(c if c.isalnum() else "-" for c in path.stem)[:60].strip("-") or "file"
     end = "".join(c for c in path.suffix if c.isalnum() and c.isascii())[:10]

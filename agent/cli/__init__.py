@@ -9,17 +9,17 @@ import os
 import sys
 import warnings
 
-_OBJECTS = 50_000
+_GC_THRESHOLD = 50_000
 """Allocations before the garbage collector looks for cycles (Python's default is 700)."""
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-_NO_PLACE = (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
+_DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_UNWRITABLE_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
 def main() -> None:
     """Run `research` and exit with one of the documented exit codes."""
     # Nearly all objects created while modules load stay alive. Looking for cycles among them every
     # 700 objects takes a tenth of the startup time.
-    gc.set_threshold(_OBJECTS)
+    gc.set_threshold(_GC_THRESHOLD)
     # Otherwise Pydantic searches all installed packages for its own plug-ins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     warnings.showwarning = _print_warning  # type: ignore[assignment]
@@ -62,12 +62,12 @@ def run(command: object) -> int:
     except (BrokenPipeError, SystemExit):  # the reader has gone (`| head`); click exits then
         _discard_output()
         return 0
-    except _NO_PLACE as error:  # a folder instead of a file, or no permission
+    except _UNWRITABLE_ERRORS as error:  # a folder instead of a file, or no permission
         message = f"cannot use {error.filename}: {error.strerror}"
         _print_error(message, "Check the path and its owner.")
         return UsageError.exit_code
     except Exception as error:  # noqa: BLE001 - users get a line, never a traceback
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        if isinstance(error, OSError) and error.errno in _DISK_FULL_ERRNOS:
             _discard_output()
             hint = "Free some disk space. Nothing that was saved is lost."
             _print_error(f"cannot write: {error.strerror}", hint)
@@ -79,7 +79,7 @@ def run(command: object) -> int:
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    """Print one of our warnings on one line. Library warnings are for developers."""
+    """Print one of our own warnings on a single line. Library warnings are for developers."""
     if category.__module__.startswith(("agent.", "browser.")):
         from agent.cli.terminal import note  # noqa: PLC0415 - as above
 
@@ -93,5 +93,5 @@ def _print_error(message: str, hint: str = "") -> None:
 
 
 def _discard_output() -> None:
-    """Drop pending output: nobody can receive it, and flushing it would fail again."""
+    """Discard pending output: no reader is left, and flushing it would fail again."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open until exit

@@ -195,12 +195,12 @@ def _note_no_model() -> None:
 
 
 def _is_set_up(settings: Options) -> bool:
-    """Return whether a model is set, or implied by an API key."""
+    """Return whether a model is set explicitly or implied by an API key."""
     return bool(settings.model or settings.base_url or default_model(os.environ))
 
 
 def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
-    """If no model is set up, ask once on a terminal which one should answer."""
+    """If no model is set up and there is a terminal, ask once which model should answer."""
     if _is_set_up(settings) or asker(dict(flags)) is None:
         return None
     from agent.cli import model_commands  # noqa: PLC0415 - until a model is chosen
@@ -251,7 +251,7 @@ def run_to_end(
 ) -> int:
     """Run with progress and signal handling, print and write the output, and return the exit code.
 
-    `data` is the data folder. If `required`, an unverified answer is a failure.
+    `data` is the data folder. If `required`, an unverified answer counts as a failure.
     """
     output, code = _Output(flags), 0
 
@@ -274,7 +274,7 @@ def run_to_end(
 
 
 def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags that configure the run, not its output."""
+    """Return the flags that configure the run itself rather than its output."""
     return drop_unset({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
 
 
@@ -326,7 +326,7 @@ class _Output:
         sys.stdout.flush()
 
 
-_SOON, _PATIENCE = 1.0, 9.0
+_FIRST_WAIT_S, _FURTHER_WAIT_S = 1.0, 9.0
 """Seconds to wait for the first byte: before a notice is shown, and after it."""
 
 
@@ -334,8 +334,8 @@ _SOON, _PATIENCE = 1.0, 9.0
 def piped_file() -> Iterator[Path | None]:
     """Save standard input in a temporary file for the duration of the block; None if it is empty.
 
-    Pipes, sockets and files are read to their end; terminals and /dev/null are not read. A pipe
-    that sends nothing for ten seconds is ignored, with a notice.
+    Pipes, sockets and files are read to the end; terminals and /dev/null are not read. A pipe
+    that sends nothing for ten seconds is ignored, and a notice is printed.
     """
     body = _read_stdin()
     if not body.strip():
@@ -366,11 +366,11 @@ def _read_stdin() -> bytes:
 
 
 def _first_byte_comes(handle: int) -> bool:
-    """Wait for the first byte or the end. Windows cannot wait for a pipe and reads immediately."""
-    if sys.platform == "win32" or select.select([handle], [], [], _SOON)[0]:
+    """Wait for the first byte or the end of input; on Windows, pipes are read without waiting."""
+    if sys.platform == "win32" or select.select([handle], [], [], _FIRST_WAIT_S)[0]:
         return True
     note("Waiting for standard input. Add `< /dev/null` if there is none.")
-    if select.select([handle], [], [], _PATIENCE)[0]:
+    if select.select([handle], [], [], _FURTHER_WAIT_S)[0]:
         return True
     note("No data on standard input; continuing without it.")
     return False

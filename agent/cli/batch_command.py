@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from agent.cli.flags import (
-    ABOVE_ZERO,
     EXISTING_FILE,
     FOLDER,
     JOBS_URL,
+    POSITIVE_AMOUNT,
     data_folder,
     drop_unset,
     given_settings,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _POLL_S = 0.5  # seconds between two polls of the job table
-_PER_PROCESS = 4
+_RUNS_PER_PROCESS = 4
 """Parallel questions that keep one CPU core busy: an extractive run uses it a third of the time."""
 
 
@@ -70,7 +70,7 @@ _PER_PROCESS = 4
     "--batch-budget",
     "USD",
     "Maximum cost of the batch; --budget limits each run.",
-    type=ABOVE_ZERO,
+    type=POSITIVE_AMOUNT,
 )
 @retry_option(1)
 @host_delay_option
@@ -98,7 +98,7 @@ def batch(
         work = Batch(jobs, items, folder, retry=own["retry"])
         if again:
             work.delete_jobs()
-        processes = max(1, min(os.cpu_count() or 1, own["at_once"] // _PER_PROCESS))
+        processes = max(1, min(os.cpu_count() or 1, own["at_once"] // _RUNS_PER_PROCESS))
         answered = work.enqueue(math.ceil(own["at_once"] / processes))
         if answered:
             note(f"{answered} of {len(items)} questions are already answered.")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 _PATH_OPTIONS = frozenset({"corpus", "file", "storage_state"})
-_BELOW = {"memory": False}
+_SUITE_DEFAULTS = {"memory": False}
 """Defaults that the file can override. One check must not learn from another."""
 
 
@@ -100,7 +100,7 @@ async def _run_check(one: Check, suite: Suite, runs: Runs, flags: dict[str, Any]
             with open_run(name, runs) as folder:
                 report = await replay(RunRecord.read(folder))
         else:
-            settings = {**_BELOW, **_suite_settings(one, suite), **flags}
+            settings = {**_SUITE_DEFAULTS, **_suite_settings(one, suite), **flags}
             report = await research(str(one.question), config=True, **settings)
     except ResearchError as error:
         failure = " ".join(part for part in (str(error), error.hint) if part)

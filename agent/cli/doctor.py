@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _PROBE = "lighthouse"
 """A word that every search engine and encyclopedia finds."""
-_OLDEST = (3, 11)  # of Python, as in pyproject.toml
+_MIN_PYTHON = (3, 11)  # of Python, as in pyproject.toml
 MAX_PROBES = 4
 """Maximum number of calls for finding out what an endpoint supports."""
 _WORD = {
@@ -50,7 +50,7 @@ _WORD = {
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
-_SEVERAL = 3
+_MIN_TO_MERGE = 3
 """If no provider is reachable and there are at least this many, one line reports them all."""
 _PACKAGES = {
     "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
@@ -72,7 +72,7 @@ _FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """A finding: what was checked, whether it is fine, what was found, and how to fix it."""
+    """A finding: the check, whether it passed, the observed value, and how to fix a failure."""
 
     name: str
     well: bool
@@ -113,7 +113,7 @@ def _print(findings: Sequence[Checkup]) -> None:
 def check_machine(settings: Options) -> list[Checkup]:
     """Run the checks that do not need the network: Python, the data folder, the browser."""
     version = ".".join(map(str, sys.version_info[:3]))
-    new_enough = sys.version_info[:2] >= _OLDEST
+    new_enough = sys.version_info[:2] >= _MIN_PYTHON
     findings = [Checkup("python", new_enough, version, "Install Python 3.11 or newer.")]
     try:
         folder = private_folder(settings.data)
@@ -145,7 +145,7 @@ def _merge_unreachable(findings: list[Checkup]) -> list[Checkup]:
     """Merge the findings into one line if no provider on the web can be reached."""
     web = [found for found in findings if found.name != "search corpus"]
     away = [found for found in web if found.seen.startswith(Outcome.UNREACHABLE)]
-    if len(web) < _SEVERAL or len(away) < len(web):
+    if len(web) < _MIN_TO_MERGE or len(away) < len(web):
         return findings
     names = ", ".join(found.name.removeprefix("search ") for found in web)
     seen = f"none of {len(web)} providers can be reached: {names}"
@@ -229,7 +229,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
 
 
 def _fetch_browser() -> None:
-    """Install Playwright's Chromium if no browser is found. On failure, print what to do."""
+    """Install Playwright's Chromium if no browser is found. On failure, print instructions."""
     if _has_browser():
         return
     if named := next((name for name in OVERRIDES if os.environ.get(name)), None):

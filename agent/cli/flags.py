@@ -26,7 +26,7 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 EXISTING_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
-MANY = click.IntRange(1, 1_000_000)
+POSITIVE_COUNT = click.IntRange(1, 1_000_000)
 """A count: at least one, and small enough for databases and calendars."""
 DAYS = click.IntRange(0, 1_000_000)
 """An age in days, small enough for calendar dates."""
@@ -43,18 +43,18 @@ class Amount(click.FloatRange):
         return number
 
 
-ABOVE_ZERO = Amount(min=0, min_open=True)
+POSITIVE_AMOUNT = Amount(min=0, min_open=True)
 
 
 class Option:
-    """An option, used as a decorator of a command and in the tables below."""
+    """An option, used as a command decorator and in the tables below."""
 
     def __init__(self, names: tuple[str, ...], settings: dict[str, Any]) -> None:
         self.names = names
         self.settings = settings
 
     def made(self) -> click.Option:
-        """Make the click option, for help texts."""
+        """Make the click option, for use in help texts."""
         settings = dict(self.settings)
         kind: type[click.Option] = settings.pop("cls", click.Option)
         return kind(self.names, **settings)
@@ -65,7 +65,7 @@ class Option:
 
 
 def option(names: str | tuple[str, ...], metavar: str | None, text: str, **settings: Any) -> Option:
-    """Make an option from its names, the placeholder of its value, and its help text."""
+    """Make an option from its names, value placeholder and help text."""
     names = (names,) if isinstance(names, str) else names
     return Option(names, {"metavar": metavar, "help": text, **settings})
 
@@ -76,7 +76,7 @@ def switch(names: str | tuple[str, ...], text: str, **settings: Any) -> Option:
 
 
 class _Several(click.Option):
-    """An option that may be repeated; its environment variable holds a list."""
+    """An option that may be repeated; its environment variable contains a list."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
         """Split the variable as the settings loader does; click would split paths at `:`."""
@@ -154,13 +154,13 @@ def _kinds(annotation: Any) -> list[Any]:
     return found
 
 
-_RUN = tuple(
+_RUN_OPTIONS = tuple(
     _setting_option(name)
     for name, field in SETTINGS.items()
     if field.metadata["flag"] is not None
     and name != "require_verified"  # it belongs to the output flags
 )
-_OUTPUT: tuple[Option, ...] = (
+_OUTPUT_OPTIONS: tuple[Option, ...] = (
     several(
         "--export",
         "FILE",
@@ -187,22 +187,22 @@ def run_flags(*shown: str) -> Callable[[F], F]:
     def visible(row: Option) -> Option:
         return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
 
-    return _adder([visible(row) for row in _RUN] if shown else _RUN)
+    return _adder([visible(row) for row in _RUN_OPTIONS] if shown else _RUN_OPTIONS)
 
 
 def only_run_flags(*names: str) -> Callable[[F], F]:
     """Add only the named run flags."""
-    return _adder([row for row in _RUN if row.names[0] in names])
+    return _adder([row for row in _RUN_OPTIONS if row.names[0] in names])
 
 
 def output_flags(function: F) -> F:
     """Add the flags for printed and written output."""
-    return _adder(_OUTPUT)(function)
+    return _adder(_OUTPUT_OPTIONS)(function)
 
 
 def question_options() -> list[click.Option]:
     """Make the question options for the help text, without loading any run code."""
-    return [row.made() for row in (*_RUN, *_OUTPUT)]
+    return [row.made() for row in (*_RUN_OPTIONS, *_OUTPUT_OPTIONS)]
 
 
 def _adder(rows: Sequence[Option]) -> Callable[[F], F]:
@@ -263,7 +263,7 @@ def _place_option(name: str, default: Callable[[], Any], **more: Any) -> Option:
 
 data_dir_option = _place_option("data_dir", data_folder, type=FOLDER)
 namespace_option = _place_option("namespace", _namespace)
-PLACES = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
+LOCATION_OPTIONS = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
 """Options allowed anywhere in a command: see `put_places_first` in `agent.cli.group`."""
 
 
@@ -280,7 +280,9 @@ json_option = switch(("--json", "as_json"), "Print as JSON.")
 
 def number_option(default: int, text: str) -> Option:
     """Make the `-n` option: a count of at least one."""
-    return option(("-n", "--number"), None, text, default=default, type=MANY, show_default=True)
+    return option(
+        ("-n", "--number"), None, text, default=default, type=POSITIVE_COUNT, show_default=True
+    )
 
 
 class NonBlank(click.types.StringParamType):

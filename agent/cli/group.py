@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from agent import __version__
-from agent.cli.flags import PLACES, question_options
+from agent.cli.flags import LOCATION_OPTIONS, question_options
 from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page, write_first_screen
 
 # name: (module, help text). A table, so that `--help` need not import the modules.
@@ -67,7 +67,7 @@ COMMANDS = {
     "completion": ("help_screen", "Print a shell completion script."),
 }
 _PROGRAM = "research"
-_CLOSE = 0.72
+_MIN_SIMILARITY = 0.72
 """Similarity (0 to 1) above which a single word counts as a mistyped command."""
 
 
@@ -77,7 +77,7 @@ class ResearchGroup(click.Group):
     ignore_unknown_options = True  # a question's options may precede it
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept the options for data locations anywhere in the command."""
+        """Accept data location options anywhere in the command."""
         return super().parse_args(ctx, put_places_first(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
@@ -98,7 +98,7 @@ class ResearchGroup(click.Group):
                 f"No such command {args[0]!r}. Did you mean {meant!r}? {question}"
             )
         if len(args) > 1 and (meant := _mistyped(args[0])):
-            args = [_intended(args[0], meant), *args[1:]]
+            args = [_ask_if_command(args[0], meant), *args[1:]]
         name, command, rest = super().resolve_command(ctx, args)
         return (name, command, rest) if args[0] in COMMANDS else ("ask", command, args)
 
@@ -110,23 +110,25 @@ class ResearchGroup(click.Group):
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write the commands and the main options, not all options."""
+        """Write the commands and only the main options."""
         helps = {name: text for name, (_, text) in COMMANDS.items()}
         write_first_screen(formatter, helps, question_options())
 
 
 def put_places_first(args: list[str]) -> list[str]:
-    """Move a command's options for data locations right after its name.
+    """Move a command's data location options directly after its name.
 
     click accepts the options of a group only before its subcommand, but users also write
     `research memory list --data-dir DIR` and `research --data-dir DIR memory list`.
     """
     at = 0
-    while at < len(args) and args[at].partition("=")[0] in PLACES:
+    while at < len(args) and args[at].partition("=")[0] in LOCATION_OPTIONS:
         at += 1 if "=" in args[at] else 2
     if at >= len(args) or args[at] not in COMMANDS:
         return args  # a question
-    own = {name for parameter in load(args[at]).params for name in parameter.opts} & PLACES
+    own = {
+        name for parameter in load(args[at]).params for name in parameter.opts
+    } & LOCATION_OPTIONS
     front, rest, words = args[:at], [args[at]], iter(args[at + 1 :])
     for word in words:
         if word == "--":  # everything after it is text, even if it looks like an option
@@ -139,11 +141,11 @@ def put_places_first(args: list[str]) -> list[str]:
 
 
 def _similar_command(word: str) -> str | None:
-    """Return the command that a single word probably means."""
+    """Return the command that a single word was probably meant to be."""
     if " " in word:
         return None
     swapped = [name for name in COMMANDS if sorted(name) == sorted(word.lower())]
-    close = difflib.get_close_matches(word.lower(), list(COMMANDS), n=1, cutoff=_CLOSE)
+    close = difflib.get_close_matches(word.lower(), list(COMMANDS), n=1, cutoff=_MIN_SIMILARITY)
     return next(iter([*swapped, *close]), None)
 
 
@@ -171,7 +173,7 @@ def _with_a_letter_less(word: str) -> set[str]:
     return {word, *(word[:n] + word[n + 1 :] for n in range(len(word)))}
 
 
-def _intended(word: str, meant: str) -> str:
+def _ask_if_command(word: str, meant: str) -> str:
     """Ask whether the first word was meant as a command; raises `UsageError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(

@@ -56,7 +56,7 @@ _EXIT_CODES = (
 def write_first_screen(
     formatter: click.HelpFormatter, helps: Mapping[str, str], options: Iterable[click.Option]
 ) -> None:
-    """Write a line per command by group, the most common flags, and where to find the rest."""
+    """Write one line per command, by group, the most common flags, and where to find the rest."""
     more = [name for name in helps if not any(name in group for group in GROUPS.values())]
     width = max(map(len, helps))
     for head, group in ({**GROUPS, "More": more} if more else GROUPS).items():
@@ -77,12 +77,12 @@ def write_first_screen(
 
 
 class NarrowFormatter(click.HelpFormatter):
-    """Fits the help into terminals narrower than the 50 columns that click assumes."""
+    """Fits the help text into terminals narrower than the 50 columns that click assumes."""
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Limit option names to two fifths of a narrow line."""
+        """Limit option names to two fifths of the line in a narrow terminal."""
         super().write_dl(rows, min(col_max, max(8, self.width * 2 // 5)), col_spacing)
 
 
@@ -103,7 +103,7 @@ class SectionedCommand(click.Command):
 
 
 def all_helps(names: Iterable[str], load: Loader) -> str:
-    """Return the help of all commands."""
+    """Return the help text of all commands."""
     return "\n\n".join(command.get_help(context) for context, command in _walk(names, load))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from agent.cli.flags import (
-    ABOVE_ZERO,
+    POSITIVE_AMOUNT,
     data_dir_option,
     drop_unset,
     json_option,
@@ -50,8 +50,17 @@ CLIENTS: Final = {
     "vscode": ".vscode/mcp.json in the project's folder",
 }
 """Settings file of each client."""
-SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--file", "--attach", "--cdp")
-_WORDS_BEHIND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+VISIBLE_FLAGS = (
+    "--model",
+    "--judge",
+    "--depth",
+    "--search",
+    "--corpus",
+    "--file",
+    "--attach",
+    "--cdp",
+)
+_PASS_REMAINING_ARGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """Flags after the first argument belong to the program that is started."""
 
 
@@ -65,7 +74,7 @@ def mcp() -> None:
 @port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
 @switch("--browser", "Also offer browser tools, as playwright-mcp does.")
-@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
+@run_flags(*VISIBLE_FLAGS, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Run the MCP server. Accepts the same flags as `research ask`, for runs started by clients."""
     named = drop_unset(flags)
@@ -89,7 +98,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     asyncio.run(transports.serve_http(live, make, port=port, token=required, ready=ready))
 
 
-@mcp.command(context_settings=_WORDS_BEHIND)
+@mcp.command(context_settings=_PASS_REMAINING_ARGS)
 @click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def config(client: str, flags: tuple[str, ...]) -> None:
@@ -141,7 +150,7 @@ def _address(server: NamedServer) -> str:
     return clean(settings.url.partition("?")[0] or " ".join((settings.command, *settings.args)))
 
 
-@mcp.command(context_settings=_WORDS_BEHIND)
+@mcp.command(context_settings=_PASS_REMAINING_ARGS)
 @click.argument("name")
 @click.argument("reached", nargs=-1, required=True, type=click.UNPROCESSED)
 @several(
@@ -151,7 +160,7 @@ def _address(server: NamedServer) -> str:
 )
 @several("--header", "NAME=VALUE", "HTTP header to send to the server's URL.")
 @switch("--sse", "The URL uses the older SSE transport.")
-@option("--timeout", "SECONDS", "Timeout for each call (default: 60).", type=ABOVE_ZERO)
+@option("--timeout", "SECONDS", "Timeout for each call (default: 60).", type=POSITIVE_AMOUNT)
 @several("--always-allow", "PATTERN", "Tools that never need approval.")
 @switch("--trust-read-only", "Do not ask before calling tools that the server declares read-only.")
 @data_dir_option

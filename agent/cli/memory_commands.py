@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import (
-    ABOVE_ZERO,
     FILE,
+    POSITIVE_AMOUNT,
     NonBlank,
     blocks_option,
     calendars_option,
@@ -249,7 +249,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     None,
     "Maximum duration in seconds.",
     default=30.0,
-    type=ABOVE_ZERO,
+    type=POSITIVE_AMOUNT,
     show_default=True,
 )
 @option("--model", "NAME", "Model that writes the new insights.")
@@ -444,7 +444,7 @@ def _format(hit: Hit) -> str:
 
 
 def _kind(hit: Hit) -> str:
-    """Return the kind of a memory; for an insight, also its type and confidence."""
+    """Return a memory's kind; for an insight, also its type and confidence."""
     if hit.confidence is None:
         return hit.kind
     type_ = (hit.key or "").partition(":")[0]

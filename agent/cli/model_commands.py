@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_BY_RULES = "finds and quotes passages without a language model; always available"
+_EXTRACTIVE_DESCRIPTION = "finds and quotes passages without a language model; always available"
 
 
 @click.group(cls=ListingGroup, invoke_without_command=True)
@@ -43,8 +43,8 @@ def _format_row(row: tuple[str, str]) -> str:
 
 
 def _rows(data: Path) -> list[tuple[str, str]]:
-    """Return the models by the names that --model takes, each with a description."""
-    rows = [(EXTRACTIVE, _BY_RULES)]
+    """Return the models, each with the name that --model accepts and a description."""
+    rows = [(EXTRACTIVE, _EXTRACTIVE_DESCRIPTION)]
     for provider in PROVIDERS:
         if provider.key and provider.default:
             has_key = bool(os.environ.get(provider.key))

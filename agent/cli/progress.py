@@ -1,4 +1,4 @@
-"""The progress of a run on the terminal: a line per event, or a live view."""
+"""Shows a run's progress on the terminal: a line per event, or a live view."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ class LiveView:
 
 
 class Speech:
-    """Collects streamed pieces of replies; of parallel replies, the latest is shown."""
+    """Collects the streamed pieces of replies; if several run in parallel, shows the latest."""
 
     def __init__(self) -> None:
         self._replies: dict[str, str] = {}
         self._speaker = ""
 
     def note(self, event: Event) -> None:
-        """Add a piece to its reply. Once a reply is complete, it is no longer shown."""
+        """Add a piece to its reply; a complete reply is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]

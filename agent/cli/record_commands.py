@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.export.compare_runs import Comparison, Side
     from agent.export.sentence_proof import VerifiedProof
 
-_WIDEST = 160
+_MAX_WIDTH = 160
 """Maximum width in characters at which two columns of text are readable."""
 
 
@@ -153,7 +153,7 @@ def _print_side_by_side(comparison: Comparison) -> None:
     for left, mark, right in _rows(comparison):
         style = {"=": "dim", "<": "red", ">": "green", "≠": "yellow"}.get(mark, "")
         table.add_row(Text(clean(left), style), mark, Text(clean(right), style))
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    width = min(shutil.get_terminal_size().columns, _MAX_WIDTH)
     Console(file=sys.stdout, width=width, highlight=False).print(table)
 
 

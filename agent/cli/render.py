@@ -30,16 +30,16 @@ _STATUSES = {
     "failed": "",
     "answered": "",
 }
-_SO_FAR = "this is what was found so far."
+_PARTIAL_RESULT = "this is what was found so far."
 _LIMITS = {
-    "steps": f"Stopped at the step limit (--max-steps, --depth); {_SO_FAR}",
-    "timeout": f"Stopped at the time limit (--timeout); {_SO_FAR}",
-    "budget": f"Stopped at the cost limit (--budget); {_SO_FAR}",
-    "tokens": f"Stopped at the token limit (--max-tokens); {_SO_FAR}",
-    "repetition": f"Stopped because the model repeated itself; {_SO_FAR}",
+    "steps": f"Stopped at the step limit (--max-steps, --depth); {_PARTIAL_RESULT}",
+    "timeout": f"Stopped at the time limit (--timeout); {_PARTIAL_RESULT}",
+    "budget": f"Stopped at the cost limit (--budget); {_PARTIAL_RESULT}",
+    "tokens": f"Stopped at the token limit (--max-tokens); {_PARTIAL_RESULT}",
+    "repetition": f"Stopped because the model repeated itself; {_PARTIAL_RESULT}",
 }
 _QUOTE_CHARS = 240  # about three lines of a terminal
-_WIDEST = 100
+_MAX_WIDTH = 100
 """Maximum width of a readable line, in characters."""
 _DOT = " · "
 """Separates the facts in the last line."""
@@ -89,7 +89,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     if not text:
         return
     if sys.stdout.isatty():
-        width = min(shutil.get_terminal_size().columns, _WIDEST)
+        width = min(shutil.get_terminal_size().columns, _MAX_WIDTH)
         text = "\n".join(_wrap_line(line, width) for line in text.split("\n"))
     print(text)
 

@@ -20,7 +20,7 @@ from agent.channels.channel_runner import (
 )
 from agent.channels.dialogue import Dialogue
 from agent.cli.flags import (
-    MANY,
+    POSITIVE_COUNT,
     data_dir_option,
     drop_unset,
     jobs_url_option,
@@ -44,7 +44,16 @@ if TYPE_CHECKING:
 
     from agent.options import Options
 
-SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
+VISIBLE_FLAGS = (
+    "--model",
+    "--judge",
+    "--depth",
+    "--search",
+    "--corpus",
+    "--attach",
+    "--cdp",
+    "--budget",
+)
 PORT, LOOPBACK = 8321, "127.0.0.1"
 NO_CHANNELS = (
     "No channels are configured.",
@@ -68,10 +77,15 @@ NO_CHANNELS = (
     type=click.Path(path_type=Path, exists=True, file_okay=False),
 )
 @option(
-    "--at-once", None, "Maximum number of parallel runs.", default=20, type=MANY, show_default=True
+    "--at-once",
+    None,
+    "Maximum number of parallel runs.",
+    default=20,
+    type=POSITIVE_COUNT,
+    show_default=True,
 )
 @jobs_url_option
-@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
+@run_flags(*VISIBLE_FLAGS, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(
     *,
     port: int,

@@ -89,7 +89,7 @@ def set_setting(name: str, value: str) -> None:
 
 
 def keep_setting(name: str, value: str) -> str:
-    """Write a setting into the file, and return what was written; raises `UsageError`."""
+    """Write a setting to the file, and return the line written; raises `UsageError`."""
     field = _field(name)
     settings = {**read_file(), field: parse_value(value)}
     checked = load_options(settings)
@@ -111,7 +111,7 @@ def unset(name: str) -> None:
 
 
 def unset_setting(name: str) -> str:
-    """Remove a setting from the file, and return what was done; raises `UsageError`."""
+    """Remove a setting from the file, and return a summary of the change; raises `UsageError`."""
     field = _field(name)
     settings = read_file()
     if field not in settings:

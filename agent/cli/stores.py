@@ -40,7 +40,7 @@ JobsPlace = tuple[str | None, Path]
 
 
 def _place_group(name: str, text: str, *options: Option) -> click.Group:
-    """Make a group with options for a store's location; its commands receive them as a tuple."""
+    """Make a group with options for a store's location; commands receive the values as a tuple."""
 
     @click.pass_context
     def remember_place(ctx: click.Context, /, **place: Any) -> None:
@@ -53,7 +53,7 @@ def _place_group(name: str, text: str, *options: Option) -> click.Group:
 
 
 def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:
-    """Make a decorator that passes an open store to a command of a group."""
+    """Make a decorator that passes an open store to a command in a group."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
@@ -74,7 +74,7 @@ def memory_group(name: str, text: str) -> click.Group:
 
 @contextmanager
 def memory_at(place: MemoryPlace) -> Iterator[Memory]:
-    """Open the memory of a data folder and a namespace."""
+    """Open the memory in a data folder and a namespace."""
     folder, namespace = place
     settings = load_options({"data_dir": folder, "namespace": namespace}, config=True)
     with open_memory(settings, os.environ) as store:
@@ -82,7 +82,7 @@ def memory_at(place: MemoryPlace) -> Iterator[Memory]:
 
 
 def jobs_group(name: str, text: str) -> click.Group:
-    """Make a group with the jobs' location for its `with_jobs` commands."""
+    """Make a group with an option for the jobs' location, for its `with_jobs` commands."""
     return _place_group(name, text, jobs_url_option, data_dir_option)
 
 

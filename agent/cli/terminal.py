@@ -1,4 +1,4 @@
-"""Terminal output without control characters, questions to the user, and interruptions."""
+"""Terminal output without control characters, prompts to the user, and interrupts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def print_text(text: str) -> None:
 
 
 def print_error(message: str, hint: str = "") -> None:
-    """Print an error on stderr: what went wrong, then a line saying what to do."""
+    """Print an error on stderr: the message, then a line with the hint."""
     print(f"research: {clean(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {clean(hint)}", file=sys.stderr)
@@ -57,7 +57,7 @@ def wrap(text: str, *, indent: int = 0) -> str:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON; models and dataclasses as their fields."""
+    """Print a value as JSON; models and dataclasses become objects with their fields."""
     from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only where it is needed
 
     print(json.dumps(value, ensure_ascii=False, indent=2, default=to_jsonable_python))
@@ -105,7 +105,7 @@ def asker(flags: dict[str, Any]) -> Ask | None:
 
 
 def plan_editor() -> EditPlan | None:
-    """Return the function that has the user edit and approve a plan; None without a terminal."""
+    """Return a function that asks the user to edit and approve a plan; None without a terminal."""
     if not _at_a_terminal():
         return None
 
@@ -160,7 +160,7 @@ def _hand_over(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text:
 
 
 def on_signal(number: int, action: Callable[[], object]) -> None:
-    """On a signal, call an action in the running loop instead of ending the process."""
+    """Make a signal call an action in the running loop instead of ending the process."""
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(number, action)
@@ -181,7 +181,7 @@ async def wait_for_first(
 ) -> None:
     """Wait until one of these ends or the timeout expires, and cancel the others.
 
-    Raises the exception of the one that ended.
+    If one of them raises an exception, it is raised here.
     """
     tasks = [asyncio.ensure_future(one) for one in awaited]
     try:

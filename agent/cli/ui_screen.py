@@ -71,7 +71,7 @@ class ListPane(TabPane):
 
 
 class ResearchScreen(App[None]):
-    """Four lists, each with an input line and the selected item's details beside or below it."""
+    """Four lists, each with an input line and the selected item's details next to or below it."""
 
     TITLE = "research"
     ENABLE_COMMAND_PALETTE = False

@@ -9,7 +9,7 @@ import click
 
 from agent.cli.flags import (
     FOLDER,
-    MANY,
+    POSITIVE_COUNT,
     NonBlank,
     data_dir_option,
     namespace_option,
@@ -87,8 +87,8 @@ def lint(place: WikiPlace) -> int:
 
 @wiki.command()
 @click.argument("path", default="index.md")
-@option("--start", None, "First line to show.", default=1, type=MANY, show_default=True)
-@option("--lines", None, "Number of lines.", default=120, type=MANY, show_default=True)
+@option("--start", None, "First line to show.", default=1, type=POSITIVE_COUNT, show_default=True)
+@option("--lines", None, "Number of lines.", default=120, type=POSITIVE_COUNT, show_default=True)
 @click.pass_obj
 def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
     """Show a page (default: the index)."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Content(StrEnum):
-    """Which part of a run a format contains."""
+    """The part of a run that a format contains."""
 
     ANSWER = "answer"
     """The answer with its verdicts and sources, so that readers see doubts and disputes."""
@@ -29,7 +29,7 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An export format; docs/archive.md is generated from these (`python dev/formats.py`).
+    """An export format; `python dev/formats.py` generates docs/archive.md from these.
 
     `render` is a `module:function` of this package, imported when needed: it turns a run's folder
     into bytes. `about` and `read_by` are Markdown for the documentation.

@@ -1,6 +1,6 @@
 """Renders the sources of an answer as BibTeX, biblatex, RIS and CSL-JSON.
 
-Titles and quotes come from the web: escaping ensures that none can end its field.
+Titles and quotes come from the web: escaping ensures that none of them can close its field.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One source. A date is (year, month, day), or as many of them as are known.
+    """One source. A date is (year, month, day), or only the leading parts that are known.
 
     `notes` contains its quotes, after a warning if they come from a search result. `url` is empty
     for a file: its path on this computer is private.
@@ -133,7 +133,7 @@ _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}|[^\W\d_]")
 
 
 def authors(line: str) -> tuple[Author, ...]:
-    """Parse the authors that a page names in one line."""
+    """Parse the authors that a page lists on one line."""
     found: list[Author] = []
     for piece in _AUTHOR_SEPARATOR_RE.split(" ".join(line.split())):
         name = _BYLINE.sub("", piece.strip())
@@ -299,7 +299,7 @@ def render_csl(folder: Path) -> bytes:
 
 
 def csl_item(found: Reference) -> dict[str, Any]:
-    """Build a CSL item; unknown fields are left out."""
+    """Build a CSL item; unknown fields are omitted."""
     people = [
         {"family": a.family, "given": a.given} if a.given else {"literal": a.family}
         for a in found.authors

@@ -36,13 +36,13 @@ BLOCKS: Final = 24
 _ROW, _LABELS, _BARS, _WIDTH = 26, 220, 300, 640  # pixels: row height, widths of the columns
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _MARKS = re.compile(r"\*\*|__|`")
-_RANK = re.compile(r"#|no\.?|nr\.?|n°|№|rank|place|position|id", re.IGNORECASE)
+_RANK_HEADER = re.compile(r"#|no\.?|nr\.?|n°|№|rank|place|position|id", re.IGNORECASE)
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A table row: its label, its number, and the number as the cell shows it.
+    """A table row: its label, its number, and the number as shown in the cell.
 
     `sources` are the numbers of its citations, `holds` says whether they support the row.
     """
@@ -104,7 +104,7 @@ def _charts_of_table(
     labels = [_plain(row[0]) for row in rows]
     for column in range(1, len(head)):
         cells = [_plain(row[column]) for row in rows]
-        values = None if _RANK.fullmatch(head[column].strip()) else comparable(cells)
+        values = None if _RANK_HEADER.fullmatch(head[column].strip()) else comparable(cells)
         if values is None or not all(labels):
             continue
         of_row = zip(labels, values, cells, rows, strict=True)
@@ -151,8 +151,8 @@ MAX_CELL_WORDS: Final = 5
 def _bar(report: Report, label: str, value: float, shown: str, row: list[str]) -> Bar:
     text = " | ".join(row)
     cited = tuple(dict.fromkeys(map(int, _MARKER.findall(text))))
-    words = _squeezed(text)
-    sentence = next((s for s in report.sentences if _squeezed(s.text) in words), None)
+    words = _without_spaces_or_bars(text)
+    sentence = next((s for s in report.sentences if _without_spaces_or_bars(s.text) in words), None)
     known = {source.n for source in report.sources}
     return Bar(
         label,
@@ -164,7 +164,7 @@ def _bar(report: Report, label: str, value: float, shown: str, row: list[str]) -
     )
 
 
-def _squeezed(text: str) -> str:
+def _without_spaces_or_bars(text: str) -> str:
     return re.sub(r"[\s|]+", "", _MARKER.sub("", text))
 
 

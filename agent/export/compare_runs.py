@@ -21,7 +21,7 @@ Pair = tuple[str | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs."""
+    """One of the two compared runs."""
 
     run: str
     question: str

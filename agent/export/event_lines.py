@@ -1,4 +1,4 @@
-"""A run's events as lines, for a user in a terminal or for another program."""
+"""Formats a run's events as lines, for users in a terminal or for other programs."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{_NUMBER.pattern})*)|{_NUMBER.
 def prose(markdown: str) -> str:
     """Render Markdown; raw HTML, images and links become text or are removed.
 
-    Headings begin below the page's title and skip no level, as screen readers expect.
+    Headings start one level below the page title and skip no levels, as screen readers expect.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(markdown)
@@ -56,7 +56,7 @@ def prose(markdown: str) -> str:
 
 
 def inline(markdown: str) -> Markup:
-    """Render a sentence or a table row the same way, without block elements."""
+    """Render a sentence or a table row in the same way, without block elements."""
     html = MarkdownIt("commonmark", {"html": False}).renderInline(markdown.strip("| "))
     return Markup(nh3.clean(str(html), tags=_INLINE, attributes={}))  # noqa: S704 - cleaned
 
@@ -95,7 +95,7 @@ def answer_html(report: Report) -> Markup:
 
 
 def _with_charts(html: str, report: Report) -> str:
-    """Insert each table's charts after it."""
+    """Insert each table's charts after the table."""
     drawn: dict[int, str] = {}
     for chart in charts_of(report):
         drawn[chart.table] = drawn.get(chart.table, "") + to_svg(chart, report)
@@ -104,7 +104,7 @@ def _with_charts(html: str, report: Report) -> str:
 
 
 def notebook_html(report: Report) -> Markup:
-    """Render a report for a notebook cell: no styles, no anchors that another cell could have."""
+    """Render a report for a notebook cell: no styles, no anchors that clash with other cells."""
     parts = [Markup("<p><b>{}</b></p>").format(report.question)]
     parts += [Markup("<p><em>{}</em></p>").format(line) for line in head_lines(report, "python")]
     parts.append(Markup(prose(annotated_answer(report))))  # noqa: S704 - cleaned

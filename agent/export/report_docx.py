@@ -1,4 +1,4 @@
-"""A run as a Word document: the answer, what is not supported, the sources with their quotes."""
+"""A run as a Word document: the answer, the unsupported sentences, the sources with quotes."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _add_source(document: Any, source: ReportSource) -> None:
 
 
 def _without_times(written: io.BytesIO) -> bytes:
-    """Repack a document without the times at which its parts were written."""
+    """Repack a document without the timestamps of its parts."""
     out = io.BytesIO()
     with ZipFile(written) as parts, ZipFile(out, "w") as packed:
         for name in parts.namelist():
@@ -151,9 +151,9 @@ def _add_cited(paragraph: Any, text: str, notes: _Footnotes, *, bold: bool) -> N
 
 
 class _Footnotes:
-    """The footnotes of a document, which python-docx does not write: one for each citation.
+    """A document's footnotes, which python-docx cannot write: one for each citation.
 
-    The citation itself (`[1]`) is the mark of its footnote.
+    The citation itself (`[1]`) serves as the footnote mark.
     """
 
     def __init__(self, document: Any, sources: Mapping[int, ReportSource]) -> None:
@@ -162,7 +162,7 @@ class _Footnotes:
         self._cited: list[tuple[str, ReportSource]] = []
 
     def refer(self, run: Any) -> None:
-        """Make the text run of a citation the mark of a footnote."""
+        """Turn a citation's text run into a footnote mark."""
         from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
         from docx.oxml.ns import qn  # noqa: PLC0415 - as above
 

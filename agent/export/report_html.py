@@ -69,7 +69,7 @@ def whole_page(title: str, body: str, footer: Mapping[str, str] | None = None) -
 
 
 def render_page(template: str, title: str, **values: object) -> bytes:
-    """Render a page from the template of its body."""
+    """Render a page from its body template."""
     return whole_page(title, _templates().get_template(template).render(title=title, **values))
 
 
@@ -146,9 +146,9 @@ def _with_contents(body: str) -> str:
 
 
 def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
-    """Yield the excerpts of a saved text that show all its quotes, merging those that overlap.
+    """Yield the excerpts of saved text that show all its quotes, merging those that overlap.
 
-    Quotes are marked; one that is not in the text is shown alone.
+    Quotes are marked; a quote that is not in the text is shown on its own.
     """
     # Reversed, so that a quote listed twice gets the id of its first number, as markers do.
     marks = {
@@ -195,7 +195,7 @@ def _format_context(text: str) -> str:
 
 @dataclass(slots=True)
 class _Step:
-    """A step of the timeline: its thoughts and tool results, with time and tokens in `facts`."""
+    """A timeline step: its thoughts and tool results, with time and tokens in `facts`."""
 
     title: str
     facts: list[str]
@@ -237,7 +237,7 @@ def _result(event: Event) -> str:
 
 
 def _pictures(record: FinishedRun, event: Event) -> Iterator[tuple[str, str]]:
-    """Yield the pictures of a tool result as (image type, base64)."""
+    """Yield the images in a tool result as (image type, base64)."""
     for name, digest in event.data["blobs"].items():
         kind = _PICTURES.get(name[name.rfind(".") :])
         if kind is not None:

@@ -1,4 +1,4 @@
-"""Prints the HTML report to PDF with the browser."""
+"""Prints the HTML report to a PDF file with the browser."""
 
 from __future__ import annotations
 

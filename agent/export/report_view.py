@@ -39,7 +39,7 @@ VERDICT_LABELS = {
     VerdictState.UNDECIDED: "not verified",
     VerdictState.UNCITED: "uncited",
 }
-WEAK = "search result only"
+SEARCH_RESULT_ONLY = "search result only"
 """Label of a sentence supported only by search results."""
 TO_CHECK = "Check these: a figure, date or name is missing from the cited source"
 """Title of the list of a draft's sentences that are most likely to be wrong."""
@@ -66,7 +66,7 @@ _ANSWERS = {
     "in part": "answers it in part",
     "no": "does not answer",
 }
-CLOSEST_BY_RULES = "There is no answer without a language model. These passages are relevant:"
+CLOSEST_WITHOUT_MODEL = "There is no answer without a language model. These passages are relevant:"
 CLOSEST = "These passages are relevant to the question:"
 """Titles of the passages shown in place of an answer: without and with a language model."""
 _QUOTE_CHARS = 240
@@ -82,7 +82,7 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
     if sentence.holds and conflicts_of(sentence, report):
         return "disputed"
     if sentence.weak:
-        return WEAK
+        return SEARCH_RESULT_ONLY
     return VERDICT_LABELS.get(sentence.verdict, sentence.verdict.value)
 
 
@@ -101,14 +101,14 @@ def _has_answer(report: Report) -> bool:
 
 
 def doubt_line(report: Report) -> str:
-    """Return a warning that an answer may be wrong, and why; empty if it is probably right."""
+    """Return a warning that an answer may be wrong, with the reason; empty if probably right."""
     if report.doubt is None:
         return ""
     return f"This may not answer the question: {report.doubt} (confidence {report.confidence:.2f})."
 
 
 def error_line(report: Report, surface: Surface = "shell") -> str:
-    """Return why a run failed or stopped, and what to do; empty without an error."""
+    """Return the reason why a run failed or stopped, with a hint; empty without an error."""
     error = report.error
     return f"{error.message.rstrip('.')}. {hint_for(surface, error.hint)}".strip() if error else ""
 
@@ -128,7 +128,7 @@ def head_lines(report: Report, surface: Surface = "shell") -> list[str]:
 
 def closest_title(report: Report) -> str:
     """Return the title of the passages shown when there is no answer."""
-    return CLOSEST_BY_RULES if report.usage.model == EXTRACTIVE else CLOSEST
+    return CLOSEST_WITHOUT_MODEL if report.usage.model == EXTRACTIVE else CLOSEST
 
 
 def closest_place(passage: ClosePassage) -> str:
@@ -216,7 +216,7 @@ def marker(source: ReportSource, sentence: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """Return a source's address as exports show it."""
+    """Return a source's address as shown in exports."""
     return unquote(url.rpartition("/")[2]) if url.startswith("file:") else url
 
 
@@ -265,7 +265,7 @@ def conflicts_of(sentence: Sentence, report: Report) -> list[Conflict]:
 
 
 def supported_label(sentences: Sequence[Sentence], report: Report) -> str:
-    """Count the supported sentences, and those of them that other sources dispute."""
+    """Count the supported sentences, and how many of them other sources dispute."""
     disputed = sum(bool(conflicts_of(sentence, report)) for sentence in sentences)
     label = f"{len(sentences)} sentence{'s' * (len(sentences) != 1)} supported by the sources"
     return f"{label}, {disputed} of them disputed" if disputed else label
@@ -357,7 +357,7 @@ def confidence_facts(report: Report) -> list[str]:
         "confidence not rated" if value is None else f"confidence {value:.2f}",
         _ANSWERS[parts.answers] if parts.answers else "",
         f"{_share(parts.supported)} supported",
-        f"{weak} of {len(report.sentences)} by a {WEAK}" if weak else "",
+        f"{weak} of {len(report.sentences)} by a {SEARCH_RESULT_ONLY}" if weak else "",
         _origins(parts),
     ]
     if parts.agreement < 1:
@@ -385,7 +385,7 @@ def run_facts(report: Report, *, space: str = " ") -> list[str]:
 
 
 def _origins(parts: ConfidenceParts) -> str:
-    """Count the independent sites that support the answer; with copies, the pages and origins."""
+    """Count the independent sites that support the answer; with copies, count pages and origins."""
     origins = parts.origins or parts.sites
     if origins < parts.sites:
         return f"{parts.pages} pages, {origins} origin{'s' * (origins != 1)}"

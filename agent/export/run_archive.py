@@ -113,7 +113,7 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
 
 
 def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], required: str) -> str:
-    """Check the names and kinds of all entries before any is written; returns the run's id."""
+    """Check the names and types of all entries before any is written; returns the run's id."""
     names = [entry.filename for entry in entries]
     runs: set[str] = set()
     for name in names:
@@ -147,9 +147,9 @@ def is_sealed(path: Path) -> bool:
 
 
 def unlisted(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
-    """Compare an unpacked archive to its manifest; yields the files that differ, and how.
+    """Compare an unpacked archive with its manifest; yields each file that differs, and how.
 
-    The file named by `but` need not be listed.
+    The file named in `but` need not be listed.
     """
     path = folder.path / MANIFEST
     if not path.is_file():

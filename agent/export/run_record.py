@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A finished run, read back."""
+    """A finished run, read from disk."""
 
     folder: RunFolder
     report: Report
@@ -66,7 +66,7 @@ class FinishedRun:
 
 
 def in_progress(folder: RunFolder) -> bool:
-    """Return whether a process is working on a run that has no report yet."""
+    """Return whether a process is still working on a run that has no report yet."""
     if folder.report.is_file() or not folder.is_running:
         return False
     return all(event.type != "run.finished" for event in read_events(folder.journal))
@@ -106,6 +106,6 @@ def render_journal(folder: Path) -> bytes:
 
 
 def _with_escapes(path: Path) -> bytes:
-    """Escape characters that a terminal would execute or an editor would hide."""
+    """Escape characters that a terminal would interpret or an editor would hide."""
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     return escaped(text).encode("utf-8", "surrogateescape")

@@ -62,7 +62,7 @@ class ProofSource(ReportSource):
 
 
 class Proof(BaseModel):
-    """The proof of one sentence; `head` is the hash of the run's whole journal."""
+    """The proof of one sentence; `head` is the hash of the run's complete journal."""
 
     run: str
     question: str
@@ -75,7 +75,7 @@ class Proof(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedProof:
-    """A verified proof (None if it cannot be read), its flaws, and who attests its time.
+    """A proof after verification (None if unreadable), its flaws, and who attests its time.
 
     `by_code` means that the sentence was again found word for word in the saved texts.
     """
@@ -93,7 +93,7 @@ def export_proof(
     """Write the proof of sentence `number` (from 1) of a run to a ZIP file.
 
     `authority` is the URL of a timestamping authority. Raises `UsageError` if there is no such
-    sentence or none of its sources was saved, and `TimestampFailed`.
+    sentence or none of its sources was saved, and `TimestampFailed` if timestamping fails.
     """
     record = FinishedRun.read(folder)
     report = record.report
@@ -176,7 +176,7 @@ def _page(proof: Proof, label: str, files: Mapping[str, bytes]) -> bytes:
 
 
 def link_to_quote(url: str, quote: str) -> str:
-    """Return a URL at which browsers scroll to a quote and highlight it (a text fragment)."""
+    """Return a URL with a text fragment, so that browsers scroll to a quote and highlight it."""
     if not url.startswith(("http://", "https://")):
         return url
     cells = [cell for cell in split_row(quote) if cell]

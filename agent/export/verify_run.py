@@ -31,7 +31,7 @@ _EXCERPT_CHARS = 80  # one line of a terminal
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of a verification: what was counted, the head of the chain, and the flaws.
+    """The result of a verification: the counts, the head of the chain, and the flaws.
 
     `since` has a line for each timestamp that names who attests the time of the head.
     """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WARC_VERSION: Final = "1.1"
 _TEXT = "text/plain; charset=utf-8"
 _PICTURES = {".png": "image/png", ".jpg": "image/jpeg"}
-_REASONS = {status.value: status.phrase for status in HTTPStatus}
+_STATUS_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _HEADERS = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
 """The record headers that are compared; lengths and digests follow from the bytes."""
 
@@ -96,7 +96,7 @@ def is_warc_of(folder: Path, body: bytes) -> bool:
 
 
 def _contents(body: bytes) -> list[tuple[Any, ...]]:
-    """Return the contents of a WARC, record by record, independent of its compression."""
+    """Return the contents of a WARC, record by record, regardless of its compression."""
     return [
         (
             record.rec_type,
@@ -157,7 +157,7 @@ def _page(id_: str, uri: str, at: str, data: dict[str, Any], body: bytes) -> War
     if not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", content_type))
     headers.append(("Content-Length", str(len(body))))
-    line = f"{status} {_REASONS.get(status, '')}".strip()
+    line = f"{status} {_STATUS_PHRASES.get(status, '')}".strip()
     return WarcEntry(id_, "response", uri, at, "", body, http=(line, headers))
 
 

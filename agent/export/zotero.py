@@ -34,7 +34,7 @@ def save_to_zotero(folder: Path) -> None:
 
 
 def _item(found: Reference) -> dict[str, Any]:
-    """Return an item in the format of Zotero's translators; unknown fields are left out."""
+    """Return an item in the format of Zotero's translators; unknown fields are omitted."""
     work = found.publication
     fields = {
         "title": found.title,

@@ -1,8 +1,7 @@
 """Batches: the questions in a file, queued under content-based ids, with results as files.
 
-Results are in file order and contain nothing that differs between runs (times, run ids),
-so that an interrupted batch writes the same bytes as an uninterrupted one. The rest is in
-`runs.csv`.
+Results are in file order and contain nothing that differs between runs (times, run ids), so that an
+interrupted batch writes the same bytes as an uninterrupted one. All other fields are in `runs.csv`.
 """
 
 from __future__ import annotations
@@ -131,7 +130,8 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
 class Batch:
     """The questions in a file, on their own queue; `out` is the results folder.
 
-    The folder identifies the batch: the same folder continues it, another one starts a new batch.
+    The folder identifies the batch: the same folder continues it, a different one starts a new
+    batch.
     """
 
     def __init__(

@@ -71,8 +71,8 @@ class JobRequest(BaseModel):
 class JobSpec(JobRequest):
     """A job for a worker, stored as JSON in the database.
 
-    `context` holds earlier answers (Markdown). `expires` is the time (epoch s) after which the job
-    is no longer started.
+    `context` contains earlier answers (Markdown). `expires` is the time (epoch s) after which the
+    job is no longer started.
     """
 
     context: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class JobOutcome(BaseModel):
 
 
 class Job(JobRequest):
-    """A job as users and programs see it; times are UTC.
+    """The public view of a job, for users and programs; times are UTC.
 
     `status` is the report's status, `badge` combines it with the verdicts, and `error` is the
     reason for a failure or a missing report. `worker` is the current or last worker. `undelivered`
@@ -209,7 +209,7 @@ def parse_duration(text: str) -> float:
 
 
 def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert flags to JSON values. Paths become absolute, since workers run elsewhere."""
+    """Convert flags to JSON values. Paths become absolute, because workers run in other folders."""
 
     def as_json(value: Any) -> Any:
         if isinstance(value, Path):

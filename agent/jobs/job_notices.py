@@ -35,8 +35,8 @@ async def deliver_notice(
 ) -> list[str]:
     """Notify a job's targets that it has ended; return the targets that failed, with reasons.
 
-    The notice has the same id in every attempt, because a worker may die between sending it and
-    recording that.
+    The notice has the same id in every attempt, because a worker may die after sending it and
+    before recording that.
     """
     settings = load_options({}, config=True)
     ways = senders(settings) if senders is not None else None

@@ -1,7 +1,7 @@
 """The queue: adds, lists, cancels and retries jobs from any process.
 
-Each attempt of a job is a DBOS workflow; data that DBOS has no field for is in the workflow's
-attributes. Workers (`worker.py`) take the attempts from the queue.
+Each attempt of a job is a DBOS workflow; data for which DBOS has no field is stored in the
+workflow's attributes. Workers (`worker.py`) take the attempts from the queue.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ POLL_S: Final = 0.25
 """Seconds between two polls of the queue by a worker; on average, a job waits half as long."""
 STALE_S: Final = 60.0
 """Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
-_TO_COME: Final = ("waiting", "queued", "running")
+_UNFINISHED_STATES: Final = ("waiting", "queued", "running")
 _UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
 """Delay in seconds of a job that waits for others, since DBOS has no such state. `release_waiting`
 ends it."""
@@ -296,7 +296,7 @@ class Jobs:
 
     def _awaited(self) -> set[str]:
         """Return the ids of jobs that others wait for."""
-        return {name for job in self.list(_TO_COME) for name in job.after}
+        return {name for job in self.list(_UNFINISHED_STATES) for name in job.after}
 
     def _delete(self, workflows: Iterable[str]) -> None:
         if rows := [*workflows]:
@@ -336,7 +336,7 @@ class Jobs:
                 queue.set_polling_interval_sec(seconds)
 
     def release_waiting(self) -> None:
-        """Start waiting jobs whose parents are done; fail those with a failed parent."""
+        """Start the waiting jobs whose parents are done; fail the ones with a failed parent."""
         for row in self._rows(status="DELAYED"):
             after = JobSpec.from_row(row).after
             if not after:  # it waits for a time, not for other jobs
@@ -359,7 +359,7 @@ class Jobs:
 
 
 def answer_as_context(question: str, report: Mapping[str, Any], run: str) -> str:
-    """Format a saved report and its origin as Markdown, for a later run."""
+    """Format a saved report and its origin as Markdown, as input for a later run."""
     answer = saved_text(report)
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 

@@ -59,7 +59,7 @@ class JobsDatabase:
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> Self:
-        """Open by URL, or open `jobs.db` in the data folder; raises the errors of `Jobs.open`."""
+        """Open by URL, or open `jobs.db` in the data folder; raises errors as `Jobs.open` does."""
         if url is None:
             url = f"sqlite:///{private_folder(data_dir) / 'jobs.db'}"
         database = cls(url, _create_engine(url))
@@ -80,7 +80,7 @@ class JobsDatabase:
         self.engine.dispose()
 
     def _now(self) -> sa.ColumnElement[float]:
-        """Return the time on the shared clock: the server's, or for a file this machine's."""
+        """Return the time on the shared clock: the server's, or for SQLite this machine's."""
         if self.postgres:
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float)
         return sa.literal(time.time(), sa.Float)
@@ -91,7 +91,7 @@ class JobsDatabase:
             return bool(connection.execute(statement).rowcount == 1)
 
     def insert(self, table: sa.Table, **row: Any) -> Any:
-        """Make an INSERT in the database's dialect, because plain SQLAlchemy has no ON CONFLICT."""
+        """Make an INSERT in the database's dialect, as generic SQLAlchemy has no ON CONFLICT."""
         insert = postgresql.insert if self.postgres else sqlite.insert
         return insert(table).values(**row)
 

@@ -55,7 +55,7 @@ async def check_monitor(
 ) -> JobOutcome:
     """Run the check for a job's monitor; `ask` researches a question, `recheck` checks a report.
 
-    The outcome's status is `first`, `same` or `changed`; its report has the diff as `answer`.
+    The outcome's status is `first`, `same` or `changed`; its report contains the diff as `answer`.
     """
     monitors, name = Monitors(jobs), job.origin.partition(":")[2]
     try:

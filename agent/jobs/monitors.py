@@ -37,7 +37,7 @@ MonitorKind = Literal["page", "answer", "recheck"]
 
 
 class Monitor(BaseModel):
-    """What to watch: the page at a URL, part of it, the answer to a question, or a report.
+    """The target to watch: the page at a URL, part of it, the answer to a question, or a report.
 
     A report (kind `recheck`) is identified by its run or file and checked against today's pages.
 
@@ -141,7 +141,7 @@ class Monitors:
         """Watch a page (URL), an answer (question) or a report until `until`.
 
         `settings` are fields of `Monitor` (`every`, `words`, `when`, …) and flags of `research`.
-        A monitor with the same name is replaced. Raises `UsageError`.
+        An existing monitor with the same name is replaced. Raises `UsageError`.
         """
         kind = kind or ("page" if is_web_url(target.strip()) else "answer")
         if kind == "answer" and target.isascii() and len(target.split()) < 2:
@@ -174,14 +174,14 @@ class Monitors:
         return monitor
 
     def remove(self, name: str) -> None:
-        """Remove a monitor. Its recorded changes are kept."""
+        """Remove a monitor. The recorded changes are kept."""
         self._table.delete(self.find(name).name)
         self.states.delete(name)
         with suppress(NoSuchJob):  # a monitor past its `until` has no schedule left
             self.schedules.remove(name)
 
     def run(self, name: str) -> Job:
-        """Check now; return the job."""
+        """Run a check now; return its job."""
         return self.schedules.run(name)
 
     def record(

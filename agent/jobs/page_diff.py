@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FIGURES: Final = re.compile(r"\d[\d.,:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
-_ALIKE: Final = 0.5
+_MIN_SIMILARITY: Final = 0.5
 """Minimum share of common words for a text to count as the new form of another if its element's
 classes changed."""
 
@@ -56,7 +56,7 @@ class PageBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The text before and after; one is empty if text was added or removed."""
+    """The text before and after the change; one is empty if text was added or removed."""
 
     before: str
     after: str
@@ -94,7 +94,7 @@ def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") 
 
 
 def _part_blocks(part: etree._Element) -> Iterator[PageBlock]:
-    """Yield the blocks of a part in reading order; tables row by row."""
+    """Yield the blocks of a part in reading order, tables row by row."""
     heading = ""
     for block in walk(part, ""):
         path = _path(block.node)
@@ -117,8 +117,8 @@ def _path(element: etree._Element) -> str:
 
 
 def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
-    """Learn what differs between reads of an unchanged page."""
-    noise = {(path, f"\n{heading}") for path, heading in _pools(reads)}
+    """Learn which parts differ between reads of an unchanged page."""
+    noise = {(path, f"\n{heading}") for path, heading in _rotating_blocks(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):
         for block in read:
@@ -146,7 +146,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
     return frozenset(noise)
 
 
-def _pools(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
+def _rotating_blocks(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
     """Find rotating blocks: neighbours whose content and order change with each read."""
     groups: dict[tuple[str, str], list[list[str]]] = defaultdict(lambda: [[] for _ in reads])
     for n, read in enumerate(reads):
@@ -211,9 +211,9 @@ def _pair_changes(
             (other, other_noisy)
             for other, other_noisy in left
             if (noisy == other_noisy and block.path == other.path)
-            or (block.tags == other.tags and _likeness(block, other) >= _ALIKE)
+            or (block.tags == other.tags and _similarity(block, other) >= _MIN_SIMILARITY)
         ]
-        match = max(candidates, key=lambda pair: _likeness(block, pair[0]), default=None)
+        match = max(candidates, key=lambda pair: _similarity(block, pair[0]), default=None)
         if match is not None:
             left.remove(match)
         if noisy and (match is None or match[1]):
@@ -228,16 +228,16 @@ def _pair_changes(
             yield Change("", block.text, block.heading)
 
 
-def _likeness(one: PageBlock, other: PageBlock) -> float:
+def _similarity(one: PageBlock, other: PageBlock) -> float:
     words, others = _WORD.findall(one.text), _WORD.findall(other.text)
     return SequenceMatcher(None, words, others, autojunk=False).ratio()
 
 
 def first_number(blocks: Sequence[PageBlock]) -> float | None:
-    """Return the first number in a part, or None.
+    """Return the first number in the watched part, or None.
 
     In `1.234,5` and `1,234.5` the last separator is the decimal one. A single separator before
-    three digits separates thousands.
+    three digits is a thousands separator.
     """
     found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
     if found is None:

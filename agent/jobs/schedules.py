@@ -2,7 +2,8 @@
 
 DBOS's own schedules fire twice at the end of daylight-saving time, run all missed firings or none,
 and use only the real clock. Here, `cronsim` computes the times, and a firing is a job whose id
-consists of the schedule and the time: only one job exists, however many workers see that it is due.
+consists of the schedule and the time, so only one job exists, however many workers find that it is
+due.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class Schedule(BaseModel):
     """A question and its times, in UTC.
 
     One of `cron` (in `zone`), `every` (seconds, starting at `since`) and `at` is set; `when` is the
-    user's text. Firings up to `seen` have been made; `next` is the next one. `missed` says whether
-    missed firings run `once` or not at all.
+    user's text. All firings up to `seen` have been made; `next` is the next one. `missed` says
+    whether missed firings run `once` or not at all.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -66,7 +67,7 @@ class Schedule(BaseModel):
     notify: tuple[str, ...] = ()
 
     def times(self, after: datetime) -> Iterator[datetime]:
-        """Return the times after a moment in order, up to `until`."""
+        """Return the times after a given moment, in order, up to `until`."""
         until = self.until or datetime.max.replace(tzinfo=UTC)
         yield from takewhile(lambda time: time <= until, self._endless_times(after))
 
@@ -100,7 +101,7 @@ class Schedule(BaseModel):
         return fresh or ([missed] if missed is not None and self.missed == "once" else [])
 
     def seen_at(self, now: datetime) -> Schedule:
-        """Return a copy with the firings up to now marked as made and the next time set."""
+        """Return a copy that marks all firings up to now as made and has the next time set."""
         return self.model_copy(update={"seen": now, "next": next(self.times(now), None)})
 
 
@@ -148,7 +149,7 @@ class Schedules:
         """Schedule a question regularly or once; raises `UsageError`.
 
         `when` is five cron fields or plain words, `zone` a tz database name (default: the
-        machine's). It ends at `until`. A schedule with the same name is replaced.
+        machine's). It ends at `until`. An existing schedule with the same name is replaced.
         """
         if not question.strip():
             raise UsageError("a schedule needs a question")
@@ -202,7 +203,7 @@ class Schedules:
 
 
 def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
-    """Queue what is due; return the ids of the jobs. Any number of workers may call this."""
+    """Queue the jobs that are due; return their ids. Any number of workers may call this."""
     now = now or datetime.now(UTC)
     table = _table(jobs)
     fired = []
@@ -223,7 +224,7 @@ def _table(jobs: Jobs) -> NoteTable[Schedule]:
 
 
 def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy") -> Job:
-    """Add the job of a firing, or return the one that another worker added for this time."""
+    """Add the job for a firing, or return the one that another worker added for this time."""
     name, origin = f"{schedule.name}-{time}", f"schedule:{schedule.name}"
     asked = schedule.model_dump(include={"kind", "question", "options", "retry", "notify"})
     jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))
@@ -231,7 +232,7 @@ def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy")
 
 
 def _check_zone(name: str | None) -> str:
-    """Return the name of a time zone (default: the machine's)."""
+    """Return the name of a time zone (by default, this machine's)."""
     zone = name or get_localzone_name() or "UTC"
     try:
         ZoneInfo(zone)
@@ -249,8 +250,8 @@ _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "fri
 _DAY_NUMBERS: Final = {
     form: str(n) for n, day in enumerate(_WEEKDAYS) for form in (day[:3], day, f"{day}s")
 }
-_GROUPS: Final = {"day": "*", "weekday": "1-5", "weekend": "0,6", "week": "1"}
-_SHORT: Final = {
+_DAY_GROUPS: Final = {"day": "*", "weekday": "1-5", "weekend": "0,6", "week": "1"}
+_WHEN_SYNONYMS: Final = {
     "hourly": "every hour",
     "daily": "every day",
     "everyday": "every day",
@@ -268,7 +269,7 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     if _CRON.fullmatch(phrase):
         return {"cron": _check_cron(phrase, text)}
     first, *rest = phrase.replace(",", " ").split() or [""]
-    phrase = " ".join([_SHORT.get(first, first), *rest])
+    phrase = " ".join([_WHEN_SYNONYMS.get(first, first), *rest])
     if found := _INTERVAL.fullmatch(phrase):
         if found["n"] == "0":
             raise _not_understood(text)
@@ -302,8 +303,8 @@ def _days_of_week(text: str) -> str:
     ):
         return ""
     words = [word for word in words if word not in ("every", "each", "on")]
-    if len(words) == 1 and words[0].removesuffix("s") in _GROUPS:
-        return f"* * {_GROUPS[words[0].removesuffix('s')]}"
+    if len(words) == 1 and words[0].removesuffix("s") in _DAY_GROUPS:
+        return f"* * {_DAY_GROUPS[words[0].removesuffix('s')]}"
     numbers = [_DAY_NUMBERS.get(word, "") for word in words]
     return f"* * {','.join(numbers)}" if all(numbers) and numbers else ""
 
@@ -332,7 +333,7 @@ def _check_cron(cron: str, text: str) -> str:
 
 
 def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
-    """Parse a single time; reject the text if the result has a different time of day."""
+    """Parse a one-off time; reject the text if the result has a different time of day."""
     local = now.astimezone(ZoneInfo(zone))
     clear = _BARE_HOUR.sub(r"at \1:00", text)
     moment: datetime | None = dateparser.parse(

@@ -27,7 +27,7 @@ _POLL_S = 0.005
 
 
 class SharedPace(HostPace):
-    """Keeps each host's crawl delay, at least `delay` s, across all processes on a database."""
+    """Enforces each host's crawl delay, at least `delay` s, across all processes on a database."""
 
     def __init__(self, database: JobsDatabase, delay: float) -> None:
         super().__init__()

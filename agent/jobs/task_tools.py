@@ -1,4 +1,4 @@
-"""Tools with which a model can create tasks, reminders and monitors, if the user allows it.
+"""Tools that let a model create tasks, reminders and monitors, if the user allows it.
 
 Their names and the monitor defaults are those of the reference engine. They use the schedules that
 `research schedule` and `research monitor` show. The user chooses the notification targets.
@@ -46,7 +46,7 @@ engine."""
 _LAST_LOOK_S: Final = 30
 """Extra seconds at the end, so that the last check of a monitor still runs."""
 _MAX_MINUTES: Final = 60 * 24 * 366
-_NOT_HANDED_ON: Final = {
+_NOT_INHERITED: Final = {
     # Granted by the user to one run only.
     *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
@@ -71,7 +71,7 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the tools of a run. Its tasks use its settings and notification targets."""
-    settings = dump_options(options, exclude=_NOT_HANDED_ON, changed_only=True)
+    settings = dump_options(options, exclude=_NOT_INHERITED, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(
         tool,
@@ -139,7 +139,7 @@ class _TaskTools:
     async def schedule(
         self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
     ) -> ToolResult:
-        """Schedule a question. A name in use is refused, not replaced."""
+        """Schedule a question. A name that is already in use is rejected; nothing is replaced."""
 
         def add(jobs: Jobs) -> dict[str, Any]:
             if name and any(one.name == name for one in _all_schedules(jobs)):
@@ -237,7 +237,7 @@ def _describe(one: Schedule) -> dict[str, Any]:
 
 
 def _confirm(one: Schedule) -> dict[str, Any]:
-    """Describe what was created, for the model and as the answer of a run that did nothing else."""
+    """Describe the created task, for the model and as the answer of a run that did nothing else."""
     row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""

@@ -78,7 +78,7 @@ class WorkerUpkeep:
         return self._folder / f"{worker}.lock"
 
     def take_lease(self) -> None:
-        """Show other workers that this one is alive."""
+        """Signal to other workers that this one is alive."""
         self._lock.acquire()
         self._jobs.database.heartbeat(self._worker, self._place)
 
@@ -159,7 +159,7 @@ class WorkerUpkeep:
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether a worker's lock is free because its process has ended."""
+    """Return whether a worker's lock is free, which means that its process has ended."""
     lock = FileLock(str(path), thread_local=False)
     try:
         lock.acquire(timeout=0)

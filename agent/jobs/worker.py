@@ -1,7 +1,7 @@
 """A worker: a process that takes jobs from the queue, runs them, and sends notifications.
 
 A retried job continues the run of its last attempt: recorded steps are not repeated. Errors in a
-run become outcomes that say whether to retry.
+run become outcomes that determine whether to retry.
 """
 
 from __future__ import annotations
@@ -51,23 +51,23 @@ HOST_DELAY_S: Final = 0.2
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run is stalled, as in the reference engine."""
 _WATCH_S: Final = 1.0  # seconds between two checks for progress
-_LASTING: Final = frozenset(
+_PERMANENT_ERRORS: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
 )
 """Errors that a retry cannot fix."""
-_NO_NEWS: Final = frozenset({"first", "same"})
+_SILENT_STATUSES: Final = frozenset({"first", "same"})
 """Monitor outcomes that do not send a notification."""
 _MAX_RECOVERIES: Final = 20
 """Maximum number of workers that may die running a job: the job may be the cause."""
 
 
 class RunStalled(ResearchError):
-    """A run was cancelled because it wrote no event for too long."""
+    """A run was cancelled because it had written no event for too long."""
 
 
 class RunProgress:
-    """The progress of an active run: the time of its last event, and its cost."""
+    """An active run's progress: the time of its last event, and its cost."""
 
     def __init__(self) -> None:
         self.last_event = time.monotonic()
@@ -81,7 +81,7 @@ class RunProgress:
 
 
 class WorkerCutOff(ResearchError):
-    """The database was unreachable for so long that other workers may take over the jobs."""
+    """The database was unreachable for so long that other workers may soon take over its jobs."""
 
     hint = "Start the worker again; its jobs will continue."
 
@@ -90,7 +90,7 @@ class Worker:
     """The only worker in this process. `async with Worker(jobs)` works until the block ends.
 
     `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues` are
-    the queues it takes jobs from, None for all. A worker of the main queue fires schedules.
+    the queues that it takes jobs from; None means all. A worker of the main queue fires schedules.
     `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
     """
 
@@ -154,7 +154,7 @@ class Worker:
         _CURRENT.remove(self)
 
     async def cut_off(self) -> None:
-        """Wait until this worker must end; raises `WorkerCutOff`."""
+        """Wait until this worker must stop; raises `WorkerCutOff`."""
         await self._cut_off.wait()
         raise WorkerCutOff(f"the jobs database was unreachable for {FENCE_S:.0f} s")
 
@@ -173,7 +173,7 @@ class Worker:
             self.running.pop(job.id, None)
 
     async def _answer(self, job: JobSpec) -> JobOutcome:
-        """Run the question of a job; errors become the outcome."""
+        """Run a job's question; errors become its outcome."""
         folder = RunFolder(Runs(self.jobs.data_dir).root / job.run)
         overdue = job.expires is not None and job.expires < time.time() and job.attempt == 1
         if overdue and not folder.journal.exists():
@@ -191,7 +191,7 @@ class Worker:
         except ResearchError as error:
             # A stalled run is retried once, even if no retry is requested.
             tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
-            lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
+            lasting = any(isinstance(error, error_class(name)) for name in _PERMANENT_ERRORS)
             again = job.attempt <= tries and not lasting
             return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
         failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
@@ -204,7 +204,7 @@ class Worker:
             error=info.message,
             hint=info.hint,
             report=report.model_dump(mode="json"),
-            again=failed and job.attempt <= job.retry and info.type not in _LASTING,
+            again=failed and job.attempt <= job.retry and info.type not in _PERMANENT_ERRORS,
         )
 
     async def _run_watched(self, job: JobSpec, folder: RunFolder) -> Report:
@@ -298,7 +298,7 @@ async def _job(job: dict[str, Any]) -> dict[str, Any]:
     assert DBOS.workflow_id is not None
     brief = {name: value for name, value in outcome.items() if name != "report"}
     attributes: dict[str, Any] = {"outcome": brief}
-    if job["notify"] and not outcome["again"] and outcome["status"] not in _NO_NEWS:
+    if job["notify"] and not outcome["again"] and outcome["status"] not in _SILENT_STATUSES:
         attributes["undelivered"] = await _notify(job, outcome)
     await DBOS.update_workflow_attributes_async(DBOS.workflow_id, attributes, merge=True)
     if outcome["again"]:

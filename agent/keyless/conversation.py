@@ -17,10 +17,10 @@ _NOTES = (REPORT, "[Limit reached:", "[Note:", "[Previous conversation")
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A question and the observations that were made for it.
+    """A question and the observations made for it.
 
-    `earlier` holds the user's previous questions, oldest first; `attached` the files and the page
-    that came with the question; `searches` the searches that the user approved; `steps` the
+    `earlier` lists the user's previous questions, oldest first; `attached` the files and the page
+    supplied with the question; `searches` the searches that the user approved; `steps` the
     observations from each step. `ended` means that no further tool will run, `wants_report` that a
     report on the pages read is requested.
     """

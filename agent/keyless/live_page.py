@@ -1,4 +1,4 @@
-"""Uses live pages without a language model: decides when to open one and what to type and click."""
+"""Uses live pages without a language model: decides when to open one and what to do there."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LiveControl:
 
     @property
     def is_button(self) -> bool:
-        """Return whether it is a button whose label does not suggest an outside effect."""
+        """Return whether it is a button whose label does not suggest an external effect."""
         is_harmless = not _CONSEQUENTIAL & set(words(self.label))
         return is_harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
 

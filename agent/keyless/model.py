@@ -75,7 +75,7 @@ class ExtractiveModel:
 
 
 def final_answer(research: Research) -> str:
-    """Return the answering sentence with its citation, or NOT_FOUND and what is missing."""
+    """Return the answering sentence with its citation, or NOT_FOUND and the missing terms."""
     conversation, ranking = research.conversation, research.ranking
     selection = str(conversation.page.get("selection") or "") if conversation.page else ""
     if research.is_about_page and (ranking.is_insufficient or selection):
@@ -118,7 +118,7 @@ def _fit(research: Research, text: str) -> Fit | None:
 
 
 def _is_dense(research: Research) -> bool:
-    """Return whether the best sentences' words from the question are close together."""
+    """Return whether the question's words are close together in the best sentences."""
     best = [(part, part.best) for part in research.rankings if part.best is not None]
     return all(part.density(x.candidate) >= MIN_DENSITY for part, x in best)
 
@@ -169,7 +169,7 @@ def _in_words(candidate: Candidate, ranking: Ranking) -> str:
 
     The row is named by the cells that the question mentions, otherwise by its first cell. Columns
     whose names the question mentions are included if they have the requested kind of answer;
-    otherwise all are.
+    otherwise all columns are included.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":

@@ -119,7 +119,7 @@ class Question:
     language: str | None = None
 
     def stems_of(self, text: str) -> frozenset[str]:
-        """Return the stems of a text's content words, including those in the question's language.
+        """Return the stems of the content words in `text`, also in the question's language.
 
         For an English question these are `content_words`.
         """
@@ -206,7 +206,7 @@ def _noun_phrase(following: Sequence[str]) -> list[str]:
 
 
 def find_names(text: str) -> list[str]:
-    """List capitalised names in order, without repeats: "the Isle of Hesk" gives "Isle of Hesk"."""
+    """List distinct capitalised names in order: "the Isle of Hesk" gives "Isle of Hesk"."""
     runs: list[list[str]] = [[]]
     for token in text.split():
         bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
@@ -262,7 +262,7 @@ def split_urls(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
-    """Analyse a follow-up question, with its pronoun replaced by what it refers to.
+    """Analyse a follow-up question, replacing its pronoun with the name it refers to.
 
     That is the page in view (`title`); otherwise the name in the last `earlier` question that is
     complete in itself; otherwise that question's content words. "And Marrow Point Light?" asks the

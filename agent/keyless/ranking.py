@@ -1,4 +1,4 @@
-"""Ranks the sentences that were read by how well they answer the question."""
+"""Ranks the sentences in the passages read by how well they answer the question."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ class Scored:
     """A candidate with its score.
 
     `own` is the share (0-1) of the question that it states itself, each word weighted by its
-    rarity; `covered` is the share that it and its context state. `bridge` is a sentence from
-    another page that it needs for that, if any.
+    rarity; `covered` is the share that it and its context state. `bridge` is the sentence from
+    another page that it depends on, if any.
     """
 
     candidate: Candidate
@@ -132,7 +132,7 @@ class Scored:
 class Ranking:
     """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
 
-    `found` holds the pages that searches found, with their scores.
+    `found` contains the pages that searches returned, with their scores.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Ranking:
         self.best = next((x for x in self.scored if x.candidate.is_quotable), None)
 
     def missing_words(self, candidate: Candidate) -> list[str]:
-        """List the question's names and words that a candidate and its page's title lack."""
+        """List the question's names and words that are not in a candidate or its page title."""
         question, missing = self.question, self._missing_terms(candidate)
         names = [name for name in question.names if name_stems(name) & set(missing)]
         others = [question.word_of(term) for term in missing if term not in question.name_terms]
@@ -185,9 +185,9 @@ class Ranking:
     def is_insufficient(self) -> bool:
         """True if the best candidate does not cover enough of the question for an answer.
 
-        Less is enough if a page about something that the question names was read. "Why" needs a
-        reason, and "who" needs what that person is or did: without that, 4 of 20 answers were
-        right.
+        A lower share is enough if a page about something named in the question was read. "Why"
+        needs a reason, and "who" needs the person's role or deed: without this check, 4 of 20
+        answers were right.
         """
         best, question = self.best, self.question
         names = [name_stems(name) for name in question.names]
@@ -206,10 +206,10 @@ class Ranking:
         )
 
     def margin(self, x: Scored) -> float:
-        """Return how far an answer's score is above that of the next different one, up to `CLEAR`.
+        """Return the margin by which an answer outscores the next different one, up to `CLEAR`.
 
-        Different means: in another passage, with less than `SAME` of its words in common, and with
-        another date, number or name if one is asked for.
+        "Different" means in another passage, with less than `SAME` of its words in common, and with
+        another date, number or name if the question asks for one.
         """
         own, values = x.candidate, asked_values(x.candidate.full_text, self.question)
         for other in self.scored:
@@ -241,10 +241,10 @@ class Ranking:
         )
 
     def density(self, candidate: Candidate) -> float:
-        """Return how close together a candidate's words from the question are, at most 1.
+        """Return how close together the question's words are in a candidate (0-1).
 
-        This is their number divided by that of all content words from the first to the last one,
-        where that is highest. Scattered words often belong to different statements.
+        The value is the number of these words divided by the number of content words in the
+        shortest span that contains them all. Scattered words often belong to different statements.
         """
         known = {form: term for term in self.question.terms for form in (term, *self.forms[term])}
         found = [known.get(one) for one in _ordered_stems(candidate, self.question)]
@@ -255,10 +255,10 @@ class Ranking:
     def closest(self, limit: int) -> list[Candidate]:
         """Return the best candidates from different relevant passages, best first.
 
-        They are shown, not quoted, so any line will do, including code or a list item. In place of
-        a question in the text, as in an interview, the passage that answers it is shown. The
-        passage's other words and its page's rank in the search results also count. A second-hop
-        sentence comes right after the one it belongs to.
+        They are shown, not quoted, so any line is acceptable, including code or a list item. In
+        place of a question in the text, as in an interview, the passage that answers it is shown.
+        The passage's other words and its page's rank in the search results also count. A second-hop
+        sentence directly follows the one it belongs to.
         """
         best: dict[str, Scored] = {}  # by the passage's id
         for x in self.scored:
@@ -290,7 +290,7 @@ class Ranking:
     def _answer_below(self, c: Candidate) -> Candidate:
         """Return the first candidate in the passage that answers a question in the text.
 
-        For any other candidate, return itself.
+        Any other candidate is returned unchanged.
         """
         if not (c.following and c.text.endswith("?")):
             return c
@@ -351,7 +351,7 @@ class Ranking:
 
 
 def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
-    """Make a list item or single line quotable with the heading above, if that is asked about."""
+    """Make a list item or single line quotable with its heading, if the question is about that."""
     heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2].removeprefix(FOLDED)
     is_line = c.passage.kind == "list" or (c.passage.kind == "text" and "\n" not in c.passage.text)
     if c.is_quotable or not is_line or not topics & set(content_words(heading)):
@@ -365,7 +365,7 @@ def extract_candidates(
     """Extract candidates from all passages shown; repeated text on one page counts once.
 
     For a `question` in a language other than English, their stems include those in its language. A
-    list's following pages get the title of its first page.
+    list's later pages get the title of its first page.
     """
     foreign = question if question and question.language else None
     found: dict[tuple[str, str], Candidate] = {}
@@ -420,7 +420,7 @@ def split_candidates(
     beside: str,
     foreign: Question | None,
 ) -> tuple[Candidate, ...]:
-    """Split a passage into candidates; cached, since each step looks at all that was read."""
+    """Split a passage into candidates; cached, since each step processes all passages again."""
     if passage.kind == "heading":
         return ()
     stems_of = foreign.stems_of if foreign else _content_stems
@@ -500,9 +500,9 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
 
 
 def _ordered_stems(c: Candidate, question: Question) -> list[str]:
-    """Return the stems of a candidate's content words, with repeats, in order.
+    """Return the stems of a candidate's content words, in order and with duplicates.
 
-    A table row is read with the names of its columns, a line with the heading shown above it.
+    A table row includes its column names, a line the heading shown above it.
     """
     text = f"{c.shown_heading} {c.full_text}"
     if c.passage.kind == "table":
@@ -513,7 +513,7 @@ def _ordered_stems(c: Candidate, question: Question) -> list[str]:
 
 
 def _span_length(terms: Sequence[str | None], wanted: int) -> float:
-    """Return the length of the shortest beginning of a list that has `wanted` different terms."""
+    """Return the length of the shortest prefix of a list that contains `wanted` distinct terms."""
     found: set[str] = set()
     for length, term in enumerate(terms, 1):
         if term:
@@ -544,9 +544,9 @@ def kind_score(text: str, question: Question) -> float:
 
 
 def asked_values(text: str, question: Question) -> frozenset[str]:
-    """Return the words in a text's dates, numbers or names, whichever the question asks for.
+    """Return the words in the dates, numbers or names of a text, as the question requires.
 
-    Those in the question itself are left out. Empty for other kinds. English only.
+    Those in the question itself are omitted. Empty for other kinds. English only.
     """
     known = set(words(question.text))
     match question.kind:
@@ -565,7 +565,7 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
 def _value_near_term(text: str, question: Question) -> bool:
     """Return whether a date or amount is near one of the question's words; True for other kinds.
 
-    Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
+    "Near" means with at most `BESIDE` other words in between. Names and stop words do not count,
     but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
     """
     if question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):

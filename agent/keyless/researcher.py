@@ -1,4 +1,4 @@
-"""Researches in code: decides what to search, read and follow next, until it is time to answer."""
+"""Researches in code: decides what to search for, read and follow until it is time to answer."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Research:
 
     @cached_property
     def rankings(self) -> list[Ranking]:
-        """The rankings for all parts of the question, one each."""
+        """The rankings for all parts of the question, one per part."""
         parts = split_question(self.question)
         if len(parts) == 1:
             return [self.ranking]
@@ -71,7 +71,7 @@ class Research:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the best candidate and its page's title state all the question's words."""
+        """Whether the best candidate and its page title contain all the question's words."""
         best = None if self.ranking.is_insufficient else self.ranking.best
         return best is not None and not self.ranking.missing_words(best.candidate)
 
@@ -109,13 +109,13 @@ class Researcher:
         """Return the tool calls of the next step, at least one; None when it is time to answer.
 
         The calls in one step are independent and may run in parallel. The last step that the effort
-        allows is left for the answer. After a message without observations (a limit is reached)
+        allows is reserved for the answer. After a message without observations (a limit is reached)
         there are no more calls.
         """
         return self.calls_for(Research(read_conversation(messages)))
 
     def calls_for(self, research: Research) -> list[ToolCall] | None:
-        """Do the same for a conversation that was already read."""
+        """Do the same for a conversation that has already been read."""
         conversation = research.conversation
         if conversation.ended or len(conversation.steps) >= self._effort.steps - 1:
             return None
@@ -141,7 +141,7 @@ class Researcher:
 
         Each is cut to at most `sentences` sentences around its best one, and keeps the `id` of the
         passage it was cut from, for citations; `heading` begins with the page's title. A second
-        hop's bridge sentence comes right after the one it belongs to.
+        hop's bridge sentence directly follows the one it belongs to.
         """
         conversation = read_conversation(messages)
         titles = {o.url: o.title for o in conversation.observations if o.title}
@@ -190,7 +190,7 @@ class Researcher:
         return [("READ", {"url": url, "query": research.reading_query}) for url in urls[:most]]
 
     def _second_hop(self, research: Research) -> list[Call]:
-        """If the answer is uncertain, search for a name that was found, with the missing words."""
+        """If the answer is uncertain, search for a name found so far, plus the missing words."""
         conversation, ranking = research.conversation, research.ranking
         searches = conversation.count_steps("WEB_SEARCH")
         best = None if ranking.is_insufficient else ranking.best
@@ -248,7 +248,7 @@ def fuse_results(searches: Iterable[Observation]) -> dict[str, float]:
 
 
 def _follow_up_queries(ranking: Ranking) -> Iterator[str]:
-    """Yield queries for a second hop: a name in the best sentences, with the words they lack."""
+    """Yield queries for a second hop: a name in the best sentences, plus the words they lack."""
     known = frozenset(ranking.question.terms)
     for x in ranking.scored[:MAX_LEADS]:
         missing = [word for word in ranking.missing_words(x.candidate) if content_words(word)]

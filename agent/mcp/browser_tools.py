@@ -45,12 +45,12 @@ MAX_LINES: Final = 40
 """Maximum number of lines from a pattern search, the console (the last) or the request list."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info", "debug")
 _REF: Final = re.compile(r"(f\d+)?e\d+")
-_LOOKING: Final = (
+_READ_ONLY_TOOLS: Final = (
     "navigate navigate_back snapshot find wait_for take_screenshot tabs hover resize"
     " console_messages network_requests network_request emulate_media close"
 ).split()
 """Read-only tools, for which clients need no confirmation."""
-_ACTING: Final = (
+_ACTION_TOOLS: Final = (
     "click type press_key select_option fill_form drag drop handle_dialog file_upload evaluate"
 ).split()
 
@@ -74,9 +74,9 @@ class BrowserTools:
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Add these tools to a server."""
-        for name in (*_LOOKING, *_ACTING):
+        for name in (*_READ_ONLY_TOOLS, *_ACTION_TOOLS):
             # In the protocol, a tool is assumed to change things unless it says otherwise.
-            notes = ToolAnnotations(read_only_hint=True) if name in _LOOKING else None
+            notes = ToolAnnotations(read_only_hint=True) if name in _READ_ONLY_TOOLS else None
             tool = as_tool(getattr(self, name))
             server.add_tool(tool, f"browser_{name}", annotations=notes, structured_output=False)
 

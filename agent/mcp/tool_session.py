@@ -1,6 +1,6 @@
 """Runs an MCP client's tool calls; the client asks the user for approval.
 
-A client gets a result, a failure, or a question for the user; the last two may be raised as a
+A client receives a result, a failure, or a question for the user; the last two may be raised as a
 `ToolReply`.
 """
 
@@ -142,7 +142,7 @@ class ToolSession(ToolCalls):
         return result
 
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
-        """Raise a `ToolReply` if a text must not go to search engines, or needs approval first."""
+        """Raise a `ToolReply` if text must not go to search engines, or needs approval first."""
         self.note_user_words(text)
         _, withheld = self.context.outgoing.query(text, self.context.redactor)
         if not withheld:

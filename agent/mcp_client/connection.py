@@ -1,7 +1,7 @@
 """The connection to an MCP server: opened when first needed, reopened after a failure.
 
-The SDK's own transports read a message completely, however long it is. Here, an overlong message
-ends the connection. HTTP servers are reached through the guarded proxy.
+The SDK's own transports accept messages of any length. Here, an overlong message ends the
+connection. HTTP servers are reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def shown_line(text: object, longest: int = MAX_LINE) -> str:
 
 
 class Connection:
-    """The connection to a server, held open by its own task; all failures are `ToolError`."""
+    """A connection to a server, kept open by its own task; all failures raise `ToolError`."""
 
     def __init__(self, server: NamedServer, proxy: str | None = None) -> None:
         self.server = server
@@ -160,7 +160,7 @@ class Connection:
             return self._client
 
     async def _serve(self, ready: asyncio.Future[Client], end: asyncio.Event) -> None:
-        """Open a connection and hold it until `end`: the task that opens it must also close it."""
+        """Keep a connection open until `end`: the task that opens it must also close it."""
         name = "urchin-research"
         try:
             async with AsyncExitStack() as stack:
@@ -206,9 +206,9 @@ class Connection:
 
     @contextmanager
     def _as_tool_errors(self, action: str) -> Iterator[None]:
-        """Turn any failure of the server into a `ToolError`, and count it.
+        """Turn any server failure into a `ToolError`, and count it.
 
-        `action` says what the server was doing; it is empty while connecting.
+        `action` describes what the server was doing; it is empty while connecting.
         """
         name = self.server.name
         try:
@@ -254,7 +254,7 @@ def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.As
 
 
 async def _limit_response(response: httpx2.Response) -> None:
-    """Make a response fail if it is too long, or compressed, which could hide its true size."""
+    """Make a response fail if it is too long or is compressed, which could hide its true size."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.DecodingError(
             "the server compresses its responses although this was not requested"
@@ -343,7 +343,7 @@ async def _end_process(
 ) -> None:
     """Stop a server and its child processes: close its input, then SIGTERM, then SIGKILL.
 
-    Windows has no such process groups; there, only the server itself is stopped.
+    On Windows, which has no such process groups, only the server itself is stopped.
     """
     stdin.close()
     for force in (None, False, True):

@@ -96,7 +96,7 @@ class NamedServer:
 
     @property
     def site(self) -> str:
-        """The server as a site, for recording where data comes from and goes to."""
+        """The server as a site, for recording the origins and destinations of data."""
         return f"mcp:{self.slug}"
 
 
@@ -145,7 +145,7 @@ def write_servers(rows: Mapping[str, Any]) -> Path:
 
 
 def parse_settings(name: str, settings: Any, origin: Path) -> ServerSettings:
-    """Validate a server's settings; raises a `UsageError` that names the problem."""
+    """Validate a server's settings; raises a `UsageError` that describes the problem."""
     try:
         return ServerSettings.model_validate(settings)
     except ValidationError as error:

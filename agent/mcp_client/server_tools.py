@@ -58,7 +58,7 @@ MAX_FIELD: Final = 100
 """Maximum length of a parameter description, in characters."""
 MAX_FIELDS: Final = 30  # parameters per tool that the model sees
 MAX_CHOICES: Final = 20  # enum values that the model sees
-DEEPEST: Final = 4  # levels of nested objects that the model sees
+MAX_DEPTH: Final = 4  # levels of nested objects that the model sees
 MAX_PICTURES: Final = 2  # per result; each costs about 1,500 tokens
 PICTURES: Final = ("image/jpeg", "image/png")
 """Image types that every vision model accepts."""
@@ -103,7 +103,7 @@ def _safe_schema(
             shown_line(choice, MAX_FIELD) if isinstance(choice, str) else choice
             for choice in schema["enum"][:MAX_CHOICES]
         ]
-    if depth >= DEEPEST:
+    if depth >= MAX_DEPTH:
         return kept
     properties = schema.get("properties")
     if isinstance(properties, dict):
@@ -156,8 +156,9 @@ def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, li
 class Server:
     """One of a run's servers: its connection, and its tools as the user allowed them.
 
-    Configuring a server allows the tools that it has when first reached. They are stored in
-    the data folder. A server with a different command or address counts as another server.
+    Configuring a server allows the tools that it offers when it is first reached. They are stored
+    in the data folder. A server with a different command or address is treated as a different
+    server.
     """
 
     def __init__(self, server: NamedServer, folder: Path, proxy: str | None) -> None:
@@ -173,7 +174,7 @@ class Server:
         self._known: Definitions = {}
 
     def allowed(self) -> Definitions | None:
-        """Return the allowed tools; None if the server was never reached as configured."""
+        """Return the allowed tools; None if the server was never reached with these settings."""
         try:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
             definitions = {str(row["name"]): row for row in stored["tools"]}
@@ -203,9 +204,9 @@ class Server:
         return self._as_tools(allowed)
 
     async def compare_with_allowed(self, *, allow: bool) -> tuple[list[Tool], dict[str, list[str]]]:
-        """Return the server's current tools, and how they differ from the allowed ones.
+        """Return the server's current tools, and their differences from the allowed ones.
 
-        With `allow`, the current ones are allowed from now on.
+        With `allow`, the current tools are allowed from now on.
         """
         live, allowed = await self._live(), self.allowed()
         if allow or allowed is None:
@@ -237,7 +238,7 @@ class Server:
         return tools
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
-        """Call a tool. If it has changed since it was allowed, the user decides first."""
+        """Call a tool. If it has changed since it was allowed, the user is asked first."""
         # After a tool was allowed, a server can change what it does under the same name.
         live, server = await self._live(), self.server
         differences = compare_definitions(self._known, live)
@@ -259,7 +260,7 @@ class Server:
 
 @dataclass(slots=True)
 class ServerTools:
-    """The tools of all servers in a run; `diagnostics` says which servers failed, and why."""
+    """The tools of all servers in a run; `diagnostics` lists failed servers, with reasons."""
 
     tools: list[Tool] = field(default_factory=list)
     diagnostics: list[str] = field(default_factory=list)
@@ -269,7 +270,7 @@ class ServerTools:
 async def open_servers(
     servers: Sequence[NamedServer], folder: Path, proxy: str | None = None, *, connect: bool = True
 ) -> AsyncIterator[ServerTools]:
-    """Yield the tools of some servers; all connections are closed at the end of the block.
+    """Yield the tools of the given servers; all connections are closed at the end of the block.
 
     Without `connect`, servers that were never reached only produce a diagnostic.
     """

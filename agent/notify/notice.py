@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file sent with a notice; `name` has no folder."""
+    """A file sent with a notice; `name` contains no folder."""
 
     name: str
     body: bytes = field(repr=False)
@@ -25,7 +25,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message to a user: a title, a text in Markdown, a URL for details, and files.
+    """A message to a user: a title, Markdown text, a URL for details, and files.
 
     `id` is the same in all delivery attempts, so that a receiver can drop duplicates.
     """
@@ -45,7 +45,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The outcome of a notice at one target; `detail` is the reason if it was not `sent`.
+    """The outcome of a notice for one target; `detail` is the reason if it was not `sent`.
 
     "Sent" means that the next server or file has accepted it, not that anyone has read it.
     """

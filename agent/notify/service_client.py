@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Too many requests, and unavailable: the request was not processed.
 _NOT_PROCESSED = frozenset({429, 503})
 # Server errors: the request may have been processed.
-_UNCLEAR = frozenset({500, 502, 504})
+_OUTCOME_UNKNOWN = frozenset({500, 502, 504})
 
 
 class ServiceClient:
@@ -50,7 +50,7 @@ class ServiceClient:
         `repeatable` means that a second call is harmless. Raises `Refused` or `ConnectFailed` if
         nothing was done, and `NotSent` if that is unknown or the service asks to wait too long.
         """
-        temporary = _NOT_PROCESSED | _UNCLEAR if repeatable else _NOT_PROCESSED
+        temporary = _NOT_PROCESSED | _OUTCOME_UNKNOWN if repeatable else _NOT_PROCESSED
 
         async def attempt() -> httpx2.Response:
             try:
@@ -88,7 +88,7 @@ class ServiceClient:
 def _requested_wait(response: httpx2.Response) -> float | None:
     """Return how many seconds a service asks to wait, from the header or JSON body, or None.
 
-    Telegram puts them in the body under `parameters`, Discord directly.
+    Telegram puts them under `parameters` in the body, Discord at the top level.
     """
     seconds = retry_after(response.headers)
     if seconds is not None or "json" not in response.headers.get("content-type", ""):

@@ -48,7 +48,7 @@ Sender = Callable[[str, "Notice"], Awaitable[None]]
 
 SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
 _BASE64 = "whsec_"
-_HOOK_S = 15.0
+_WEBHOOK_TIMEOUT_S = 15.0
 """Timeout in seconds: a receiver should accept a notice before processing it."""
 _FORMS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
 _DESKTOP_CHARS = 400
@@ -190,7 +190,7 @@ async def _post(url: str, key: bytes, options: Options, notice: Notice) -> None:
     request: dict[str, Any] = {"content": body, "headers": sign(notice.id, body, key)}
     async with (
         Egress(_egress_policy(options, host_and_port(url))) as egress,
-        ServiceClient(egress, timeout=_HOOK_S) as service,
+        ServiceClient(egress, timeout=_WEBHOOK_TIMEOUT_S) as service,
     ):
         response = await service.call("POST", url, repeatable=True, **request)
     if not response.is_success:

@@ -48,7 +48,7 @@ CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
 
 
 class ToolLines(Protocol):
-    """A set of tools that can describe itself."""
+    """A set of tools that can produce its own description."""
 
     def lines(self) -> list[str]:
         """Describe the tools, one per line; grouped tools are only named."""
@@ -72,7 +72,7 @@ def system_prompt(
     """Assemble the system prompt: core, tool-call format, tool list, guides, depth.
 
     With `native` tool calling, only tool groups are named: the provider receives the other tools as
-    functions. `guides` are those that the run needs from the beginning. `instruction` is text that
+    functions. `guides` are the guides that the run needs from the start. `instruction` is text that
     the user adds to every run.
     """
     guides = list(guides)
@@ -129,8 +129,8 @@ class Guides:
     """The help that a conversation has not been given yet: guides, and the forms of grouped tools.
 
     Help that is already in its system prompt is omitted. `groups` are the run's tool groups, as
-    `ToolLines.groups` describes them. `tools` are the names that are recognised as calls in the
-    tags of other protocols too.
+    `ToolLines.groups` describes them. `tools` are the names that are also recognised as calls in
+    the tags of other protocols.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ Owner = Literal["user", "project"]
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill's front matter, folder and owner; `broken` says why it cannot be used."""
+    """A skill's front matter, folder and owner; `broken` is the reason why it cannot be used."""
 
     name: str
     description: str
@@ -58,7 +58,7 @@ class Skill:
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
-    """Find the skills in some folders and directly below; the first with a given name is used."""
+    """Find the skills in and directly below these folders; if names clash, the first is used."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
         paths = [folder / FILE, *sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS]]

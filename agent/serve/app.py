@@ -121,7 +121,7 @@ def make_app(state: ServerState) -> FastAPI:
 def _failure(
     request: Request, status: int, kind: str, message: str, hint: str = "", headers: Any = None
 ) -> Response:
-    """Return an error: a page for a browser that opened an address, JSON for programs."""
+    """Return an error: a page for a browser that opened a URL, JSON for programs."""
     path = request.url.path
     is_api = path.startswith(("/api/", "/v1/"))
     if not is_api and "text/html" in request.headers.get("accept", ""):

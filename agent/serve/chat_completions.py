@@ -1,7 +1,7 @@
 """`/v1/chat/completions` and `/v1/models`: runs as a model, for clients of the OpenAI API.
 
 The user's last message is the question. The conversation is identified by an earlier answer in the
-messages; one that began elsewhere is saved first. Only the checked answer is streamed
+messages; a conversation that began elsewhere is saved first. Only the checked answer is streamed
 as content, never a draft. Steps are streamed before it as `reasoning_content`, which Open WebUI,
 LibreChat and others collapse. Sources are annotations (`url_citation`: the position of each marker
 in the content) and are listed below the answer.
@@ -63,7 +63,7 @@ class ChatMessage(BaseModel):
 
 
 class ChatForm(BaseModel):
-    """A request from an OpenAI client. Parameters that a run does not know are ignored."""
+    """A request from an OpenAI client. Parameters that runs do not support are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -43,7 +43,7 @@ class Frame:
 class EventStream:
     """A journal that is read once for all its watchers. `is_active` says whether it may still grow.
 
-    For a run that is being resumed, `earlier_bytes` of the journal were written before.
+    For a run that is being resumed, `earlier_bytes` of the journal had already been written.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class EventStream:
         yield END
 
     async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
-        """Yield each event after `after` once, until the run ends; None after a long silence."""
+        """Yield each event after number `after` until the run ends; None after a long silence."""
         self.watchers += 1
         # One task for all watchers; it ends when the last one leaves.
         if self._polling is None or self._polling.done():

@@ -206,7 +206,7 @@ def _tags_file(folder: RunFolder) -> Path:
 
 
 def _stamp(folder: RunFolder) -> int:
-    """Return a value that changes with the folder, as report and tags are replaced by renaming."""
+    """Return the folder's modification time, which changes if report or tags are replaced."""
     with suppress(FileNotFoundError):  # deleted in the meantime
         return folder.path.stat().st_mtime_ns
     return 0
@@ -223,7 +223,7 @@ def start_of(folder: RunFolder) -> dict[str, Any]:
 
 
 def _read_json(path: Path, kind: type[T]) -> T:
-    """Read a JSON file; return an empty `kind` if it is unreadable or of another kind."""
+    """Read a JSON file; return an empty `kind` if it is unreadable or of another type."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -194,7 +194,7 @@ def _page(state: ServerState, template: str, here: str, **values: Any) -> Respon
 
 
 def _html(html: str, policy: str = POLICY, frames: str = "DENY", *, status: int = 200) -> Response:
-    """Send uncached HTML with a content security policy; `frames` says who may embed it."""
+    """Send uncached HTML with a content security policy; `frames` specifies who may embed it."""
     headers = {
         "content-security-policy": policy,
         "x-frame-options": frames,

@@ -50,7 +50,7 @@ MAX_BLOCKING_CALLS: Final = 32
 
 
 class RunThread:
-    """The thread of all runs, with their event loop; started with the first run."""
+    """The thread that all runs share, with their event loop; started with the first run."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,8 +91,8 @@ class RunThread:
 class ActiveRun:
     """A run in the run thread, with its open `questions` to the user by number.
 
-    Its public methods are for the server's event loop. `attended` says that a user watches it,
-    answers its questions and sees its page. `stream` has its events, including those that its
+    Its public methods are for the server's event loop. `attended` means that a user is watching it,
+    answers its questions and sees its page. `stream` contains its events, including those that its
     journal does not store.
     """
 
@@ -192,7 +192,7 @@ class ActiveRun:
             self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
-        """Keep the tool context, so that a user who sees the page can act on it."""
+        """Keep the tool context, so that a user watching the page can act on it."""
         self._context = context
         if self._attended and context.web is not None:
             context.web.is_visible = True
@@ -251,7 +251,7 @@ async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
 class RunManager:
     """All runs in a data folder: those on disk, and those `active` here, at most `at_once`.
 
-    `flags` apply to each run unless its question overrides them. `research` starts a run, and
+    `flags` apply to each run unless overridden by its question. `research` starts a run, and
     `resume_run` resumes one or researches a section of its report again.
     """
 
@@ -286,7 +286,7 @@ class RunManager:
     ) -> ActiveRun:
         """Start a run; returns once it has its id. Raises whatever error `research` raises.
 
-        `attended` means that a user watches it, answers its questions and sees its page. Raises
+        `attended` means that a user is watching it, answers its questions and sees its page. Raises
         `Busy`.
         """
         if not question.strip():
@@ -308,7 +308,7 @@ class RunManager:
         return await self._launch(folder, resuming, attended=attended)
 
     async def research_section(self, folder: RunFolder, heading: str) -> ActiveRun:
-        """Research one section of a finished report again, in a new run that a user follows."""
+        """Research one section of a finished report again, in a new run that a user watches."""
         new = RunFolder(self.runs.root / new_id(utc_now()))
         data = self._flags["data_dir"]
         start = partial(self._resume_run, folder, section=heading, data_dir=data, run=new.id)
@@ -337,7 +337,7 @@ class RunManager:
             run.stream.finish()
 
     def event_stream(self, folder: RunFolder) -> EventStream:
-        """Return the stream of a run's events; it is dropped once nobody is watching."""
+        """Return a run's event stream; the stream is discarded once it has no watchers."""
         if active := self.active.get(folder.id):
             return active.stream
         self._streams = {name: one for name, one in self._streams.items() if one.watchers}

@@ -1,7 +1,7 @@
 """Shows a saved source with its supporting quotes marked, without scripts or requests.
 
-The page is reduced to text and structure (nh3: no script, style, frame, form or URL that loads)
-and shown in a sandboxed frame, with a policy that allows no loading.
+The page is reduced to its text and structure (nh3: no scripts, styles, frames, forms or URLs that
+load) and shown in a sandboxed frame, under a policy that blocks all loading.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def _saved_html(record: FinishedRun, source: ReportSource) -> str:
 def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
     """Mark quotes in the page, even across elements; return False if one is not found.
 
-    Whitespace and the bars between table cells are ignored, as the page has real cells instead. The
-    first mark has the id `words`.
+    Whitespace and the bars between table cells are ignored, since the page has real cells instead.
+    The first mark has the id `words`.
     """
     parts = _TAG.split(html)  # text and the tags in between
     texts = [unescape(text) for text in parts[::2]]

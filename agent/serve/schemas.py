@@ -131,7 +131,7 @@ class RunState(BaseModel):
 
 
 class AnswerForm(BaseModel):
-    """The answer to a run's question: its number, and true, false, `site` or a text.
+    """The answer to a run's question: its number, and true, false, `site` or text.
 
     To approve a plan, send its text as edited by the user; to refuse it, send false.
     """
@@ -169,7 +169,7 @@ class RememberForm(BaseModel):
 
 
 class MemoryRow(BaseModel):
-    """A memory. `trusted`: it does not come from the web. `confidence`: only for insights."""
+    """A memory. `trusted` means not from the web; `confidence` is set only for insights."""
 
     id: int
     key: str | None

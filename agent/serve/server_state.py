@@ -60,10 +60,10 @@ class JobStores(NamedTuple):
 class ServerState:
     """A server's runs, library, memory, jobs and settings.
 
-    `live` returns the current settings; `flags` apply to its runs; the `folder` flag
-    lists the folders that questions may search. `doctor` returns the rows of `research doctor`
-    (name, well, seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under
-    its variable as `research keys set` does, `research` starts a run, `resume_run` resumes one.
+    `live` returns the current settings; `flags` apply to its runs; the `folder` flag lists the
+    folders that questions may search. `doctor` returns the rows of `research doctor` (name, well,
+    seen, fix), `open_jobs` opens the job store, `store_key` stores an API key under its variable as
+    `research keys set` does, `research` starts a run, `resume_run` resumes one.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class ServerState:
 
     @property
     def has_tab(self) -> bool:
-        """Return whether questions may be about the open tab of a running Chrome."""
+        """Return whether questions may be about the open tab in a running Chrome."""
         options = self.options
         return bool(options.attach or options.cdp)
 
@@ -173,7 +173,7 @@ class ServerState:
         return await self.manager.start(form.question, flags, attended=form.attended)
 
     def models(self) -> list[str]:
-        """The models that a question may name; none if the server uses its own model endpoint."""
+        """The models that a question may name; empty if the server uses its own model endpoint."""
         return [] if self.options.base_url else ready_models(self.options.data, os.environ)
 
     def add_key(self, provider: str, key: str) -> None:
@@ -242,7 +242,7 @@ class ServerState:
         return await self.manager.start(str(start.get("question", "")), flags)
 
     def current(self, row: RunState) -> RunState:
-        """Return a run as listed in the library; if it is running, with its open questions."""
+        """Return a run as listed in the library; for an active run, with its open questions."""
         active = self.manager.active.get(row.run)
         if active is None:
             unfinished = row.status == "cut off"

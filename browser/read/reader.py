@@ -572,4 +572,4 @@ def _is_empty_container(element: etree._Element) -> bool:
     if any(child.tag not in {"template", "tbody"} for child in element):
         return False
     text = raw_text(element)
-    return not text.strip() or says_loading(text)
+    return not any(map(str.isalnum, text)) or says_loading(text)

@@ -473,9 +473,9 @@ function offerSections() {
   form.hidden = headings.length < 2;
 }
 
-let episode = 0; // a resumed run also reports its first end
+let episode = 0; // the stream of a resumed run also contains its earlier end
 
-/** @param {boolean} live whether to show the running run or its answer */
+/** @param {boolean} live whether to show the run in progress or its answer */
 function showLive(live) {
   for (const css of ['#live', '#after']) { const part = /** @type {HTMLElement | null} */ (find(css)); if (part) part.hidden = (css === '#live') !== live; }
 }

@@ -65,7 +65,7 @@ def test_what_is_piped_is_context_and_is_cited(run, web, tmp_path):
 
 def test_an_open_pipe_that_says_nothing_holds_up_no_run(monkeypatch):
     reading, writing = os.pipe()  # kept open, as a service's is
-    for name in ("_SOON", "_PATIENCE"):
+    for name in ("_FIRST_WAIT_S", "_FURTHER_WAIT_S"):
         monkeypatch.setattr(ask, name, 0.01)
     with os.fdopen(reading) as silent, os.fdopen(writing, "w"):
         monkeypatch.setattr("sys.stdin", silent)
