@@ -161,7 +161,7 @@ class Options:
 
     model: str | None = setting(
         None,
-        "Language model: openai/…, ollama/…, scripted:FILE, …, or extractive for none.",
+        "Language model: openai/…, ollama/…, scripted:FILE, …, or `extractive` (none).",
         "NAME",
         page="Model",
     )
@@ -198,7 +198,7 @@ class Options:
         False, "Edit and approve the plan before the search starts.", page="Plan first"
     )
     challenge: bool = setting(
-        False, "Search for evidence against each central claim (default: with --depth deep)."
+        False, "Search for evidence against each central claim (on by default with --depth deep)."
     )
     instruction: str | None = setting(
         None, "Extra instruction for the model.", "TEXT", flag=("-s", "--instruction")
@@ -303,7 +303,7 @@ class Options:
         dict, "Channels for `research channels`.", flag=None, secret=True
     )
     max_steps: Annotated[int, Bounds(ge=1, le=MAX_STEPS)] | None = setting(
-        None, "Maximum number of steps (default: from --depth).", "N"
+        None, "Maximum number of steps (default: depends on --depth).", "N"
     )
     budget: _Usd | None = setting(
         None, "Maximum cost of the run in dollars.", "USD", page="Budget, USD"
@@ -324,7 +324,7 @@ class Options:
         page="Time limit, seconds",
     )
     max_sources: Annotated[int, Bounds(ge=1, le=MAX_SOURCES)] | None = setting(
-        None, "Maximum number of sources (default: from --depth).", "N"
+        None, "Maximum number of sources (default: depends on --depth).", "N"
     )
     continue_run: str | None = setting(
         None,

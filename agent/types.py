@@ -330,10 +330,10 @@ class Fit(ReportPart):
     `covered` is the share (0 to 1) of the question's words that occur in the sentence, its heading
     or its page's title, weighted by rarity; words found only next to the sentence count half.
     `stated` is the total rarity (IDF) of these words, without those found only next to the
-    sentence. `margin` is the lead of its score over the next sentence's, 0 to 2.5. `has_value` says
-    whether it has a value of the requested kind (a date, a number, a name, a reason); it is None if
-    the question asks for no such kind, or if the value is far from the question's words. A question
-    with an unanswered part gets the worst fit.
+    sentence. `margin` is how far its score exceeds that of the next-best sentence (0 to 2.5).
+    `has_value` says whether it has a value of the requested kind (a date, a number, a name, a
+    reason); it is None if the question asks for no such kind, or if the value is far from the
+    question's words. A question with an unanswered part gets the worst fit.
     """
 
     # Named `own` in records written by earlier versions.

@@ -33,7 +33,7 @@ Case = tuple[str, list[ranking.Candidate], list[str]]
 
 def main(folder: Path, other: Path) -> None:
     """Search the grid on each folder; print its best point's score on both."""
-    now = (ranking.IN_CONTEXT, ranking.IN_SENTENCE)
+    now = (ranking.CONTEXT_WEIGHT, ranking.SENTENCE_WEIGHT)
     webs = {place.name: cases(place) for place in (folder, other)}
     grid = {
         point: {name: share(of, *point) for name, of in webs.items()}
@@ -63,7 +63,7 @@ def cases(folder: Path) -> list[Case]:
 
 def share(of: list[Case], in_context: float, in_sentence: float) -> float:
     """Return the share of questions whose best sentence contains the gold answer."""
-    ranking.IN_CONTEXT, ranking.IN_SENTENCE = in_context, in_sentence
+    ranking.CONTEXT_WEIGHT, ranking.SENTENCE_WEIGHT = in_context, in_sentence
     right = 0
     for question, candidates, wanted in of:
         scored = ranking.Ranking(analyse(question), candidates).scored

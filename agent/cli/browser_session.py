@@ -57,7 +57,7 @@ def _show(answer: dict[str, Any]) -> int:
 @only_run_flags(*_FLAGS)
 @click.pass_context
 def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
-    """Open URL and show the page. The first `open` starts the session and sets its flags."""
+    """Open URL and show the page. The flags of the first `open` apply to the whole session."""
     folder: Path = ctx.obj
     given = drop_unset(flags)
     url = url if "://" in url else f"https://{url}"

@@ -359,7 +359,9 @@ calendars_option = several(
     "URL",
     "URL of an OpenTimestamps calendar, or `public` for its public calendars; repeatable.",
 )
-complete_option = switch("--complete", "Fetch pending Bitcoin proofs from the calendars.")
+complete_option = switch(
+    "--complete", "Fetch pending Bitcoin proofs from OpenTimestamps calendars."
+)
 
 
 def require_stamper(authority: str | None, calendars: tuple[str, ...], *, complete: bool) -> None:

@@ -267,7 +267,7 @@ def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str |
 
 
 async def _dream(store: Memory, seconds: float, model_name: str | None, settings: Options) -> None:
-    """Finish killed runs' post-run tasks, consolidate, and have a named model write insights."""
+    """Finish killed runs' post-run tasks, consolidate, and let a named model write insights."""
     from agent.memory.consolidation import consolidate  # noqa: PLC0415 - not needed for `--help`
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - as above
@@ -366,7 +366,7 @@ def seal(store: Memory, category: str, content: str) -> None:
 def stamp(
     store: Memory, /, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Timestamp the log's head with the authority at URL (RFC 3161) or with calendars.
+    """Timestamp the memory log, with the authority at URL (RFC 3161) or OpenTimestamps calendars.
 
     Calendars take a few hours; use --complete afterwards to fetch their proofs.
     """

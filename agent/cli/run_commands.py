@@ -104,7 +104,7 @@ def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
 def seal(
     store: Runs, /, name: str, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Timestamp a run's head. `research verify` then shows that the run existed at that time.
+    """Timestamp a run, so that `research verify` can show that it existed at that time.
 
     The timestamping service sees only a hash. Calendars take a few hours; use --complete afterwards
     to fetch their proofs.

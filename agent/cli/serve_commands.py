@@ -119,7 +119,7 @@ def serve(
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
         if ticket:
             note(
-                f"This URL logs in one browser and works once. The token is {required}",
+                f"This URL logs in a single browser and works only once. The token is {required}",
                 "API clients send it as `Authorization: Bearer TOKEN`.",
             )
 

@@ -310,7 +310,7 @@ async def _log_in(url: str) -> dict[str, Any]:
     try:
         async with Browser.launch(headless=False) as browser:
             await browser.open(url)
-            prompt = "Log in in the browser window, then press Enter here."
+            prompt = "In the browser window, log in; then press Enter here."
             await asyncio.to_thread(click.prompt, prompt, "", show_default=False, err=True)
             return await browser.storage_state()
     except BrowserError as error:

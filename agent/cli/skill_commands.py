@@ -84,7 +84,7 @@ def enable(place: MemoryPlace, name: str) -> None:
 @click.argument("name")
 @with_memory
 def trust(store: Memory, name: str) -> None:
-    """Trust the skill NAME: from now on, runs follow it as your own instruction."""
+    """Trust the skill NAME: from now on, runs follow it as if you had written it."""
     skill = _find(store, name)
     skill.pop("trusted", None)
     store.save_skills([skill])

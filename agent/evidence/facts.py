@@ -137,7 +137,7 @@ def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | N
 
 
 def _whole_number(token: Token, least: int, most: int) -> int | None:
-    """Return a token's value as an integer; None if it is not one, or out of bounds."""
+    """Return a token's value as an integer; None if it is not an integer or is out of bounds."""
     value = token.value if token.kind in {"number", "ordinal"} else None
     if value is None or value != int(value) or not least <= value <= most:
         return None

@@ -215,7 +215,7 @@ class Evidence:
         Raises `ToolError` if the result has no text, or if no source number is left.
         """
         if self._next_result % NUMBERS_PER_LOOP == 0:
-            raise ToolError("There are too many search results to number.")
+            raise ToolError("This run has reached its limit of numbered search results.")
         text = result_text(result.title, result.snippet)
         if not text.strip():
             raise ToolError(f"The search result for {result.url} has no text.")

@@ -58,7 +58,7 @@ _AUXILIARIES = frozenset({"do", "does", "did"})
 
 
 class ValueIndex:
-    """The figures, dates and word stems of texts, for looking up a claim's values."""
+    """The figures, dates and word stems in passages, for looking up a claim's values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._figures: list[list[Figure]] = []
@@ -133,7 +133,7 @@ class ValueIndex:
 
 @functools.lru_cache(maxsize=64)
 def value_index(texts: tuple[str, ...]) -> ValueIndex:
-    """Build the index of texts; cached, since an answer's sentences share sources."""
+    """Build the index of the passages; cached, since an answer's sentences share sources."""
     return ValueIndex(texts)
 
 
@@ -162,7 +162,7 @@ def underived(
 
 
 def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
-    """Return a claim's numbers that differ from the quoted number of the same thing.
+    """Return the claim's numbers that differ from the number quoted for the same quantity.
 
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
     `the third single`. With a judge that calls everything supported and quotes the most similar

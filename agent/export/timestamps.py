@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
-    """Have a run's head signed by the authority at this URL; returns the head.
+    """Have the hash of a run's journal signed by the authority at this URL; returns the hash.
 
     Raises `UsageError` if the journal is damaged or the plug-in is missing, and `TimestampFailed`.
     """
@@ -32,9 +32,9 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
 
 
 def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) -> tuple[str, ...]:
-    """Submit a run's head to OpenTimestamps calendars; returns which ones failed, and why.
+    """Submit a run's hash to OpenTimestamps calendars; returns which ones failed, and why.
 
-    An existing proof of the same head is preserved inside the new one. Raises the same errors as
+    An existing proof of the same hash is preserved inside the new one. Raises the same errors as
     `seal`.
     """
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""

@@ -393,7 +393,7 @@ def _identifiers(text: str) -> Iterator[str]:
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Return whether a string looks like a key, token or encoding: its character class varies.
+    """Return whether a string mixes character classes like a key, a token or encoded data.
 
     A capital before a lower-case letter is not a change, so camel-case names have few changes.
     """

@@ -67,7 +67,7 @@ def fit_opening(messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(slots=True)
 class Window:
-    """The window of one conversation; `high` and `low` are the water marks in tokens.
+    """The window of one conversation; `high` and `low` are its watermarks, in tokens.
 
     It stores cuts, so that a cut message stays cut in later requests.
     """

@@ -39,7 +39,7 @@ MonitorKind = Literal["page", "answer", "recheck"]
 class Monitor(BaseModel):
     """The target to watch: the page at a URL, part of it, the answer to a question, or a report.
 
-    A report (kind `recheck`) is identified by its run or file and checked against today's pages.
+    A report (kind `recheck`) is identified by its run or file, and checked against current pages.
 
     `words`, `css` or `element` (from `Tab.identify` for a ref) select the part. `when` is a
     condition on its first number: `<100`, `>=5`, or `10%` for a change of that much since the last

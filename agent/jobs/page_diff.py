@@ -164,7 +164,7 @@ def _rotating_blocks(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str
 def diff_blocks(
     before: Sequence[PageBlock], after: Sequence[PageBlock], noise: Noise = frozenset()
 ) -> list[Change]:
-    """Compare two reads in page order; moved blocks are not changes.
+    """Compare two versions of a page in page order; moved blocks do not count as changes.
 
     Noise is not reported. Text that replaces a noise block is reported along with the old text.
     """

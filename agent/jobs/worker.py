@@ -1,7 +1,7 @@
 """A worker: a process that takes jobs from the queue, runs them, and sends notifications.
 
 A retried job continues the run of its last attempt: recorded steps are not repeated. Errors in a
-run become outcomes that determine whether to retry.
+run determine the job's outcome, and so whether it is retried.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Worker:
     """The only worker in this process. `async with Worker(jobs)` works until the block ends.
 
     `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues` are
-    the queues that it takes jobs from; None means all. A worker of the main queue fires schedules.
-    `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
+    the queues that it takes jobs from; None means all. The main queue's worker starts scheduled
+    jobs. `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
     """
 
     def __init__(

@@ -34,34 +34,34 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 120
 """Maximum length in words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
-NEAR = 0.5
+NEARBY_WEIGHT = 0.5
 """Weight of a question word that is next to a sentence, or in it in another form."""
-IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
+CONTEXT_WEIGHT, SENTENCE_WEIGHT, KIND_WEIGHT, FOCUS_WEIGHT = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `bench/keyless_weights.py` fits them on one closed web and tests
 them on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, proximity,
 position on the page and four more features changed that by less than its spread, .03."""
-HOP_GAIN = 0.08
+MIN_BRIDGE_GAIN = 0.08
 """Minimum share of the question that a bridge sentence must add to be quoted with the first one."""
-BESIDE = 1
+MAX_WORDS_BETWEEN = 1
 """Maximum number of other words between a figure and the word that it belongs to."""
-MAX_ITEMS, ADJOINING = 6, 4
+MAX_ITEMS, MAX_ADJOINING_GAP = 6, 4
 """Maximum number of quoted list items, and of characters between adjoining passages."""
-CLEAR, SAME = 2.5, 0.8
+MAX_MARGIN, MIN_SAME_SHARE = 2.5, 0.8
 """Maximum margin that counts; minimum share of common words for two sentences to count as one.
 """
-WRAPPED = 60
+MIN_WRAPPED_LINE_CHARS = 60
 """A line of at least this many characters that ends mid-sentence counts as wrapped."""
-POOL = 40
+MAX_BRIDGE_CANDIDATES = 40
 """Number of top-ranked sentences that are tried as bridges."""
-MIN_COVERED, UNNAMED = 0.35, 0.15
+MIN_COVERED, UNNAMED_PENALTY = 0.35, 0.15
 """Share of the question's weight that an answer must cover, and an addition if the question names
 something and no page about it was read. Of sixteen features, only this one recognised unanswerable
 questions better on unseen halves; without it, 33 of 60 are refused instead of 42."""
 MIN_SENTENCES = 100
 """Minimum number of sentences for measuring rarity: with two, any word is in half of them."""
-MIN_BEARING = MIN_COVERED / 2
+MIN_RELEVANT_SHARE = MIN_COVERED / 2
 """Share of the question's weight that a passage must cover to be relevant to it."""
-IN_PASSAGE, FOUND = 2.0, 1.0
+PASSAGE_WEIGHT, RESULT_RANK_WEIGHT = 2.0, 1.0
 """Weights, when passages are shown, of a passage's words and of its page's rank in the results,
 each relative to the best. On 40 unseen questions over 25 documents the first three passages contain
 27 answers (25 without these weights); on closed webs 304 of 396 (305 without)."""
@@ -164,9 +164,9 @@ class Ranking:
             if len(c.text.split()) <= MAX_WORDS and (c.following or not c.stems <= question_forms)
         ]
         scored.sort(key=lambda x: -x.score)
-        pool = scored[:POOL]
+        pool = scored[:MAX_BRIDGE_CANDIDATES]
         bridged = [self._with_bridge(x, pool) for x in pool]
-        self.scored = sorted([*bridged, *scored[POOL:]], key=lambda x: -x.score)
+        self.scored = sorted([*bridged, *scored[MAX_BRIDGE_CANDIDATES:]], key=lambda x: -x.score)
         self.best = next((x for x in self.scored if x.candidate.is_quotable), None)
 
     def missing_words(self, candidate: Candidate) -> list[str]:
@@ -193,7 +193,7 @@ class Ranking:
         names = [name_stems(name) for name in question.names]
         titles = {c.title for c in self.candidates if c.title}
         is_named = not names or any(n <= t or t <= n for n in names for t in titles)
-        if best is None or best.covered < MIN_COVERED + (0 if is_named else UNNAMED):
+        if best is None or best.covered < MIN_COVERED + (0 if is_named else UNNAMED_PENALTY):
             return True
         if question.kind is AnswerKind.REASON and not kind_score(best.candidate.text, question):
             return True
@@ -206,10 +206,10 @@ class Ranking:
         )
 
     def margin(self, x: Scored) -> float:
-        """Return the margin by which an answer outscores the next different one, up to `CLEAR`.
+        """Return the margin by which an answer outscores the next different one (`MAX_MARGIN`).
 
-        "Different" means in another passage, with less than `SAME` of its words in common, and with
-        another date, number or name if the question asks for one.
+        "Different" means in another passage, with less than `MIN_SAME_SHARE` of its words in
+        common, and with another date, number or name if the question asks for one.
         """
         own, values = x.candidate, asked_values(x.candidate.full_text, self.question)
         for other in self.scored:
@@ -220,9 +220,9 @@ class Ranking:
                 others = asked_values(candidate.full_text, self.question)
                 if not others or others & values:
                     continue
-            if len(candidate.stems & own.stems) < SAME * len(candidate.stems | own.stems):
-                return min(CLEAR, x.score - other.score)
-        return CLEAR
+            if len(candidate.stems & own.stems) < MIN_SAME_SHARE * len(candidate.stems | own.stems):
+                return min(MAX_MARGIN, x.score - other.score)
+        return MAX_MARGIN
 
     def fit(self, x: Scored) -> Fit:
         """Measure how well a candidate fits the question."""
@@ -272,14 +272,14 @@ class Ranking:
         most_found = max(self._found.values(), default=0.0) or 1.0
         score = {
             id_: x.score
-            + IN_PASSAGE * words / most_by_words
-            + FOUND * self._found.get(x.candidate.page, 0.0) / most_found
+            + PASSAGE_WEIGHT * words / most_by_words
+            + RESULT_RANK_WEIGHT * self._found.get(x.candidate.page, 0.0) / most_found
             for (id_, x), words in zip(best.items(), by_words, strict=True)
         }
         shown: dict[str, Candidate] = {}
         for id_ in sorted(score, key=lambda id_: -score[id_]):
             x = best[id_]
-            if x.covered >= MIN_BEARING:
+            if x.covered >= MIN_RELEVANT_SHARE:
                 for candidate in filter(None, (x.candidate, x.bridge)):
                     answer = self._answer_below(candidate)
                     shown.setdefault(answer.passage.id, answer)
@@ -311,11 +311,11 @@ class Ranking:
                 if term in c.stems:
                     own += weight
                 elif in_other_form:
-                    own += weight * NEAR
+                    own += weight * NEARBY_WEIGHT
             if term in c.stated or (bridge is not None and term in bridge.stated):
                 covered += weight
             elif in_other_form or term in c.context:
-                covered += weight * NEAR
+                covered += weight * NEARBY_WEIGHT
         if self.question.inherited and not own:
             covered = 0.0  # it only matches the earlier question
         kind = kind_score(c.full_text, self.question)
@@ -324,7 +324,12 @@ class Ranking:
         if kind == 1 and not _value_near_term(c.text, self.question):
             kind = 0.5
         focus = bool(self.question.focus & c.stated)
-        score = IN_CONTEXT * covered + IN_SENTENCE * own + KIND * kind + FOCUS * focus
+        score = (
+            CONTEXT_WEIGHT * covered
+            + SENTENCE_WEIGHT * own
+            + KIND_WEIGHT * kind
+            + FOCUS_WEIGHT * focus
+        )
         return Scored(c, own, covered, score, bridge)
 
     def _with_bridge(self, x: Scored, pool: Sequence[Scored]) -> Scored:
@@ -339,7 +344,7 @@ class Ranking:
             if self._names_page(other, c) or self._names_page(c, other)
         ]
         best = max(pairs, key=lambda pair: pair.score, default=x)
-        return best if best.covered >= x.covered + HOP_GAIN else x
+        return best if best.covered >= x.covered + MIN_BRIDGE_GAIN else x
 
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
         """Return whether `a` names the subject of `b`'s page, which the question does not name.
@@ -402,7 +407,7 @@ def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, 
     """Return the text, or the list items, right below a passage that introduces them."""
     below: list[Passage] = []
     for previous, passage in itertools.pairwise(passages[at : at + MAX_ITEMS + 1]):
-        is_adjoining = 0 <= passage.start - previous.end <= ADJOINING
+        is_adjoining = 0 <= passage.start - previous.end <= MAX_ADJOINING_GAP
         if not is_adjoining or passage.kind not in ("text", "list"):
             break
         if below and "text" in (passage.kind, previous.kind):
@@ -467,7 +472,7 @@ def _sentences(text: str) -> Iterator[str]:
     lines: list[str] = []
     for line in text.split("\n"):
         previous = lines[-1] if lines else ""
-        may_continue = len(previous) >= WRAPPED or line.lstrip()[:1].islower()
+        may_continue = len(previous) >= MIN_WRAPPED_LINE_CHARS or line.lstrip()[:1].islower()
         is_complete = _ends_sentence(previous) or introduces_next(previous)
         if previous and may_continue and not is_complete:
             lines[-1] = f"{previous.rstrip()} {line.lstrip()}"
@@ -565,8 +570,8 @@ def asked_values(text: str, question: Question) -> frozenset[str]:
 def _value_near_term(text: str, question: Question) -> bool:
     """Return whether a date or amount is near one of the question's words; True for other kinds.
 
-    "Near" means with at most `BESIDE` other words in between. Names and stop words do not count,
-    but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
+    "Near" means with at most `MAX_WORDS_BETWEEN` other words in between. Names and stop words do
+    not count, but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
     """
     if question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):
         return True
@@ -584,7 +589,7 @@ def _value_near_term(text: str, question: Question) -> bool:
             word in PRONOUNS or word not in STOP_WORDS for word in new
         ):
             from_term, from_value = from_term + 1, from_value + 1
-        if from_term + from_value <= BESIDE:
+        if from_term + from_value <= MAX_WORDS_BETWEEN:
             return True
     return False
 

@@ -28,7 +28,7 @@ FAILED: Final = "Failed: "
 MIN_SECTIONS: Final = 2
 """Minimum number of sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
-_NONE_PADDING: Final = " \n\r\t-–—.,;:!*_"
+_PUNCTUATION_AROUND_NONE: Final = " \n\r\t-–—.,;:!*_"
 """Characters that may surround a word that means “none”."""
 _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
 
@@ -107,21 +107,21 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
     written = [section for section in sections if not section.failed]
     if not written:
         return f"{NOT_FOUND} None of the sections could be written from the pages that were read."
-    frame_parts = _read_frame(frame)
+    summary_parts = _split_summary_parts(frame)
     unknown = [f"- {s.heading}: nothing was found." for s in sections if s.failed]
-    if UNKNOWN_HEADING in frame_parts:
-        unknown.insert(0, frame_parts[UNKNOWN_HEADING])
+    if UNKNOWN_HEADING in summary_parts:
+        unknown.insert(0, summary_parts[UNKNOWN_HEADING])
     parts = [
-        (SUMMARY, frame_parts.get(SUMMARY, "")),
+        (SUMMARY, summary_parts.get(SUMMARY, "")),
         # Headings inside a section are put one level below the section's own.
         *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in written),
-        (CONTESTED, frame_parts.get(CONTESTED, "")),
+        (CONTESTED, summary_parts.get(CONTESTED, "")),
         (UNKNOWN_HEADING, "\n".join(unknown)),
     ]
     return "\n\n".join(f"## {heading}\n\n{text}" for heading, text in parts if text)
 
 
-def _read_frame(frame: str) -> dict[str, str]:
+def _split_summary_parts(frame: str) -> dict[str, str]:
     """Split the frame into parts by words in its headings; parts that say “none” are omitted.
 
     A frame without headings is the summary.
@@ -137,6 +137,6 @@ def _read_frame(frame: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     for heading, text in titled:
         matching = [name for word, name in names.items() if word in heading.lower()]
-        if matching and text.casefold().strip(_NONE_PADDING) not in _NONE_WORDS:
+        if matching and text.casefold().strip(_PUNCTUATION_AROUND_NONE) not in _NONE_WORDS:
             parts.setdefault(matching[0], text.strip())
     return parts

@@ -244,9 +244,7 @@ class BrowserTools:
 
     async def network_request(
         self,
-        index: Annotated[
-            int, Field(ge=1, description="Request number from browser_network_requests.")
-        ],
+        index: Annotated[int, Field(ge=1, description="Number from browser_network_requests.")],
         part: Literal["request-headers", "request-body", "response-headers", "response-body"]
         | None = None,
     ) -> CallToolResult:

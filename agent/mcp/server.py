@@ -105,7 +105,7 @@ class ResearchTools:
             bool | None, Field(description="Write a longer report with sections.")
         ] = None,
         site: Annotated[str | None, Field(description="Search only this site.")] = None,
-        since: Annotated[str | None, Field(description="Only pages newer than this date.")] = None,
+        since: Annotated[str | None, Field(description="Only newer pages: a date.")] = None,
         lang: str | None = None,
         timeout: Annotated[float | None, Field(description="Maximum duration in seconds.")] = None,
     ) -> CallToolResult:
@@ -124,9 +124,7 @@ class ResearchTools:
         url: str,
         ctx: Ctx,
         query: Annotated[str, Field(description="Return only the most relevant passages.")] = "",
-        start: Annotated[
-            int, Field(ge=1, description="Number of the first passage to return.")
-        ] = 1,
+        start: Annotated[int, Field(ge=1, description="First passage to return.")] = 1,
     ) -> CallToolResult:
         """Read a page, PDF or office file; returns clean text as numbered passages."""
         result = await self._session.call(ctx, "READ", url=url, query=query, start=start)
@@ -145,7 +143,7 @@ class ResearchTools:
         query: Annotated[str, Field(min_length=1)],
         ctx: Ctx,
         site: str | None = None,
-        since: Annotated[str | None, Field(description="Only pages newer than this date.")] = None,
+        since: Annotated[str | None, Field(description="Only newer pages: a date.")] = None,
         lang: str | None = None,
     ) -> CallToolResult:
         """Search the web; returns titles, URLs and snippets. Use `read` to read a page."""
@@ -175,9 +173,7 @@ class ResearchTools:
 
     async def audit(
         self,
-        draft: Annotated[
-            str, Field(min_length=1, description="Markdown draft that cites its sources.")
-        ],
+        draft: Annotated[str, Field(min_length=1, description="Markdown that cites its sources.")],
         ctx: Ctx,
     ) -> CallToolResult:
         """Check a draft against its sources: a verdict per sentence, a state per reference."""

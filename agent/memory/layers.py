@@ -58,7 +58,7 @@ def build_messages(
     context: Sequence[tuple[str, str]] = (),
     near: Mapping[str, float] | None = None,
 ) -> tuple[list[Message], list[str]]:
-    """Format the layers; returns the messages, and the names of the active skills.
+    """Format the layers; returns the messages and the names of the active skills.
 
     `context` contains (type, value) pairs. `near` contains the cosine similarities of the question
     to entries (`entry_text`); if one is missing, keywords decide which memories are shown. Tool

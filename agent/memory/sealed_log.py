@@ -150,8 +150,8 @@ class SealedLog:
         """Check the entire chain; `head` is a hash noted earlier, which must still be part of it.
 
         Timestamps must belong to entries in the chain. They must be signed by an authority trusted
-        by `roots` (a certificate file, by default the browsers' certificates), or lead to Bitcoin
-        blocks with headers in `blocks`, by height.
+        by `roots` (a certificate file; browsers' certificates by default), or be anchored in a
+        Bitcoin block whose header is in `blocks`, which maps heights to headers.
         """
         log = self.entries()
         previous, found = GENESIS, []

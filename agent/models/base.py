@@ -152,7 +152,7 @@ def uses_native_tools(model: object) -> bool:
 
 
 def start_guided_mode(model: Model) -> bool:
-    """Let code drive the loop for a model (`agent.loop.guided`); False if it has no such mode."""
+    """Let code drive the model (`agent.loop.guided`); returns whether it has such a mode."""
     start = getattr(model, "start_guided_mode", None)
     if start is not None:
         start()

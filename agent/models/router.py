@@ -29,7 +29,7 @@ COOLDOWN_SECONDS = 30.0
 
 
 class Router:
-    """Asks the first available model; each one retries by itself.
+    """Asks the first available model; each model handles its own retries.
 
     A model may be given as its endpoint, which `open_endpoint` opens on the first request. `note`
     is called with a message for each model that failed.

@@ -1,4 +1,4 @@
-"""`research recheck`: an earlier report checked against today's pages, sentence by sentence.
+"""`research recheck`: an earlier report checked against the current pages, sentence by sentence.
 
 A recheck is a run whose answer is the earlier report's answer: the pages that it cites are read
 again, saved, and searched for the words that support each sentence.

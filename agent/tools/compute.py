@@ -1,8 +1,8 @@
 """PYTHON: computes values in a sandbox from numbers that the run has read (`compute` extra).
 
-The code gets no files, network or environment. Its inputs come through `figure`, `table` and
-`number`, so that each is traced to its passage. The result becomes its own source, which
-names the inputs and the code.
+The code has no access to files, the network or environment variables. Its inputs come through
+`figure`, `table` and `number`, so that each is traced to its passage. The result becomes its own
+source, which names the inputs and the code.
 """
 
 from __future__ import annotations

@@ -466,7 +466,7 @@ _JOINED_AFTER = {
 
 
 def render_text(blocks: Sequence[Block]) -> str:
-    """Join blocks with blank lines, but list items, and a term and its details, with newlines."""
+    """Join blocks with blank lines; list items, and terms and their details, with newlines."""
     quoted = [block for block in blocks if block.kind != "unquoted"]
     return _join(quoted, (_with_prefix(block, block.text) for block in quoted))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LocalFiles:
-    """The files and folders that may be read, each with a name that its addresses begin with.
+    """The files and folders that may be read, each with the name that prefixes its addresses.
 
     A file that is in several of them gets its address from the first one. If two have the same
     name, a number is added to the later one: `notes-2`.

@@ -73,7 +73,7 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
             try:
                 return _shortened((await response.body()).decode("utf-8", "replace"))
             except PlaywrightError as error:
-                raise ActionError("the browser no longer stores its body") from error
+                raise ActionError("the browser no longer has its body") from error
         request_headers = _headers(await chosen.headers_array())
         response_headers = _headers(await response.headers_array()) if response else ""
     if part:

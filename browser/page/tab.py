@@ -540,7 +540,7 @@ class Tab:
                 await match.scroll_into_view_if_needed(timeout=user_input.POINTER_MS)
             except PlaywrightError as error:
                 hint = "FIND looks for it in long lists too."
-                raise ActionError(f"{to!r} is not there", hint=hint) from error
+                raise ActionError(f"{to!r} is not on the page", hint=hint) from error
 
         async def perform(target: Target | None = None) -> str:
             frame = target.frame if target else self.page.main_frame

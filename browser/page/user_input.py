@@ -455,7 +455,7 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", arguments)
     if ends is None:
         hint = "FIND it, and give its exact text."
-        raise ActionError(f"{text!r} is not there", hint=hint)
+        raise ActionError(f"{text!r} is not on the page", hint=hint)
     left, top = 0.0, 0.0  # the frame's position in the main viewport
     if frame.parent_frame is not None:
         box = await (await frame.frame_element()).bounding_box()

@@ -131,7 +131,7 @@ class ZoteroCollection:
         if not database.is_file():
             raise SearchError(
                 f"there is no Zotero library in {self.data}",
-                hint=f"Set {DATA_VARIABLE} to the data folder that Zotero's settings show.",
+                hint=f"Set {DATA_VARIABLE} to the data folder shown in Zotero's settings.",
             )
         address = f"{database.resolve().as_uri()}?mode=ro&immutable=1"
         try:

@@ -53,7 +53,7 @@ _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SAMPLE_CHARS = 4_000  # enough words for a decision
 # A third of running text consists of small words; a list of names has few.
-_MIN_SMALL_SHARE = 0.08
+_MIN_SMALL_WORD_SHARE = 0.08
 _MIN_WORDS = 20
 _SCRIPT_SHARE = 0.1
 
@@ -75,7 +75,7 @@ def language_of(text: str) -> str | None:
     tokens = [word.casefold() for word in _LETTERS.findall(sample)]
     found = Counter(language for word in tokens for language in _LANGUAGES_OF_WORD.get(word, ()))
     (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
-    fewest = max(_MIN_SMALL_SHARE * len(tokens), 1.5 * second)
+    fewest = max(_MIN_SMALL_WORD_SHARE * len(tokens), 1.5 * second)
     return first if len(tokens) >= _MIN_WORDS and most >= fewest else None
 
 

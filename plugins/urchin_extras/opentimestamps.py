@@ -114,7 +114,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
 def _ask_all(requests: Sequence[tuple[Any, str]], method: str, proxy: str | None) -> list[str]:
     """Ask calendars about nodes concurrently, and add their replies to the proof.
 
-    POST submits a digest, GET requests its block. Returns the errors.
+    POST submits a digest; GET requests its block. Returns the errors.
     """
     missing = []
     with ThreadPoolExecutor(max(1, len(requests))) as threads:

@@ -236,5 +236,5 @@ async def test_a_part_of_a_field_is_replaced_and_the_rest_keeps_its_form(show):
     assert html.startswith("It went <i>so</i> slowly.")
     assert "end" not in html
     assert "one 2 three" in text
-    with pytest.raises(ActionError, match="is not there"):
+    with pytest.raises(ActionError, match="is not on the page"):
         await tab.type(ref(snapshot, "textbox B"), "x", instead="four")

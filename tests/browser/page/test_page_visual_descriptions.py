@@ -113,7 +113,7 @@ async def test_a_text_in_a_field_is_highlighted(show):
 
 async def test_a_text_that_does_not_stand_there_cannot_be_highlighted(show):
     tab = await show("<p>dusk</p>")
-    with pytest.raises(ActionError, match="is not there"):
+    with pytest.raises(ActionError, match="is not on the page"):
         await tab.highlight("dawn")
 
 

@@ -164,7 +164,7 @@ async def test_a_path_is_drawn_through_its_points(show):
 
 async def test_scrolling_to_a_text_that_is_not_there_says_so(show):
     tab = await show("<p>One</p>")
-    with pytest.raises(ActionError, match="'Two' is not there"):
+    with pytest.raises(ActionError, match="'Two' is not on the page"):
         await tab.scroll(to="Two")
 
 
