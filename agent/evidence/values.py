@@ -80,7 +80,7 @@ class ValueIndex:
         missing: list[str] = []
         for figure in facts.figures:
             is_small_count = figure.text.isalpha() and figure.value <= MAX_SMALL_COUNT
-            is_there = is_small_count or self._has_figure(figure)
+            is_there = is_small_count or self.has_figure(figure)
             if not is_there or self._has_other_unit(figure):
                 missing.append(figure.quantity)
         missing += (date.text for date in facts.dates if not self._has_date(date))
@@ -104,7 +104,7 @@ class ValueIndex:
             if (exact := other.unit.convert(other.value, figure.unit)) is not None
         )
 
-    def _has_figure(self, figure: Figure) -> bool:
+    def has_figure(self, figure: Figure) -> bool:
         """Look for a figure: exact, converted, close if approximate, a sum or a difference."""
         if not self._values.isdisjoint(figure.readings) or self._has_converted(figure):
             return True

@@ -182,10 +182,15 @@ def counts(
     index = sentence_index(tuple(passages), tuple(titles))
     if not quotes or index.bears_on(claim, quotes):
         return bool(quotes)
-    # Or words that have the claim's figures: `400 ml water`, of 0.4 litres of water.
+    # Or words that have the claim's quantities: `400 ml water`, of 0.4 litres of water.
     facts = extract_facts(claim)
-    said = value_index(tuple(words for words, _ in quotes))
-    return any(f.unit for f in facts.figures) and not said.missing(facts)
+    quoted = tuple(words for words, _ in quotes)
+    figures = [figure for words in quoted for figure in extract_facts(words).figures]
+    dimensions = {figure.unit.dimension for figure in figures if figure.unit}
+    quantities = [(figure, figure.unit.dimension) for figure in facts.figures if figure.unit]
+    values = value_index(quoted)
+    has_all = all(kind in dimensions and values.has_figure(figure) for figure, kind in quantities)
+    return bool(quantities) and has_all and not values.missing(facts)
 
 
 def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str, Passage]]:

@@ -178,3 +178,5 @@ def test_a_quote_counts_if_it_has_the_figures_of_the_claim_in_another_unit() -> 
         judged = Verdict(VerdictState.SUPPORTED, quote, quotes=(quote,))
         claim = "The dough takes 0.4 litres of water."
         assert counts(claim, judged, split_passages(page, 1)) is expected
+    salt = Verdict(VerdictState.SUPPORTED, "12 g salt", quotes=("12 g salt",))
+    assert not counts("The dough rests for six minutes.", salt, split_passages(page, 1))
