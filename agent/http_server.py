@@ -7,6 +7,7 @@ token is checked.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -35,6 +36,8 @@ MAX_LOGIN_BYTES: Final = 8_192
 """Maximum size of the login form's body, which contains one token and is not yet authorized."""
 MAX_BODY_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of a request body, which is read into memory and may contain a chat with images."""
+MAX_DISCARD_S: Final = 2.0
+"""Seconds for which the rest of a body that is too large is read and discarded."""
 NO_STORE: Final = {"cache-control": "no-store"}
 
 
@@ -185,8 +188,26 @@ class BodyLimit:
         if body.too_large and not body.answered:
             message = f"the request body is larger than {self._max_bytes >> 20} MB"
             error = {"type": "too_large", "message": message, "hint": "Send less data per request."}
-            closing = {"connection": "close"}  # the rest of the body is not read
-            await JSONResponse({"error": error}, 413, closing)(scope, receive, send)
+            answer = JSONResponse({"error": error}, 413, {"connection": "close"})
+            head = {"type": "http.response.start", "status": 413, "headers": answer.raw_headers}
+            await send(head)
+            await send({"type": "http.response.body", "body": answer.body, "more_body": True})
+            await self._discard(receive)
+            await send({"type": "http.response.body", "body": b""})
+
+    async def _discard(self, receive: Receive) -> None:
+        """Read on for a while: if the connection were closed now, the client might lose the answer.
+
+        A connection that is closed with unread data is reset.
+        """
+        size = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MAX_DISCARD_S):
+                while size <= self._max_bytes:
+                    message = await receive()
+                    size += len(message.get("body", b""))
+                    if not message.get("more_body"):
+                        break
 
 
 class _CappedBody:
