@@ -111,6 +111,7 @@ def man_page(names: Iterable[str], load: Loader, version: str) -> str:
     """Return a man page in roff: every command with its options and environment variables."""
     lines = [
         f'.TH RESEARCH 1 "" "urchin-research {version}" "User commands"',
+        ".nh\n.ad l",  # names of settings are not divided at the end of a line
         ".SH NAME\nresearch \\- answer a question from the web, citing a source for every sentence",
         ".SH SYNOPSIS\n.B research\n[\\fIOPTIONS\\fR] \\fIQUESTION\\fR\n.br",
         ".B research\n\\fICOMMAND\\fR [\\fIARGUMENTS\\fR]",

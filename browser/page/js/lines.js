@@ -200,6 +200,6 @@ const addressOf = (element) => {
 const PICTURE_FROM = 150; // pixels in both directions
 const unlabelled = (image, rect) => {
   if (image.tagName !== 'IMG' || image.hasAttribute('alt') || Math.min(rect.width, rect.height) < PICTURE_FROM) return '';
-  const file = /^(?!data:|blob:).*?([^/?#]{1,40})(?:[?#].*)?$/.exec(image.currentSrc)?.[1] ?? '';
+  const file = /^(?!data:|blob:).*?([^/?#]{1,40})(?:[?#].*)?$/.exec(image.currentSrc || image.src)?.[1] ?? '';
   return `${file} ${sizeOf(rect)}, without a description`.trim();
 };

@@ -49,7 +49,7 @@ def test_results_end_where_the_numbers_of_the_next_part_begin(read_at: datetime)
     evidence = Evidence()
     for n in range(499):
         evidence.add_snippet(SearchResult(f"https://x.test/{n}", "T", f"Said {n}."), read_at)
-    with pytest.raises(ToolError, match="too many"):
+    with pytest.raises(ToolError, match="reached its limit"):
         evidence.add_snippet(RESULT, read_at)
 
 
