@@ -152,8 +152,7 @@ class Ranking:
         }
         total_idf = sum(self._idf.values()) or 1.0
         self.weight = {term: value / total_idf for term, value in self._idf.items()}
-        # Stemming all synonyms takes a quarter of a second, so it is deferred until something has
-        # been read.
+        # Synonyms are loaded and stemmed only once something has been read.
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
         question_forms = self._topics.union(*self.forms.values())

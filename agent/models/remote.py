@@ -276,5 +276,6 @@ async def is_whole_reply(stream: Any) -> bool:
     response = getattr(stream, "response", None)
     content_type = getattr(response, "headers", {}).get("content-type", "")
     if "html" in content_type:
-        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), NOT_A_REPLY)  # type: ignore[union-attr]
+        page = await response.aread()  # type: ignore[union-attr]  # it has headers, so it is a response
+        raise ErrorInReply(page.decode("utf-8", "replace"), NOT_A_REPLY)
     return "json" in content_type
