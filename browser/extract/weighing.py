@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 from lxml import etree
 
+from browser.extract.tree import raw_text
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Scale:
             body = frozenset(word_runs(word_list(self.plain)))
         if not body:
             return share > MAJORITY
-        found = {run for part in parts for run in word_runs(word_list(_text(part)))}
+        found = {run for part in parts for run in word_runs(word_list(raw_text(part)))}
         return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
@@ -150,17 +151,13 @@ class Scale:
         if self._heavy_words > max(kept, MIN_NOTED_WORDS):
             words = self._heavy_words
             self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
-        read = len(self._declared.intersection(word_runs(word_list(text))))
-        if read < MAJORITY * len(self._declared):
-            shown = round(self._declared_words * read / len(self._declared))
+        read = self._declared and self._declared.intersection(word_runs(word_list(text)))
+        if len(read) < MAJORITY * len(self._declared):
+            shown = round(self._declared_words * len(read) / len(self._declared))
             self.needs_scripts = (
                 f"it declares an article of {self._declared_words} words but shows {shown} of them"
             )
             self.notes.append(self.needs_scripts)
-
-
-def _text(part: etree._Element) -> str:
-    return "".join(map(str, part.itertext()))
 
 
 def prose_chars(parts: Iterable[etree._Element]) -> int:
