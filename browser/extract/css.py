@@ -242,11 +242,6 @@ class _Index:
         return found
 
 
-def names_of(element: etree._Element) -> frozenset[str]:
-    """An element's names in simple selectors: its tag, `.class` for each class, `#id`."""
-    return _names(element.tag, element.get("class") or "", element.get("id") or "")
-
-
 @lru_cache(maxsize=8_192)
 def _names(tag: str, classes: str, identifier: str) -> frozenset[str]:
     found = [tag, *(f".{name}" for name in classes.split())]
@@ -262,6 +257,7 @@ class Cascade:
     def __init__(self, rules: Sequence[Rule], hiding: Sequence[Rule]) -> None:
         self._rules = _Index(rules)
         self._hiding = _Index(hiding) if hiding else None
+        self._names: dict[etree._Element, frozenset[str]] = {}
         self._known: dict[etree._Element, Declarations] = {}
         # Cache: equal declarations are computed only once.
         self._merged: dict[tuple[object, ...], Declarations] = {}
@@ -274,7 +270,7 @@ class Cascade:
 
     def _matching(self, element: etree._Element, index: _Index) -> list[Rule]:
         """The rules that match an element, in the order in which they take precedence."""
-        tried = index.rules_for(names_of(element))
+        tried = index.rules_for(self._names_of(element))
         self._matches_left -= len(tried)
         if not tried or self._matches_left <= 0:
             return []
@@ -285,6 +281,14 @@ class Cascade:
             if rule.selector.is_bare
             or (rule.selector.above <= above and self._matches(element, rule.selector))
         ]
+
+    def _names_of(self, element: etree._Element) -> frozenset[str]:
+        """An element's names in simple selectors: its tag, `.class` for each class, `#id`."""
+        known = self._names.get(element)
+        if known is None:
+            known = _names(element.tag, element.get("class") or "", element.get("id") or "")
+            self._names[element] = known
+        return known
 
     def declared(self, element: etree._Element) -> Declarations:
         """An element's declarations: for each property, the one that takes precedence."""
@@ -318,7 +322,7 @@ class Cascade:
                 break
             missing.append(above)
         for above in reversed(missing):
-            known = self._above[above] = known | names_of(above)
+            known = self._above[above] = known | self._names_of(above)
         return known
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
@@ -337,6 +341,6 @@ class Cascade:
         return bool(found)
 
     def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= names_of(element) and (
+        return compound.names <= self._names_of(element) and (
             not compound.attributes or _has_attributes(element, compound)
         )
