@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence, Set
+    from collections.abc import Callable, Iterator, Sequence
 
     from lxml import etree
 
@@ -171,7 +171,7 @@ def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
     return normal, important
 
 
-def parse_sheet(text: str, names: Set[str], start: int = 0) -> list[Rule]:
+def parse_sheet(text: str, names: set[str], start: int = 0) -> list[Rule]:
     """Parse the rules for desktop screens whose classes and ids are among the page's `names`.
 
     Unsupported rules are skipped.

@@ -358,7 +358,7 @@ def _own_rules(root: etree._Element) -> list[Rule]:
     styles = [s for s in root.iter("style") if "print" not in (s.get("media") or "")]
     sheets = list(filter(None, map(raw_text, styles)))
     names: set[str] = set()
-    for value in set(_find_names(root)) if sheets else ():
+    for value in set(map(str, _find_names(root))) if sheets else ():
         names.update(f".{name}" for name in value.split())
         names.add(f"#{value}")
     rules: list[Rule] = []

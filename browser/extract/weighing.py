@@ -47,9 +47,7 @@ _REMEDY = "opening the page in the browser shows"
 _NAMES = {"item": "list item", "item-rest": "list item", "code": "code block"}
 
 # Elements whose text is a link, a control, or invisible.
-_NO_PROSE_TAGS = frozenset(
-    "a script style noscript template head select textarea button".split()
-)
+_NO_PROSE_TAGS = frozenset("a script style noscript template head select textarea button".split())
 _MIN_PROSE_CHARS = 40
 _TAG = re.compile(r"<[^>]*>")
 
@@ -92,17 +90,15 @@ class Scale:
         return prose_chars([self._root])
 
     @cached_property
-    def plain(self) -> str:
-        """The text of the page's article, as `read_plainly` returns it."""
-        return read_plainly(self._root)
+    def _found_body(self) -> frozenset[tuple[str, ...]]:
+        found = read_plainly(self._root, fast=True)
+        return frozenset(word_runs(word_list(found)) if len(found) >= MIN_BODY_CHARS else ())
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
         """Whether parts with this share of the page's prose contain most of its body."""
         if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
             return share > MIN_WEIGHED_SHARE
-        body = self._declared
-        if not body and len(self.plain) >= MIN_BODY_CHARS:
-            body = frozenset(word_runs(word_list(self.plain)))
+        body = self._declared or self._found_body
         if not body:
             return share > MAJORITY
         found = {run for part in parts for run in word_runs(word_list(raw_text(part)))}
