@@ -238,10 +238,14 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class FindResult:
-    """Lines of a live page, with refs; `found` is false if they are only the closest matches."""
+    """Lines of a live page, with refs; `found` is false if they are only the closest matches.
+
+    `citable` contains the same lines as Markdown without refs.
+    """
 
     text: str
     found: bool
+    citable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

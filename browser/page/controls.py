@@ -30,6 +30,7 @@ OPTIONS_SHOWN = 30  # of a list; the others are shown by its ref
 CONTEXT_LETTERS = 20  # letters compared before and after a replaced part
 LIST_SECONDS = 4.0  # for scrolling a list of options, out of an action's ten seconds
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
+_CELL_KINDS = frozenset({"cell", "td"})
 _NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, so its value could not be checked"
@@ -211,9 +212,12 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         before = _shown_value(await control_state(target))
         problem = await click(option)
         await driver.settle()
-        if not problem and not role.startswith("menuitem"):  # a menu item acts and has no value
+        if not role.startswith("menuitem"):  # a menu item acts and has no value
             either = (value, options[found[0]])
-            problem = await _check_chosen(driver, target, option, either, before)
+            wrong = await _check_chosen(driver, target, option, either, before)
+            # A list that re-renders on the press takes the choice, although no click results.
+            taken = problem and not wrong and await _now_shows(driver, target, before)
+            problem = "" if taken else problem or wrong
     with suppress(PlaywrightError):  # the choice may have opened another page
         # A multiple-choice list stays open.
         if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
@@ -234,11 +238,15 @@ async def _opened_options(
 ) -> dict[str, str]:
     """Open a list that the page draws by clicking it, and return its options by ref.
 
-    A field with suggestions may open its list only when the arrow key is pressed or text is typed.
+    A field with suggestions may open its list only when the arrow key is pressed or text is typed,
+    a table cell only when it is double-clicked.
     """
 
     async def click_it() -> None:
         await click(target)
+
+    async def double_click_it() -> None:
+        await click(target, count=2)
 
     async def press_arrow() -> None:
         await driver.page.keyboard.press("ArrowDown")
@@ -249,7 +257,8 @@ async def _opened_options(
     state = await control_state(target)
     is_field = state["role"] == "combobox" and state["kind"] in {"text", "search", "rich"}
     options: dict[str, str] = {}
-    for attempt in (click_it, press_arrow, type_value) if is_field else (click_it,):
+    attempts = (click_it, press_arrow, type_value) if is_field else (click_it,)
+    for attempt in (click_it, double_click_it) if state["kind"] in _CELL_KINDS else attempts:
         await attempt()
         await driver.settle()
         options = _option_names(await _visible_refs(driver), known)
@@ -286,6 +295,12 @@ async def _check_chosen(
         if name in reads or (reads and reads in name):
             return ""
     return _different_value(after)
+
+
+async def _now_shows(driver: PageDriver, target: Target, before: str) -> bool:
+    """Whether a control shows another value than `before`."""
+    after = await _read_back(driver, target)
+    return after is not None and _shown_value(after) != before
 
 
 async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:

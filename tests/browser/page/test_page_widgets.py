@@ -52,6 +52,10 @@ async def test_wrappers_that_say_the_same_are_one_thing(show):
     assert shown.text == "[e1 clickable: Berth]"
     await tab.click("e1")
     assert await tab.page.title() == "a"
+    # A tab with its own close button, in a clickable wrapper and around a clickable caption.
+    tab = await show("""<style>div { width: 200px }</style><div tabindex=-1 onmousedown=1><div role=tab tabindex=0>
+        <div onmousedown=1><span onclick=1>Tides</span><a role=button onclick=1>x</a></div></div></div>""")
+    assert (await tab.snapshot()).text == "[e1 tab: Tides[e2 button: x]]"
 
 
 async def test_a_date_field_shows_its_form(show):
@@ -71,9 +75,18 @@ const choose = (name) => { c.textContent = name; KEEP || close_() };
 list.onscroll = draw; document.onkeydown = (e) => e.key === 'Escape' && close_();</script>"""
 
 
-@pytest.mark.parametrize("keep", ["true", "false"], ids=["stays open", "closes itself"])
-async def test_an_option_of_a_drawn_list_is_chosen_and_the_list_closed(show, keep):
-    tab = await show(COMBOBOX.replace("KEEP", keep))
+# Chosen on the press, after which the list is drawn anew: no click results.
+ON_PRESS = "onmousedown=\"choose('${name}'); draw()\""
+
+
+@pytest.mark.parametrize(
+    ("keep", "chosen"),
+    [("true", ""), ("false", ""), ("false", ON_PRESS)],
+    ids=["stays open", "closes itself", "chooses on the press"],
+)
+async def test_an_option_of_a_drawn_list_is_chosen_and_the_list_closed(show, keep, chosen):
+    by_click = "onclick=\"choose('${name}')\""
+    tab = await show(COMBOBOX.replace("KEEP", keep).replace(by_click, chosen or by_click))
     outcome = await tab.select(ref(await tab.snapshot(), "combobox City"), "Harbour 47")
     assert outcome.did.startswith("selected 'Harbour 47' in [e1] combobox City")
     assert await tab.page.evaluate("[c.textContent, pop.hidden]") == ["Harbour 47", True]
@@ -97,6 +110,14 @@ async def test_several_options_of_a_drawn_list_are_chosen_one_by_one(show):
     outcome = await tab.select(ref(await tab.snapshot(), "combobox Skills"), "Baking; Sewing")
     assert "but" not in outcome.did
     assert await tab.page.evaluate("chips.textContent") == "Baking Sewing "
+
+
+async def test_a_cell_that_opens_its_list_on_a_double_click_takes_an_option(show):
+    tab = await show("""<table><tr><td tabindex=0 id=c ondblclick="pop.hidden = false">Steel</table><ul id=pop role=listbox hidden>
+        <li role=option>Brass<li role=option>Zinc</ul><script>pop.onclick = (e) => { c.textContent = e.target.textContent; pop.hidden = true }</script>""")
+    outcome = await tab.select(ref(await tab.snapshot(), "clickable Steel"), "Zinc")
+    assert "but" not in outcome.did
+    assert await tab.page.evaluate("c.textContent") == "Zinc"
 
 
 async def test_what_is_typed_into_a_drawn_combobox_goes_into_its_field(show):
