@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -203,6 +203,13 @@ class PageContext:
     focused: str | None = None
     language: str | None = None
     published: str | None = None
+
+
+class HttpLogin(NamedTuple):
+    """The credentials sent to a site that asks for HTTP authentication."""
+
+    user: str
+    password: str
 
 
 @dataclass(frozen=True, slots=True)

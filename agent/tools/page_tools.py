@@ -23,9 +23,8 @@ from agent.tools.registry import (
 from agent.tools.sources import register_source
 from browser.errors import BrowserError
 from browser.net.url import host, origin, registrable_domain
-from browser.page.http_login import HttpLogin
 from browser.solvers import SolverFailed
-from browser.types import Outcome
+from browser.types import HttpLogin, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

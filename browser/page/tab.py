@@ -37,10 +37,17 @@ if TYPE_CHECKING:
     from browser.page.content import BrowserStorage
     from browser.page.downloads import Downloads
     from browser.page.driver import AddressCheck, Logins
-    from browser.page.http_login import HttpLogin
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import Target
-    from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
+    from browser.types import (
+        ActionOutcome,
+        Challenge,
+        FindResult,
+        HttpLogin,
+        PageContext,
+        SavedFile,
+        Snapshot,
+    )
 
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
