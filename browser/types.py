@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -205,6 +205,13 @@ class PageContext:
     published: str | None = None
 
 
+class HttpLogin(NamedTuple):
+    """The credentials sent to a site that asks for HTTP authentication."""
+
+    user: str
+    password: str
+
+
 @dataclass(frozen=True, slots=True)
 class TabInfo:
     """A tab as TABS lists it: `id` is a name such as `t2`; `ours` is false for the user's tabs."""
@@ -238,10 +245,14 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class FindResult:
-    """Lines of a live page, with refs; `found` is false if they are only the closest matches."""
+    """Lines of a live page, with refs; `found` is false if they are only the closest matches.
+
+    `citable` contains the same lines as Markdown without refs.
+    """
 
     text: str
     found: bool
+    citable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

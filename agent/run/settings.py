@@ -154,9 +154,10 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
 
 def learned_habits(data: Path, record: Record) -> Habits:
     """Return the fetch history of sites; for a site that keeps failing, a skill is proposed."""
-    from agent.run.proposed_skills import propose_skill  # noqa: PLC0415 - few runs propose one
 
     def propose(site: str, habit: Habit) -> None:
+        from agent.run.proposed_skills import propose_skill  # noqa: PLC0415 - few runs propose one
+
         path = propose_skill(data, site, habit)
         if path is not None:  # only its name, as the journal may be shared
             record("skill.proposed", name=path.parent.name, site=site, times=habit.times)

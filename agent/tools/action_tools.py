@@ -509,7 +509,7 @@ async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None 
 async def download(context: ToolContext, *, ref: str) -> ToolResult:
     """Click an element that downloads a file, and return where the file was stored."""
     tab, web = require_tab(context), require_web(context)
-    if web.attached:
+    if web.attached and not await tab.links_to_data(ref):
         raise ToolError(
             "the user's own Chrome saves files to its downloads folder, which is not read",
             hint="READ the address of the file, or ask the user for it.",

@@ -16,7 +16,6 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
-from pydantic_monty import AsyncMonty, CollectString, MontyError
 
 from agent.errors import ToolError
 from agent.evidence.passages import is_table_rule, split_row
@@ -120,6 +119,9 @@ async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=MAX_CODE_CHARS)]
 ) -> Finish:
     """Run the code; a number, or a result based on numbers from pages, becomes a source."""
+    # Imported here because few runs compute anything.
+    from pydantic_monty import AsyncMonty, CollectString, MontyError  # noqa: PLC0415
+
     inputs, printed = _Inputs(context.evidence), CollectString()
     functions = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
     try:

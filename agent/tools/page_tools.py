@@ -23,12 +23,11 @@ from agent.tools.registry import (
 from agent.tools.sources import register_source
 from browser.errors import BrowserError
 from browser.net.url import host, origin, registrable_domain
-from browser.page.http_login import HttpLogin
 from browser.solvers import SolverFailed
-from browser.types import Outcome
+from browser.types import HttpLogin, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
@@ -190,19 +189,33 @@ async def read_state(context: ToolContext, outcome: str = "") -> PageState:
     return PageState(page, outcome or unseen, web.last_act)
 
 
-async def state_shown(context: ToolContext, tab: Tab) -> Callable[[], Source | None]:
-    """Return a function that, called in tag order, returns the source of the page as last seen."""
+async def state_shown(
+    context: ToolContext, tab: Tab, lines: Sequence[str] | None = None
+) -> Callable[[], Source | None]:
+    """Return a function that, called in tag order, returns the source of the page as last seen.
+
+    If only some of its `lines` are shown, this is any earlier state that contains them: a list that
+    is scrolled to find something is not a new source each time.
+    """
     web = require_web(context)
     known = web.state
-    if (
-        known
-        and known.url == tab.url
-        and web.state_shown == tab.citable()
-        and not web.unseen_outcome
-    ):
-        return lambda: known
+    if known and known.url == tab.url and not web.unseen_outcome:
+        if web.state_shown == tab.citable():
+            return lambda: known
+        if lines is not None and (same := _state_with(context, known, lines)):
+            return lambda: same
     state = await read_state(context)
     return lambda: state.register(context)
+
+
+def _state_with(context: ToolContext, known: Source, lines: Sequence[str]) -> Source | None:
+    """Return the latest state of the open page since the last action that contains all `lines`."""
+    for source in reversed(context.evidence.sources):
+        if (source.url, source.step) == (known.url, known.step):
+            text = require_web(context).state_shown if source is known else source.text
+            if set(lines) <= {"", *text.split("\n")}:
+                return source
+    return None
 
 
 def named(source: Source | None) -> str:
@@ -245,7 +258,8 @@ async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     """Search the entire page for text or a role."""
     tab = require_tab(context)
     async with require_web(context).lock:
-        found, source = await tab.find(text), await state_shown(context, tab)
+        found = await tab.find(text)
+        source = await state_shown(context, tab, found.citable)
     data = {"text": text, "found": found.found, "url": tab.url}
     return lambda: ToolResult(data, found.text, named(source()))
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Frame, Page
 
+    from browser.page.view import Target
 
 READ_SECONDS = 5.0  # a page that takes longer is stuck in one of its scripts
 FOREIGN_FRAME_SECONDS = 1.0  # how long to wait for a frame from another site
@@ -57,9 +58,9 @@ async def rendered_html(page: Page) -> str:
     return html.replace("</body>", f"{sections}</body>", 1)
 
 
-MAX_PDF_BYTES = 50_000_000  # of a PDF that the browser shows
-_FETCH_SCRIPT = """async (most) => {
-  const answer = await fetch(location.href, { credentials: 'include' });
+MAX_FETCHED_BYTES = 50_000_000  # of a file that the page fetches for us
+_FETCH_SCRIPT = """async ([url, most]) => {
+  const answer = await fetch(url, { credentials: 'include' });
   const file = answer.ok ? await answer.blob() : null;
   if (!file || file.size > most) return '';
   const reader = new FileReader();
@@ -75,12 +76,32 @@ async def pdf_bytes(page: Page) -> bytes | None:
 
     Returns None if it is too large, or if the site does not serve it a second time.
     """
+    body = await _fetched(page.main_frame, page.url)
+    return body if body is not None and body.startswith(b"%PDF") else None
+
+
+async def _fetched(frame: Frame, url: str) -> bytes | None:
+    """Have a page fetch a file; None if it cannot, or if the file is too large."""
     try:
-        text: str = await page.evaluate(_FETCH_SCRIPT, MAX_PDF_BYTES)
+        text: str = await frame.evaluate(_FETCH_SCRIPT, [url, MAX_FETCHED_BYTES])
     except PlaywrightError:  # the request failed
         return None
-    body = base64.b64decode(text.partition(",")[2])
-    return body if body.startswith(b"%PDF") else None
+    return base64.b64decode(text.partition(",")[2]) if text else None
+
+
+async def link_to_data(target: Target) -> tuple[str, str] | None:
+    """Return the file name and address of a link to a file that the page itself contains."""
+    name, url = await target.element.evaluate(
+        "e => { const a = e.closest('a[download]'); return [a?.download ?? '', a?.href ?? '']; }"
+    )
+    return (name or "download", url) if url.startswith(("data:", "blob:")) else None
+
+
+async def linked_data(target: Target) -> tuple[str, bytes] | None:
+    """Return the file name and content of such a link; None if the page cannot read it."""
+    link = await link_to_data(target)
+    data = await _fetched(target.frame, link[1]) if link else None
+    return (link[0], data) if link and data is not None else None
 
 
 def page_context(raw: dict[str, Any]) -> PageContext:

@@ -93,6 +93,17 @@ class Downloads:
         await download.delete()
         return SavedFile(name, target)
 
+    def keep(self, suggested_name: str, data: bytes) -> SavedFile:
+        """Save a file whose content was read from the page."""
+        name = safe_name(suggested_name)
+        self._files += 1
+        if self._files > MAX_FILES_PER_SESSION or self._bytes + len(data) > self._quota:
+            return SavedFile(name, why="it exceeds the session's limit of files or bytes")
+        target = self._reserve(name)
+        target.write_bytes(data)
+        self._bytes += len(data)
+        return SavedFile(name, target)
+
     async def _arrive(self, download: Download) -> bool:
         """Wait until a download is complete; if it exceeds the quota, stop it and return False."""
         completed = asyncio.ensure_future(download.path())

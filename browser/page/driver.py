@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Frame, Page, Response
 
-    from browser.page.http_login import HttpLogin
     from browser.page.page_events import PageEvents
     from browser.page.view import Target
+    from browser.types import HttpLogin
 
 
 WHOLE_PAGE_SECONDS = 30.0  # for a look at an entire, very large page

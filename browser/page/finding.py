@@ -41,7 +41,8 @@ async def find(driver: PageDriver, text: str) -> FindResult:
     extra = [
         f'[{ref} text: {plain_text(match)}] in "{plain_text(row)}"' for ref, match, row in text_refs
     ]
-    return FindResult("\n".join([result.text, *extra, *notes]), result.found or bool(extra))
+    shown = "\n".join([result.text, *extra, *notes])
+    return FindResult(shown, result.found or bool(extra), result.citable)
 
 
 async def _lines_with_text(driver: PageDriver, text: str) -> tuple[list[PageLine], bool]:

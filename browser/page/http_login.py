@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-
-class HttpLogin(NamedTuple):
-    """The credentials sent to a site that asks for HTTP authentication."""
-
-    user: str
-    password: str
+    from browser.types import HttpLogin
 
 
 @asynccontextmanager

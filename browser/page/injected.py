@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LIBRARY_FILES = (
-    "hooks dom visibility roles appearance clickable refs pointer fields scroll lines walk changes "
-    "rendered consent captcha marks"
+    "hooks dom visibility roles appearance clickable refs pointer fields scroll lines tables walk "
+    "changes rendered consent captcha marks"
 ).split()
 """The files in `js/`, in the order of their dependencies."""
 

@@ -59,16 +59,21 @@ _NON_CONTENT_STATES = frozenset({"focused", "label only"})  # not part of the pa
 _KEPT_SPACE = "\0"
 # Security: page text that looks like one of our refs could be mistaken for a control.
 _FORGED_REF = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
+# Characters for private use, which icon fonts draw as pictures.
+_ICONS = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+ ?")
 
 Piece = dict[str, Any]
 """A part of a line that is more than plain text: see `_LineText`."""
 
 
 def plain_text(text: str) -> str:
-    """Make page text safe for a line: clean it, put it on one line, and remove forged refs."""
+    """Make page text safe for a line: clean it, put it on one line, and remove forged refs.
+
+    Characters of icon fonts are removed, too.
+    """
     if text.isascii() and text.isprintable():  # most text: nothing to clean
         return _FORGED_REF.sub("(", text) if "[" in text else text
-    return _FORGED_REF.sub("(", clean(text).replace("\n", " ⏎ "))
+    return _FORGED_REF.sub("(", _ICONS.sub("", clean(text)).replace("\n", " ⏎ "))
 
 
 @dataclass(slots=True)

@@ -285,10 +285,11 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
         and all(_contains(_MEASURES.sub(" ", lines[i].text), word) for word in numbers)
         for i in ranked
     )
-    formatted = _format_by_region(lines, hits)
+    chosen, formatted = _format_by_region(lines, hits)
+    citable = tuple(lines[i].citable() for i in chosen)
     if exact or by_role or by_words:
-        return FindResult(formatted, found=True)
-    return FindResult(f"nothing here says {text!r}; nearest:\n{formatted}", found=False)
+        return FindResult(formatted, True, citable)
+    return FindResult(f"nothing here says {text!r}; nearest:\n{formatted}", False, citable)
 
 
 def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
@@ -328,7 +329,8 @@ def _field_below(lines: list[PageLine], label: int) -> range:
     return range(below, below + 1) if is_unnamed_field else range(0)
 
 
-def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:
+def _format_by_region(lines: list[PageLine], hits: list[int]) -> tuple[list[int], str]:
+    """Return the hits that fit, in page order, and their text."""
     chosen: list[int] = []
     spent = 0
     for hit in hits[: MAX_FOUND_LINES * 2]:
@@ -338,7 +340,8 @@ def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:
         chosen.append(hit)
     parts: list[str] = []
     region = ""
-    for hit in sorted(chosen):
+    chosen.sort()
+    for hit in chosen:
         line = lines[hit]
         if line.region and line.region != region:
             parts.append(f"in {line.region}:")
@@ -346,7 +349,7 @@ def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:
         parts.append(line.rendered()[:FIND_CHARS])
     if len(chosen) < len(hits):
         parts.append(f"({len(hits) - len(chosen)} more lines match)")
-    return "\n".join(parts)
+    return chosen, "\n".join(parts)
 
 
 EXPAND_CHARS = 12_000  # about 3,000 tokens

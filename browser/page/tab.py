@@ -37,10 +37,17 @@ if TYPE_CHECKING:
     from browser.page.content import BrowserStorage
     from browser.page.downloads import Downloads
     from browser.page.driver import AddressCheck, Logins
-    from browser.page.http_login import HttpLogin
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import Target
-    from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
+    from browser.types import (
+        ActionOutcome,
+        Challenge,
+        FindResult,
+        HttpLogin,
+        PageContext,
+        SavedFile,
+        Snapshot,
+    )
 
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
@@ -71,6 +78,7 @@ class Tab:
         events = PageEvents(page, downloads.save, adopt)
         self.driver = PageDriver(page, events, check_allowed, logins)
         self.id = tab_id
+        self._downloads = downloads
         self._selection = LineSelection([], set())
         self._pdf: tuple[int, bytes | None] | None = None  # with the navigation count
 
@@ -351,10 +359,11 @@ class Tab:
                 await user_input.append(target, text, before["kind"])
             else:
                 await user_input.fill(target, text, before)
+            replaced = not (append or instead)
             if before["kind"] in {"keys", "cell"} and not append:
                 await self.driver.settle()
-                target, before = await user_input.complete_in_cell(target, text, before)
-            replaced = not (append or instead)
+            if replaced or (before["kind"] in {"keys", "cell"} and not append):
+                target, before = await user_input.complete_in_opened(target, text, before)
             problem = await controls.check_typed(
                 self.driver, target, before, text, replaced=replaced, instead=instead
             )
@@ -578,17 +587,27 @@ class Tab:
 
         return await self.driver.act(did, perform, ref)
 
+    async def links_to_data(self, ref: str) -> bool:
+        """Whether an element is a link to a file that the page itself contains (`data:`, `blob:`).
+
+        Raises RefError.
+        """
+        async with within(LOOK_SECONDS, f"find {ref}"):
+            target = await self.driver.frames.find(ref)
+            return await content.link_to_data(target) is not None
+
     async def download(self, ref: str, deadline: float = DOWNLOAD_SECONDS) -> SavedFile:
         """Click a download link or button, and wait until the file is saved or has failed.
 
-        Raises ActionError if the click starts no download.
+        An attached browser saves it in the user's folder; then the content of a `data:` or `blob:`
+        link is read from the page. Raises ActionError if the click starts no download.
         """
         before, clicked = len(self.events.downloads), ""
         started = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
         try:
             async with within(deadline, f"download from {ref}"):
-                target = (await self.driver.frames.find(ref)).element
-                is_requested = bool(await target.evaluate("e => !!e.closest('a[download]')"))
+                target = await self.driver.frames.find(ref)
+                is_requested = await target.element.evaluate("e => !!e.closest('a[download]')")
                 outcome = await self.click(ref)
                 clicked = outcome.did
                 if len(self.events.downloads) == before:
@@ -596,6 +615,8 @@ class Tab:
                     reacted = not is_requested and (outcome.changes or outcome.events)
                     await asyncio.wait({started}, timeout=0 if reacted else FIRST_BYTE_SECONDS)
                     if not started.done() and is_requested:  # no event reports that it has started
+                        if file := await content.linked_data(target):
+                            return self._downloads.keep(*file)
                         raise OutcomeUnknown(clicked, f"no file within {FIRST_BYTE_SECONDS:g} s")
                     if not started.done():
                         hint = f"If the page shows the file, READ {self.url}."

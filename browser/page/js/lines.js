@@ -90,16 +90,24 @@ class Lines {
 // Whether a control has a value instead of content; a custom select shows its value as its text.
 const takesText = (element, role) => EDITABLE.has(role) && !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
 
-// Whether an element has no box of its own, or only repeats the single control in it, which then represents both.
+// Whether an element has no box of its own, or only repeats the control in it, which then represents both.
 const PARTS_OF_A_FIELD = 4;
+const ITEMS = 'button,' + ['button', 'tab', 'option', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'treeitem'].map((role) => `[role=${role}]`).join();
 const wrapsAnotherControl = (element, rect) => {
   const shadow = shadowOf(element);
   if (!element.childElementCount && !shadow) return false;
   if (rect.width < 2 || rect.height < 2) return true;
+  const item = (shadow ?? element).querySelector(ITEMS); // a tab with its own close button
+  if (item && fills(item, element) && isSameText(item, element)) return true;
   const inner = [...(shadow ?? element).querySelectorAll(INNER_CONTROLS)].filter((one) => !one.querySelector(INNER_CONTROLS));
   if (!inner.length || inner.length > PARTS_OF_A_FIELD || inner[0].type === 'file') return false;
   if (inner.length === 1 && sizeable(inner[0]) && shortText(inner[0], TEXT_COMPARED) === shortText(element, TEXT_COMPARED)) return true;
   return wrapsField(element, inner.filter((one) => !one.closest('[aria-hidden=true]')));
+};
+
+const isSameText = (one, other) => {
+  const text = shortText(one, TEXT_COMPARED);
+  return text !== '' && text === shortText(other, TEXT_COMPARED);
 };
 
 // Whether an element only wraps a field with its arrow and clear button and has no text of its own.
@@ -131,36 +139,27 @@ const isPartOfControl = (element) => {
   return !!outer && refOf.has(outer) && WIDGETS.has(roleOf(outer)) && fills(element, outer) && !attributeName(element);
 };
 
-// A tree item's text nodes, without those of the items and controls inside it.
+// The text nodes of a tree item, tab or other item, without those of the items and controls inside it.
 const ITEM_WORDS = 200;
 const itemWords = (item) => {
   const found = [];
   let length = 0;
   for (const node of textNodes(item)) {
-    const owner = node.parentElement?.closest(INNER_CONTROLS + ',[role=treeitem],[role=group]');
-    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data)) continue; // an arrow is not a name
+    const owner = node.parentElement?.closest(`${INNER_CONTROLS},${ITEMS},[role=group]`);
+    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data) || isIconName(node)) continue; // an arrow is not a name
     found.push(node);
     if ((length += node.data.length) > ITEM_WORDS) break;
   }
   return found;
 };
 
+const joined = (nodes) => squash(nodes.map((node) => node.data).join(' '));
+const textOfItem = (item) => joined(itemWords(item));
+
 const OPTIONS_KNOWN = 300;
 const optionTexts = (select) => {
   const isListed = (option) => [option, option.parentElement].every((one) => getComputedStyle(one).display !== 'none' || one.tagName === 'SELECT');
   return [...select.options].filter(isListed).slice(0, OPTIONS_KNOWN).map((option) => squash(option.label || option.text));
-};
-
-// A layout table is read as blocks, a data table as rows. A form that is just a row's button (edit, delete) is not layout.
-const BLOCKS = 'table,h1,h2,h3,ul,ol,iframe,p+p', TYPED_OR_CHOSEN = 'input:not([type=hidden],[type=submit],[type=button],[type=image]),select,textarea';
-const layoutTables = new WeakMap();
-const isLayout = (table) => {
-  if (!table) return true;
-  if (!layoutTables.has(table)) {
-    const forms = [...table.querySelectorAll('form')];
-    layoutTables.set(table, !!table.querySelector(BLOCKS) || forms.some((form) => form.querySelector(TYPED_OR_CHOSEN)));
-  }
-  return layoutTables.get(table);
 };
 
 // The shape (tag and class) of children that are repeated rows; '' if there are none.

@@ -45,8 +45,26 @@ const roleOf = (element) => {
 
 const isField = (element) => /^(INPUT|TEXTAREA)$/.test(element?.tagName);
 
+// Whether a word is the name of an icon, which a font draws as one square picture: the browser then gives each letter an
+// equal part of it.
+const ICON_NAME = 40; // characters
+const isIconName = (node) => {
+  const text = node.length > 2 * ICON_NAME ? '' : squash(node.data);
+  if (text.length > ICON_NAME || !/^[a-z]\w{2,}$/.test(text) || !node.parentElement) return false;
+  const range = document.createRange(), size = parseFloat(getComputedStyle(node.parentElement).fontSize);
+  range.selectNode(node);
+  const { width } = range.getBoundingClientRect(), start = node.data.indexOf(text);
+  if (Math.abs(width - size) > size / 10) return false;
+  return [...text].every((_, at) => {
+    range.setStart(node, start + at);
+    range.setEnd(node, start + at + 1);
+    return Math.abs(range.getBoundingClientRect().width - width / text.length) < 0.1;
+  });
+};
+const wordsOf = (nodes) => [...nodes].filter((node) => !isIconName(node)).map((node) => node.data).join('');
+
 const labelText = (element) => {
-  const words = (label) => [...textNodes(label)].filter((node) => !node.parentElement?.closest('select,textarea')).map((node) => node.data).join('');
+  const words = (label) => wordsOf([...textNodes(label)].filter((node) => !node.parentElement?.closest('select,textarea')));
   return squash([...(element.labels ?? [])].map(words).join(' '));
 };
 const hintOf = (element) => squash(element.getAttribute('placeholder') ?? element.getAttribute('aria-placeholder') ?? '');
@@ -54,7 +72,7 @@ const hintOf = (element) => squash(element.getAttribute('placeholder') ?? elemen
 // The name from attributes and labels, and the elements that show it. The walk adds the text inside the element.
 const nameAndPlaces = (element) => {
   const named = (element.getAttribute('aria-labelledby') ?? '').split(/\s+/).map((id) => element.getRootNode().getElementById?.(id));
-  const text = squash(named.map((one) => one?.textContent ?? '').join(' '));
+  const text = squash(named.map((one) => (one ? wordsOf(textNodes(one)) : '')).join(' '));
   if (text) return [text, named];
   const label = squash(element.getAttribute('aria-label'));
   if (label) return [label, []];

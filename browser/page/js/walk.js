@@ -5,24 +5,11 @@ const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS
 const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // their arrows, handles and options are separate controls
 const CAPTIONED = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
 const EMPTY_BOX_TAGS = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
-const HAS_WORDS = /[^\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\s]/; // other characters only keep a line open, or belong to icon fonts
+const HAS_WORDS = /[^\u200b-\u200f\u2060\ufeff\ue000-\uf8ff\udb80-\udfff\s]/; // other characters only keep a line open, or belong to icon fonts
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
-const NAME_COMPARED = 40, BOX_TEXT = 120, ICON_NAME = 40; // characters
+const NAME_COMPARED = 40, BOX_TEXT = 120; // characters
 const GAP_FROM = 0.12; // of the text's height; a space is at least twice as wide
-
-// Whether a word is drawn as one square picture, as in icon fonts: the browser then gives each letter an equal part of it.
-const isLigature = (node, text, style, rect) => {
-  if (!/^[a-z]\w{2,}$/.test(text)) return false;
-  const size = parseFloat(style.fontSize);
-  if (Math.abs(rect.width - size) > size / 10) return false;
-  const letters = document.createRange(), start = node.data.indexOf(text);
-  return start >= 0 && [...text].every((_, at) => {
-    letters.setStart(node, start + at);
-    letters.setEnd(node, start + at + 1);
-    return Math.abs(letters.getBoundingClientRect().width - rect.width / text.length) < 0.1;
-  });
-};
 
 class Walk {
   constructor(options) {
@@ -36,6 +23,7 @@ class Walk {
     this.range = document.createRange();
     this.frames = [];
     this.shown = []; // { element, ref } for all elements with a ref; for a control, also { piece, name, style, said }
+    this.splits = new SplitTables();
     this.groups = 0;
     this.opened = []; // the controls around the current node, with their text
     this.inks = new WordInks();
@@ -67,6 +55,7 @@ class Walk {
       else if (node.nodeType === Node.ELEMENT_NODE) this.element(node, outer, stack);
     }
     this.lines.flush();
+    this.lines.all = this.splits.join(this.lines.all);
   }
 
   result() {
@@ -92,7 +81,7 @@ class Walk {
     const text = squash(raw);
     this.range.selectNode(node);
     const rect = this.range.getBoundingClientRect();
-    if (this.isIconName(node, text, style, rect)) return;
+    if (this.drawsIcon(node, text)) return;
     let hidden = textHidden(style, look, rect);
     const hasBox = rect.width > 0 || rect.height > 0 || this.range.getClientRects().length > 0;
     if (hidden === 'invisible' && (!hasBox || parent.closest('[aria-hidden=true]'))) return; // not even for screen readers
@@ -114,8 +103,8 @@ class Walk {
   }
 
   // An icon's name, which a font draws as a picture; it is left out if a control says more than that.
-  isIconName(node, text, style, rect) {
-    if (text.length > ICON_NAME || !isLigature(node, text, style, rect)) return false;
+  drawsIcon(node, text) {
+    if (!isIconName(node)) return false;
     const owner = this.opened.at(-1);
     if (owner && (owner.text !== text || attributeName(owner.element))) return true;
     this.lines.piece({ i: `icon ${text}`, drawn: `icon ${text}` });
@@ -146,7 +135,7 @@ class Walk {
     const leave = []; // functions to call when the element ends, in the order of opening
     if (block) this.boundary();
     this.front(element, leave);
-    this.structure(element, role, outer, leave);
+    this.structure(element, role, outer, look, leave);
     if (block) leave.push(() => this.boundary());
     const scrolls = visible ? scrollsOf(element, overflow) : '';
     if (scrolls) {
@@ -186,7 +175,7 @@ class Walk {
   }
 
   // Headings, list items, rows and regions set the kind, depth and group of their lines.
-  structure(element, role, { repeat }, leave) {
+  structure(element, role, { repeat }, look, leave) {
     const { lines } = this, tag = element.tagName;
     if (repeat && shapeOfChild(element) === repeat.shape) {
       const before = lines.group;
@@ -202,12 +191,16 @@ class Walk {
     } else if (tag === 'UL' || tag === 'OL') {
       lines.depth += 1;
       leave.push(() => { lines.depth -= 1; });
-    } else if ((tag === 'TR' || role === 'row') && !this.inRow && !isLayout(element.closest('table,[role=grid],[role=table]'))) {
+    } else if ((tag === 'TR' || role === 'row') && !this.inRow && !isLayout(element.closest('table,[role=grid],[role=treegrid],[role=table]'))) {
       lines.end();
       lines.pending = element.querySelector('th,[role=columnheader]') && !element.querySelector('td,[role=cell],[role=gridcell]') ? 'th' : 'row';
       this.inRow = true;
       this.cells = 0;
-      leave.push(() => { this.inRow = false; lines.end(); });
+      leave.push(() => {
+        this.inRow = false;
+        this.splits.note(element, lines.line, look);
+        lines.end();
+      });
     } else if (this.inRow) {
       if (!/^(TD|TH)$/.test(tag) && !/^(cell|gridcell|columnheader|rowheader)$/.test(role)) return;
       if (this.cells > 0) lines.piece({ c: 1 }); // an empty cell keeps its column
@@ -283,7 +276,7 @@ class Walk {
     if (role === 'treeitem') { // named by its own text, at any depth inside it
       const nodes = itemWords(element);
       nodes.forEach((node) => this.used.add(node));
-      piece.n = squash(nodes.map((node) => node.data).join(' ')) || name || shortText(element, NAME_COMPARED);
+      piece.n = joined(nodes) || name || shortText(element, NAME_COMPARED);
       this.named = piece.n.slice(0, NAME_COMPARED);
       return piece;
     }
@@ -334,8 +327,8 @@ class Walk {
       spokenFor.add(outer.element);
       return true;
     }
-    const item = text && element.closest('[role=treeitem]'), words = item ? itemWords(item) : [];
-    return words.length > 0 && text === squash(words.map((node) => node.data).join(' '));
+    const item = text && composedParent(element)?.closest(ITEMS);
+    return !!item && text === textOfItem(item);
   }
 
   board({ element, visible, look }) {

@@ -40,6 +40,23 @@ async def test_the_value_of_a_field_is_cited_by_the_state_that_shows_it(ask, scr
     assert "Blog pages show at most: 9" in report.sources[0].quotes[0]
 
 
+LONG_LIST = """<!doctype html><title>Parts</title><div id=l style="height:200px;overflow:auto">
+<div id=i style="position:relative;height:1200px"></div></div><script>const draw = () => {
+const first = Math.floor(l.scrollTop / 20); i.innerHTML = '';
+for (let n = first; n < Math.min(60, first + 12); n++) i.insertAdjacentHTML('beforeend',
+`<p style="position:absolute;top:${n * 20}px">Part ${n} costs ${n * 3} crowns`) };
+l.onscroll = draw; draw()</script>"""
+
+
+async def test_finding_the_same_again_in_a_list_is_no_further_source(ask, script, events):
+    with served(LONG_LIST) as (address, flags):
+        looks = "<<TOOL:FIND:Part 50>><<TOOL:FIND:Part 3 costs>><<TOOL:FIND:Part 50>>"
+        model = script(f"<<TOOL:OPEN:{address}>>", looks, "Part 50 costs 150 crowns. [S2]")
+        report = await ask("What does part 50 cost?", model=model, **flags)
+    assert report.sentences[0].verdict == "supported"
+    assert [e.data["n"] for e in events(report) if e.type == "source.added"] == [1, 2]
+
+
 async def test_an_act_is_done_where_the_page_shows_it_after_the_step(ask, script, events):
     with served(SETTINGS) as (address, flags):
         model = script(

@@ -104,6 +104,28 @@ async def test_tables_stay_rows(show):
     assert "| Hoorn | 4 m |" in (await tab.snapshot()).text
 
 
+async def test_a_table_with_frozen_columns_is_one_table(show):
+    """Grids draw frozen columns as another table: beside the others, or over a copy of the same."""
+    rows = "<tr><td>Hoorn<td>4 m<tr><td>Edam<td>3 m"
+    left = "<table><tr><td>Hoorn<tr><td>Edam</table>"
+    tab = await show(f"""<style>table {{ border-spacing: 0 }} td {{ min-width: 80px; height: 20px; padding: 0 }} #a, #b {{ display: flex; position: relative }}
+        #b > :last-child {{ position: absolute; left: 0; background: white; z-index: 1 }} .s {{ overflow: auto; width: 90px }} #c {{ display: flex; gap: 30px }}</style>
+        <div id=a>{left.replace("Hoorn", "Quay")}<div class=s><table><tr><td>9 m<td>x<tr><td>8 m<td>y</table></div></div>
+        <div id=b><div class=s style="width:160px"><table>{rows}</table></div>{left}</div>
+        <div id=c>{left.replace("Edam", "Urk")}<table><tr><td>1<tr><td>2</table></div>""")
+    assert [line for line in (await tab.snapshot()).text.splitlines() if "|" in line] == [
+        "| Quay | 9 m | x |",
+        "| Edam | 8 m | y |",
+        "| Hoorn | 4 m |",
+        "| Edam | 3 m |",
+        *("| Hoorn |", "| Urk |", "| 1 |", "| 2 |"),  # apart: two tables
+    ]
+    tab = await show(
+        "<div role=treegrid><div role=row><i role=gridcell>a</i><i role=gridcell>b</i></div></div>"
+    )
+    assert (await tab.snapshot()).text == "| [e1 gridcell: a] | [e2 gridcell: b] |"
+
+
 async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):
     tab = await show("""<style>b::after { content: " · " } i { margin-left: 1em }</style>
         <p><b>Grocer</b>Weekly<i>shop</i> H<sub>2</sub>O<a href=/x style="margin-left:9px">list</a>""")
@@ -125,6 +147,15 @@ async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
     assert "id=7" in text
     assert "pencil" in text
     assert "star.png" in text
+
+
+async def test_icons_of_a_font_are_not_part_of_a_name(show):
+    tab = await show("""<label><input type=checkbox><i>check</i> Agree</label><span id=n><i>delete</i> Drop</span><button aria-labelledby=n>-</button>
+        <button>\uf1f8 Bin</button><p>\U000f0a7a Tide</p><style>i { font: 16px monospace }</style>
+        <script>for (const icon of document.querySelectorAll('i')) icon.style.letterSpacing = (16 - icon.getBoundingClientRect().width) / icon.textContent.length + 'px'</script>""")
+    shown = await tab.snapshot()
+    assert list(shown.refs.values()) == ["checkbox Agree", "button Drop (-)", "button Bin"]
+    assert shown.text.endswith("Tide")
 
 
 async def test_covered_controls_are_marked(show):

@@ -52,6 +52,10 @@ async def test_wrappers_that_say_the_same_are_one_thing(show):
     assert shown.text == "[e1 clickable: Berth]"
     await tab.click("e1")
     assert await tab.page.title() == "a"
+    # A tab with its own close button, in a clickable wrapper and around a clickable caption.
+    tab = await show("""<style>div { width: 200px }</style><div tabindex=-1 onmousedown=1><div role=tab tabindex=0>
+        <div onmousedown=1><span onclick=1>Tides</span><a role=button onclick=1>x</a></div></div></div>""")
+    assert (await tab.snapshot()).text == "[e1 tab: Tides[e2 button: x]]"
 
 
 async def test_a_date_field_shows_its_form(show):
@@ -71,9 +75,18 @@ const choose = (name) => { c.textContent = name; KEEP || close_() };
 list.onscroll = draw; document.onkeydown = (e) => e.key === 'Escape' && close_();</script>"""
 
 
-@pytest.mark.parametrize("keep", ["true", "false"], ids=["stays open", "closes itself"])
-async def test_an_option_of_a_drawn_list_is_chosen_and_the_list_closed(show, keep):
-    tab = await show(COMBOBOX.replace("KEEP", keep))
+# Chosen on the press, after which the list is drawn anew: no click results.
+ON_PRESS = "onmousedown=\"choose('${name}'); draw()\""
+
+
+@pytest.mark.parametrize(
+    ("keep", "chosen"),
+    [("true", ""), ("false", ""), ("false", ON_PRESS)],
+    ids=["stays open", "closes itself", "chooses on the press"],
+)
+async def test_an_option_of_a_drawn_list_is_chosen_and_the_list_closed(show, keep, chosen):
+    by_click = "onclick=\"choose('${name}')\""
+    tab = await show(COMBOBOX.replace("KEEP", keep).replace(by_click, chosen or by_click))
     outcome = await tab.select(ref(await tab.snapshot(), "combobox City"), "Harbour 47")
     assert outcome.did.startswith("selected 'Harbour 47' in [e1] combobox City")
     assert await tab.page.evaluate("[c.textContent, pop.hidden]") == ["Harbour 47", True]
@@ -97,6 +110,33 @@ async def test_several_options_of_a_drawn_list_are_chosen_one_by_one(show):
     outcome = await tab.select(ref(await tab.snapshot(), "combobox Skills"), "Baking; Sewing")
     assert "but" not in outcome.did
     assert await tab.page.evaluate("chips.textContent") == "Baking Sewing "
+
+
+async def test_a_cell_that_opens_its_list_on_a_double_click_takes_an_option(show):
+    tab = await show("""<table><tr><td tabindex=0 id=c ondblclick="pop.hidden = false">Steel</table><ul id=pop role=listbox hidden>
+        <li role=option>Brass<li role=option>Zinc</ul><script>pop.onclick = (e) => { c.textContent = e.target.textContent; pop.hidden = true }</script>""")
+    outcome = await tab.select(ref(await tab.snapshot(), "clickable Steel"), "Zinc")
+    assert "but" not in outcome.did
+    assert await tab.page.evaluate("c.textContent") == "Zinc"
+
+
+async def test_an_option_is_chosen_in_the_list_of_its_own_field(show):
+    """The list may open by its button alone; chips may show the choice, and the field is hidden."""
+    tab = await show("""<div role=combobox tabindex=0 onclick="document.title = 'another'">Port</div>
+        <div style="height:30px"><b id=chips></b><input id=f role=combobox readonly style="width:20px;opacity:0" aria-label=Skills><button onclick="pop.hidden = false">+</button></div>
+        <ul id=pop hidden><li role=option>Baking<li role=option>Sewing</ul>
+        <script>pop.onclick = (e) => { chips.innerHTML += `<i role=button>${e.target.textContent}</i>`; pop.hidden = true }</script>""")
+    outcome = await tab.select(await tab.ref_of("#f"), "Baking")
+    assert outcome.did.startswith("selected 'Baking' in")
+    assert "but" not in outcome.did
+    assert await tab.page.evaluate("[chips.textContent, document.title]") == ["Baking", "Test"]
+
+
+async def test_a_slider_with_a_hidden_field_is_set_by_its_keys(show):
+    tab = await show("""<div role=slider id=s tabindex=0 aria-label=Depth aria-valuenow=3 style="width:20px;height:20px"><input hidden value=3></div>
+        <script>s.onkeydown = (e) => { s.ariaValueNow = Number(s.ariaValueNow) + (e.key === 'ArrowRight') - (e.key === 'ArrowLeft') }</script>""")
+    assert "but" not in (await tab.type(await tab.ref_of("#s"), "6")).did
+    assert await tab.page.evaluate("s.ariaValueNow") == "6"
 
 
 async def test_what_is_typed_into_a_drawn_combobox_goes_into_its_field(show):
@@ -258,8 +298,19 @@ async def test_a_clipboard_field_beside_an_editor_is_not_the_editor(show):
             "this field is not visible",
             "x",
         ),
+        (
+            """<input value=3 onfocus="hidden = true; n.hidden = false; n.focus()"><input id=n hidden onblur="value += ',00'">""",
+            "7",
+            "",
+            "37",
+        ),
     ],
-    ids=["one character a field", "put back when cleared", "off the page"],
+    ids=[
+        "one character a field",
+        "put back when cleared",
+        "off the page",
+        "put in another's place",
+    ],
 )
 async def test_what_was_typed_is_checked_where_it_went(show, html, text, remark, value):
     tab = await show(html)

@@ -152,6 +152,21 @@ async def test_a_download_of_the_user_that_is_under_way_goes_on(chrome, pages, t
     assert (tmp_path / "log.bin").read_text() == text
 
 
+async def test_a_file_that_the_page_contains_is_read_from_its_link(
+    chrome, pages, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("browser.page.tab.FIRST_BYTE_SECONDS", 0.1)
+    page = pages.put("<a download=a.txt href='data:text/plain,kelp'>Export</a>")
+    async with person(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
+        session = await tabs[0].context.browser.new_browser_cdp_session()
+        folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
+        await session.send("Browser.setDownloadBehavior", folder)
+        tab = await browser.open(pages.base + page)
+        file = await tab.download(ref(await tab.snapshot(), "link Export"))
+        assert (file.name, file.path.read_text()) == ("a.txt", "kelp")
+        file.path.unlink()
+
+
 async def test_a_tab_that_ours_opens_is_ours_and_goes_with_us(chrome, pages):
     target = pages.put("<h1>Opened</h1>")
     opener = pages.put(f"<a href='{target}' target=_blank>open</a>")
