@@ -59,6 +59,10 @@ _MARKER = re.compile(
 )
 _DEFINITION = re.compile(r"^ {0,3}\[\^?([\w-]+)\]:[ \t]*(\S.*)$\n?", re.MULTILINE)
 _PART = re.compile(r"(?:S(\d+))?(?:\s?¶\s?(\d+)(?:\s?[-–—]\s?(?:S\d+)?¶?(\d+))?)?")
+_ONLY_LINKS_FOLLOW = re.compile(
+    r"(?:[ \t]*[,;|·]?[ \t]*\[[^\[\]\n]*\]\(https?://[^\s()]*\))*[ \t]*(?:\n|\Z)"
+)
+_SEPARATORS = " \t,;|·"
 _BARE_LABEL = re.compile(rf"\^?\d{{1,3}}|{_ITEM}|source|link", re.IGNORECASE)
 
 
@@ -86,10 +90,12 @@ class MarkerReader:
                 plain += match[0]  # an address in the text, for a page that was not read
                 continue
             label = match["text"] or ""
-            if label and not _BARE_LABEL.fullmatch(label):
-                plain += label  # a link's words are part of the sentence
-            else:
+            if not label or _BARE_LABEL.fullmatch(label):
                 plain = plain.rstrip(" \t")
+            elif _ONLY_LINKS_FOLLOW.match(text, at) and _follows_sentence(plain):
+                plain = plain.rstrip(_SEPARATORS)  # `It is tall. [About us](https://…)`
+            else:
+                plain += label  # a link's words are part of the sentence
             markers.append(replace(self._marker(match), offset=len(plain)))
             # Two words with only a marker between them must not be joined.
             if plain and text[at : at + 1].isalnum() and not plain.endswith((" ", "\n")):
@@ -252,6 +258,12 @@ def sentences_with_markers(
         own = [marker for marker in remaining if marker.offset < edge]
         remaining = remaining[len(own) :]
         yield span.start, span.end, own
+
+
+def _follows_sentence(plain: str) -> bool:
+    """Whether a word after `plain`, on the same line, would begin a sentence."""
+    before = plain.rpartition("\n")[2].rstrip(_SEPARATORS)
+    return bool(before) and len(sentences(f"{before} A")) > len(sentences(before))
 
 
 def cited_sentences(answer: str, evidence: Evidence) -> Iterator[tuple[str, list[CitedId]]]:

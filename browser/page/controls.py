@@ -19,7 +19,7 @@ from browser.page.waiting import keep_rendering
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from browser.page.driver import PageDriver
     from browser.page.user_input import ControlState
@@ -209,15 +209,16 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
     if len(found) == 1:
         option = await driver.frames.find(found[0])
         role = (await control_state(option))["role"]
-        before = _shown_value(await control_state(target))
+        before = await control_state(target)
         problem = await click(option)
         await driver.settle()
         if not role.startswith("menuitem"):  # a menu item acts and has no value
             either = (value, options[found[0]])
             wrong = await _check_chosen(driver, target, option, either, before)
             # A list that re-renders on the press takes the choice, although no click results.
-            taken = problem and not wrong and await _now_shows(driver, target, before)
-            problem = "" if taken else problem or wrong
+            if problem and not wrong:
+                wrong = "" if await _now_shows(driver, target, before) else problem
+            problem = wrong
     with suppress(PlaywrightError):  # the choice may have opened another page
         # A multiple-choice list stays open.
         if problem != _NOT_CONFIRMED and (await control_state(target))["fold"] == "expanded":
@@ -227,6 +228,8 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         which = f"{len(found)} options read {value!r}" if found else f"no option reads {value!r}"
         names = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_SHOWN])
         there = f"there are: {names}" if names else "no list of options opened"
+        if (await control_state(target))["text"] == value:
+            there += "; the text now stands in the field"
         raise ActionError(
             f"{which}; {there}", hint="SELECT an option by its visible text, or CLICK it."
         )
@@ -236,29 +239,9 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
 async def _opened_options(
     driver: PageDriver, target: Target, value: str, known: Iterable[str]
 ) -> dict[str, str]:
-    """Open a list that the page draws by clicking it, and return its options by ref.
-
-    A field with suggestions may open its list only when the arrow key is pressed or text is typed,
-    a table cell only when it is double-clicked.
-    """
-
-    async def click_it() -> None:
-        await click(target)
-
-    async def double_click_it() -> None:
-        await click(target, count=2)
-
-    async def press_arrow() -> None:
-        await driver.page.keyboard.press("ArrowDown")
-
-    async def type_value() -> None:
-        await fill(target, value, await control_state(target))
-
-    state = await control_state(target)
-    is_field = state["role"] == "combobox" and state["kind"] in {"text", "search", "rich"}
+    """Open a list that the page draws, and return its options by ref."""
     options: dict[str, str] = {}
-    attempts = (click_it, press_arrow, type_value) if is_field else (click_it,)
-    for attempt in (click_it, double_click_it) if state["kind"] in _CELL_KINDS else attempts:
+    for attempt in await _ways_to_open(driver, target, value):
         await attempt()
         await driver.settle()
         options = _option_names(await _visible_refs(driver), known)
@@ -267,13 +250,45 @@ async def _opened_options(
     return options
 
 
+async def _ways_to_open(
+    driver: PageDriver, target: Target, value: str
+) -> list[Callable[[], Awaitable[object]]]:
+    """Return ways to open a control's list: usually a click.
+
+    A field with suggestions may open its list only when the arrow key or its button is pressed or
+    text is typed, a table cell only when it is double-clicked.
+    """
+
+    async def click_opener() -> None:
+        opener = await related(target, "openerOf")
+        if opener is not target:
+            await click(opener)
+
+    async def type_value() -> None:
+        await fill(target, value, await control_state(target))
+
+    state = await control_state(target)
+    ways: list[Callable[[], Awaitable[object]]] = [lambda: click(target)]
+    if state["kind"] in _CELL_KINDS:
+        ways.append(lambda: click(target, count=2))
+    elif state["role"] == "combobox" and state["kind"] in {"text", "search", "rich"}:
+        ways += [lambda: driver.page.keyboard.press("ArrowDown"), click_opener]
+        if await target.element.is_editable():
+            ways.append(type_value)
+    return ways
+
+
 async def _check_chosen(
-    driver: PageDriver, target: Target, option: Target, names: Sequence[str], before: str
+    driver: PageDriver,
+    target: Target,
+    option: Target,
+    names: Sequence[str],
+    before: ControlState,
 ) -> str:
     """Check a choice from a list that the page draws.
 
     Either the option must be on, or the control that opened the list must show one of the option's
-    `names`, which it did not show `before`.
+    `names`, or a chip beside it, which it did not show `before`.
     """
     after = await _read_back(driver, option)
     if after and after["on"] and after["role"] in {"option", "radio", "checkbox"}:
@@ -282,7 +297,7 @@ async def _check_chosen(
             # A list that fades out keeps its old mark.
             field = await _read_back(driver, target)
             now = _shown_value(field) if field else ""
-            taken = now != before and now in map(_normalize, names)
+            taken = now != _shown_value(before) and now in map(_normalize, names)
             return "" if taken else f"but it is not {word}"
         return "" if after["role"] == "option" else _NOT_CONFIRMED
     after = await _read_back(driver, target)
@@ -291,16 +306,17 @@ async def _check_chosen(
     if after["role"] == "listbox":  # its text consists of all its options
         return "its selection could not be checked"
     reads = _normalize(after["reads"])
+    chips, others = _normalize(after["beside"]), _normalize(before["beside"])
     for name in map(_normalize, names):
-        if name in reads or (reads and reads in name):
+        if name in reads or (reads and reads in name) or chips.count(name) > others.count(name):
             return ""
     return _different_value(after)
 
 
-async def _now_shows(driver: PageDriver, target: Target, before: str) -> bool:
+async def _now_shows(driver: PageDriver, target: Target, before: ControlState) -> bool:
     """Whether a control shows another value than `before`."""
     after = await _read_back(driver, target)
-    return after is not None and _shown_value(after) != before
+    return after is not None and _shown_value(after) != _shown_value(before)
 
 
 async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:

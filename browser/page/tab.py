@@ -359,10 +359,11 @@ class Tab:
                 await user_input.append(target, text, before["kind"])
             else:
                 await user_input.fill(target, text, before)
+            replaced = not (append or instead)
             if before["kind"] in {"keys", "cell"} and not append:
                 await self.driver.settle()
-                target, before = await user_input.complete_in_cell(target, text, before)
-            replaced = not (append or instead)
+            if replaced or (before["kind"] in {"keys", "cell"} and not append):
+                target, before = await user_input.complete_in_opened(target, text, before)
             problem = await controls.check_typed(
                 self.driver, target, before, text, replaced=replaced, instead=instead
             )

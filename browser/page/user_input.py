@@ -240,8 +240,13 @@ async def control_state(target: Target) -> ControlState:
     return state
 
 
-async def related(target: Target, function: Literal["fieldIn", "openedIn", "drawnFor"]) -> Target:
-    """Find the field inside a wrapper or opened in a cell, or the list drawn for a hidden select.
+async def related(
+    target: Target,
+    function: Literal["fieldIn", "openedIn", "swappedFor", "drawnFor", "openerOf"],
+) -> Target:
+    """Find the field inside a wrapper, opened in a cell or in place of another field.
+
+    For a hidden select, find the list drawn for it; for a combobox, the button that opens its list.
 
     Returns the target itself if there is none.
     """
@@ -250,15 +255,19 @@ async def related(target: Target, function: Literal["fieldIn", "openedIn", "draw
     return replace(target, element=element) if element else target
 
 
-async def complete_in_cell(
+async def complete_in_opened(
     target: Target, text: str, before: ControlState
 ) -> tuple[Target, ControlState]:
-    """Fill the field that a grid's cell opened when a key was typed, if it lost the first keys.
+    """Fill the field that opened when the text was typed, if it lost the first keys.
 
-    Returns the field and its state, or the arguments if the cell opened none.
+    A grid's cell opens one in itself, a formatted number in its place. Returns the field and its
+    state, or the arguments if none opened.
     """
+    is_cell = before["kind"] in {"keys", "cell"}
     with suppress(PlaywrightError):  # the keys may have led to another page
-        field = await related(target, "openedIn")
+        field = await related(target, "openedIn" if is_cell else "swappedFor")
+        if field is target and not is_cell:
+            return target, before
         state = await control_state(field)
         if state["text"] is None:
             return target, before

@@ -51,10 +51,8 @@ const describe = (element, style) => {
   for (const { name, value } of element.attributes) {
     if (name.startsWith('data-') && value && value !== 'false' && value.length <= 24 && parts.length < 4 && !LIBRARY_DATA.test(name)) parts.push(`${name.slice(5)}=${value}`);
   }
-  const icon = element.querySelector('svg use, svg[class], i[class], img[src]') ?? emptyLeaf(element);
-  const source = ['href', 'xlink:href', 'src', 'class'].map((name) => icon?.getAttribute(name)).find((value) => value != null) ?? '';
-  const tail = source.startsWith('data:') ? '' : squash(source).split(/[/#]/).pop();
-  if (tail) parts.push('icon ' + iconWords(tail).slice(0, 30));
+  const icon = iconOf(element);
+  if (icon) parts.push('icon ' + icon);
   else if (!parts.length && names.length) parts.push('.' + names.slice(0, 3).join('.'));
   if (!style) return parts.join(' ');
   if (element.namespaceURI?.endsWith('svg') && element.tagName !== 'svg') return [...parts, shapeOf(element, style)].join(' ');
@@ -62,6 +60,15 @@ const describe = (element, style) => {
   const round = colour && colour[3] > 0.5 && isRound(element, style) ? ['round'] : [];
   if (colour && colour[3] > (parts.length ? 0.5 : 0.1) && !(parts.length && sameColour(colour, [255, 255, 255]))) parts.push('colour ' + colourName(colour));
   return [...parts, ...round, ...measures(element, style)].join(' ');
+};
+
+// The file or classes of an element's icon.
+const ICON_SHOWN = 30; // characters
+const iconOf = (element) => {
+  const icon = element.querySelector('svg use, svg[class], i[class], img[src]') ?? emptyLeaf(element);
+  const source = ['href', 'xlink:href', 'src', 'class'].map((name) => icon?.getAttribute(name)).find((value) => value != null) ?? '';
+  const tail = source.startsWith('data:') ? '' : squash(source).split(/[/#]/).pop();
+  return tail ? iconWords(tail).slice(0, ICON_SHOWN) : '';
 };
 
 // An icon's classes without the styles, nor the family that another one begins with: `lucide lucide-x h-5` is `lucide-x`.

@@ -59,7 +59,7 @@ const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
 const DRAWN_BESIDE = 4; // levels up to the element that contains both
 const drawnFor = (field) => {
-  if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || (sizeable(field) && isShownAtAll(field))) return null;
+  if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || field.matches(DRAWN_LISTS) || (sizeable(field) && isShownAtAll(field))) return null;
   for (let at = composedParent(field), level = 0; at && level < DRAWN_BESIDE; at = composedParent(at), level += 1) {
     if (at.querySelectorAll('select').length > 1) return null;
     const drawn = [at, ...at.querySelectorAll(DRAWN_LISTS)].find((one) => one !== field && one.matches(DRAWN_LISTS) && sizeable(one));
@@ -72,7 +72,7 @@ const drawnFor = (field) => {
 const TYPED_INTO = `input:not([type=hidden],[type=checkbox],[type=radio]),textarea,${EDITABLE_ELEMENT}`;
 const fieldIn = (element) => {
   if (isField(element) || element.isContentEditable) return element;
-  const inner = [...element.querySelectorAll(TYPED_INTO)];
+  const inner = [...element.querySelectorAll(TYPED_INTO)].filter((one) => one.checkVisibility()); // a slider keeps a hidden one
   if (inner.length === 1 && inner[0].matches(':read-write:enabled')) return inner[0];
   if (isSheetCell(element)) return element.closest(CELL);
   return element.control ?? catcherFor(element) ?? element;
@@ -124,6 +124,18 @@ const isOutOfSight = (field) => {
   return !sizeable(field) || right + scrollX <= 0 || bottom + scrollY <= 0;
 };
 
+// The text around a field, without other fields: chips for the chosen options, each with its own button.
+const besideText = (element) => {
+  const around = isField(element) ? wrapperOf(element, FIELDS) : null;
+  return around && around.textContent.length <= READS ? squash(/** @type {HTMLElement} */ (around).innerText) : '';
+};
+
+// The only button beside a combobox, which opens its list; null if there is none.
+const openerOf = (field) => {
+  const buttons = [...(wrapperOf(field, FIELDS)?.querySelectorAll('button,[role=button]') ?? [])].filter(sizeable);
+  return buttons.length === 1 ? buttons[0] : null;
+};
+
 // Whether a string fills a row of fields, one character each, starting at an element (a code of several digits).
 const isSpreadOver = ({ element, text }) => {
   const fields = [...element.getRootNode().querySelectorAll('input')].filter((one) => sizeable(one) && one.type === element.type);
@@ -143,7 +155,7 @@ const stateOf = (element) => {
   const [number, least, most] = ['now', 'min', 'max'].map((name) => element.getAttribute(`aria-value${name}`)).map((said) => (said && Number.isFinite(Number(said)) ? Number(said) : null));
   return {
     kind, role, text, drawn: stage && drawnText(stage), number, least, most, on: toggleState(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
-    reads: shownText(element), fold: expandedState(element),
+    reads: shownText(element), beside: besideText(element), fold: expandedState(element),
     bare: text === '' && element.matches(':read-write:enabled'), secret: element.type === 'password', left: !element.isConnected, unseen: isField(element) && !stage && isOutOfSight(element),
   };
 };
@@ -255,6 +267,11 @@ const openedIn = (element) => {
   const { x, y } = middleOf(element.getBoundingClientRect()), { left, right, top, bottom } = focused.getBoundingClientRect();
   const over = left <= x && x <= right && top <= y && y <= bottom;
   return over || isWithin(focused, element) ? focused : element;
+};
+// The field that took the place of another one when that was focused, as formatted numbers do; null if there is none.
+const swappedFor = (element) => {
+  const focused = element.getClientRects().length ? null : focusedElement();
+  return isField(focused) && focused.parentElement === element.parentElement ? focused : null;
 };
 // The focused element: `line` describes it, `right` says whether it is the expected one, `off` why it, or the expected one,
 // must not be pressed with a key (a field may still be typed into).

@@ -13,6 +13,6 @@ const library = {
   identified: (known) => identified(known)?.outerHTML ?? null,
   stateNow: (ref) => { const { element } = resolve(ref); return element ? stateOf(element) : null; },
   register, identify, rebindAll, take, arm, restState, refsOfText, suspects, adopt,
-  aim, aimedPoint, pressDirectly, missed, stateOf, fieldIn, openedIn, drawnFor, isSpreadOver, optionOf, toTheEnd, paste, drop, effect, secretTyped, submitsLogin, sendsAway, focusOf, textEnds, selectText, scroll, seek,
+  aim, aimedPoint, pressDirectly, missed, stateOf, fieldIn, openedIn, swappedFor, drawnFor, openerOf, isSpreadOver, optionOf, toTheEnd, paste, drop, effect, secretTyped, submitsLogin, sendsAway, focusOf, textEnds, selectText, scroll, seek,
   context, rendered, stored, consent, coversPage, challenge, answerChallenge, drawMarks, unmark,
 };

@@ -75,16 +75,17 @@ const contextOf = (element) => {
 };
 
 const fingerprintOf = (element, said = undefined) => {
-  const role = roleOf(element), row = closestRow(element);
+  const role = roleOf(element), row = closestRow(element), name = ownName(element, role, said);
   return {
-    role, name: ownName(element, role, said), key: keyOf(element, role),
+    role, name, key: keyOf(element, role),
+    icon: name || EDITABLE.has(role) ? '' : iconOf(element),
     caption: captionOf(element),
     row: row && row !== element ? rowText(row) : '',
     around: shared ? contextOf(element) : '', // only while the fingerprints of a walk are taken
   };
 };
 
-const sameFingerprint = (a, b) => a.role === b.role && a.name === b.name && a.key === b.key && a.row === b.row;
+const sameFingerprint = (a, b) => ['role', 'name', 'key', 'icon', 'row'].every((part) => a[part] === b[part]);
 
 const candidatesFor = (print) => {
   const tag = print.key.split('|')[0];
@@ -134,7 +135,7 @@ const rebindAll = (pairs) => {
 
 // An element with text is identified by its text and the text around it; one without text, by its id or data, even if it
 // has text later.
-const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
+const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.icon, print.row, print.caption, print.around]);
 const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
 // Lists that scrolled since the walk before: they may show other rows in the same elements.

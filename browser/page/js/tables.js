@@ -4,7 +4,7 @@
 const BLOCKS = 'table,h1,h2,h3,ul,ol,iframe,p+p', TYPED_OR_CHOSEN = 'input:not([type=hidden],[type=submit],[type=button],[type=image]),select,textarea';
 const layoutTables = new WeakMap();
 const isLayout = (table) => {
-  if (!table) return true;
+  if (!table) return false; // rows by role alone
   if (!layoutTables.has(table)) {
     const forms = [...table.querySelectorAll('form')];
     layoutTables.set(table, !!table.querySelector(BLOCKS) || forms.some((form) => form.querySelector(TYPED_OR_CHOSEN)));

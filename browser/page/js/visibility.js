@@ -102,6 +102,19 @@ const rootLook = () => {
   return { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, pinned: false, gone: '', page };
 };
 
+// Whether a drawing's text in the colour of the page is drawn on a shape of another colour, as on the blocks of Blockly.
+const SHAPES_TRIED = 200;
+const standsOnShape = (text, ink) => {
+  const { x, y } = middleOf(text.getBoundingClientRect());
+  const shapes = [...(text.closest('svg')?.querySelectorAll('path,rect,circle,ellipse,polygon') ?? [])].slice(0, SHAPES_TRIED);
+  return shapes.some((shape) => {
+    const { left, right, top, bottom } = shape.getBoundingClientRect();
+    if (x < left || x > right || y < top || y > bottom || !(shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING)) return false;
+    const style = getComputedStyle(shape), fill = parseColour(style.fill);
+    return !!fill && fill[3] * Number(style.fillOpacity) > 0.5 && !sameColour(fill, ink) && isShownAtAll(shape);
+  });
+};
+
 // Most elements change none of these and share their parent's. Each property is read once, as this takes most of a walk's
 // time.
 const lookInside = (element, style, outer, overflow = style.overflow) => {
@@ -114,7 +127,10 @@ const lookInside = (element, style, outer, overflow = style.overflow) => {
   if (mask.length && mask.every((colour) => colour[3] <= TRANSPARENT)) set({ gone: 'invisible' });
   else if (farAway(element, style, position)) set({ gone: 'off-screen' });
   else if (clippedAway(element, style, position) || (showsNoBack && turnedAway(style))) set({ gone: 'invisible' });
-  if (element.tagName === 'text') set({ ink: style.fill === 'none' || Number(style.fillOpacity) <= TRANSPARENT ? [0, 0, 0, 0] : parseColour(style.fill) });
+  if (element.tagName === 'text') {
+    const ink = style.fill === 'none' || Number(style.fillOpacity) <= TRANSPARENT ? [0, 0, 0, 0] : parseColour(style.fill);
+    set({ ink, ...(ink && outer.back && sameColour(ink, outer.back) && standsOnShape(element, ink) ? { back: null } : {}) });
+  }
   const back = groundOf(style);
   if (!back || (back[3] > 0.02 && back[3] <= 0.9)) set({ back: null });
   else if (back[3] > 0.9) set({ back });

@@ -191,7 +191,7 @@ class Walk {
     } else if (tag === 'UL' || tag === 'OL') {
       lines.depth += 1;
       leave.push(() => { lines.depth -= 1; });
-    } else if ((tag === 'TR' || role === 'row') && !this.inRow && !isLayout(element.closest('table,[role=grid],[role=table]'))) {
+    } else if ((tag === 'TR' || role === 'row') && !this.inRow && !isLayout(element.closest('table,[role=grid],[role=treegrid],[role=table]'))) {
       lines.end();
       lines.pending = element.querySelector('th,[role=columnheader]') && !element.querySelector('td,[role=cell],[role=gridcell]') ? 'th' : 'row';
       this.inRow = true;

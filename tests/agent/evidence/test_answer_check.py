@@ -155,6 +155,31 @@ def test_footnote_marks_copied_from_the_page_do_not_become_citations(evidence: E
     assert checked.sentences[0].citations == [1]
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        ". [The keeper's page](URL)",
+        ". [The keeper's page](URL)\n",
+        ". [The keeper's page](URL), [About](URL)",
+        ". [S1¶2] [a](URL)",
+        " ([The keeper's page](URL)).",
+    ],
+)
+def test_a_labelled_link_after_its_sentence_is_a_citation(end: str, evidence: Evidence) -> None:
+    url = evidence.source(1).url
+    checked = check_answer(DESIGNED + end.replace("URL", url), evidence)
+    assert len(checked.sentences) == 1
+    assert checked.sentences[0].citations == [1]
+
+
+def test_a_label_that_is_part_of_a_sentence_stays_in_it(evidence: Evidence) -> None:
+    url = evidence.source(1).url
+    answer = f"It was designed by Dr. [Ada Renwick]({url})"
+    assert "Ada Renwick" in check_answer(answer, evidence).sentences[0].text
+    answer = f"It is a light. [Ada Renwick]({url}) designed it."
+    assert check_answer(answer, evidence).sentences[1].text == "Ada Renwick designed it."
+
+
 @given(st.text(alphabet="ab.|-# `\n[]1S¶*>", max_size=300))
 def test_units_joined_are_the_answer(answer: str) -> None:
     assert "".join(u.prefix + u.text + u.suffix for u in answer_parts(answer)) == answer

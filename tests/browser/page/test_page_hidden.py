@@ -172,6 +172,7 @@ async def test_what_can_be_seen_is_not_marked(show):
         <style>.grad{background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent}</style>
         <body style="background:#111;color:#eee"><p>light on dark</p><h1 class=grad>painted heading</h1>
         <div style="background:url(/x.png);color:white"><p>white on a picture</p></div>
+        <svg width=200 height=30><rect width=200 height=30 fill=green /><text y=20 fill=white>white on a block</text></svg>
         <div style="height:3000px"></div><p>below the fold</p>
         <div style="overflow:auto;height:30px;background:#fff;color:#000"><p>in a scroller</p><p>further down</p></div>
         <p style="opacity:.5">half faded</p><a href=/x style="position:relative">linked</a>""")

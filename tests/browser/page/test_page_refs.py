@@ -60,6 +60,18 @@ async def test_an_element_that_was_given_to_another_row_is_not_clicked(show):
         await tab.click(first)
 
 
+async def test_an_icon_that_is_replaced_is_not_taken_for_another_one(show):
+    icons = "<div class=b onclick=1><svg class=icon-add></svg></div><div class=b onclick=1><svg class=icon-drop></svg></div>"
+    tab = await show(
+        f"<style>.b {{ width: 20px; height: 20px }}</style><section id=p>{icons}</section>"
+    )
+    add = ref(await tab.snapshot(), "clickable (.b icon icon-add")
+    later = icons.replace("div", "button", 1).replace("/div", "/button", 1)
+    await tab.page.evaluate("later => { p.innerHTML = later }", later)
+    with pytest.raises(RefError, match="left the page"):
+        await tab.click(add)
+
+
 async def test_a_lost_ref_fails_with_candidates(show):
     tab = await show("<div id=d><button>Save draft</button><button>Send</button></div>")
     lost = ref(await tab.snapshot(), "button Save draft")

@@ -120,6 +120,10 @@ async def test_a_table_with_frozen_columns_is_one_table(show):
         "| Edam | 3 m |",
         *("| Hoorn |", "| Urk |", "| 1 |", "| 2 |"),  # apart: two tables
     ]
+    tab = await show(
+        "<div role=treegrid><div role=row><i role=gridcell>a</i><i role=gridcell>b</i></div></div>"
+    )
+    assert (await tab.snapshot()).text == "| [e1 gridcell: a] | [e2 gridcell: b] |"
 
 
 async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):

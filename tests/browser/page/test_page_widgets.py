@@ -120,6 +120,25 @@ async def test_a_cell_that_opens_its_list_on_a_double_click_takes_an_option(show
     assert await tab.page.evaluate("c.textContent") == "Zinc"
 
 
+async def test_an_option_is_chosen_in_the_list_of_its_own_field(show):
+    """The list may open by its button alone; chips may show the choice, and the field is hidden."""
+    tab = await show("""<div role=combobox tabindex=0 onclick="document.title = 'another'">Port</div>
+        <div style="height:30px"><b id=chips></b><input id=f role=combobox readonly style="width:20px;opacity:0" aria-label=Skills><button onclick="pop.hidden = false">+</button></div>
+        <ul id=pop hidden><li role=option>Baking<li role=option>Sewing</ul>
+        <script>pop.onclick = (e) => { chips.innerHTML += `<i role=button>${e.target.textContent}</i>`; pop.hidden = true }</script>""")
+    outcome = await tab.select(await tab.ref_of("#f"), "Baking")
+    assert outcome.did.startswith("selected 'Baking' in")
+    assert "but" not in outcome.did
+    assert await tab.page.evaluate("[chips.textContent, document.title]") == ["Baking", "Test"]
+
+
+async def test_a_slider_with_a_hidden_field_is_set_by_its_keys(show):
+    tab = await show("""<div role=slider id=s tabindex=0 aria-label=Depth aria-valuenow=3 style="width:20px;height:20px"><input hidden value=3></div>
+        <script>s.onkeydown = (e) => { s.ariaValueNow = Number(s.ariaValueNow) + (e.key === 'ArrowRight') - (e.key === 'ArrowLeft') }</script>""")
+    assert "but" not in (await tab.type(await tab.ref_of("#s"), "6")).did
+    assert await tab.page.evaluate("s.ariaValueNow") == "6"
+
+
 async def test_what_is_typed_into_a_drawn_combobox_goes_into_its_field(show):
     tab = await show(CHIPS)
     box = ref(await tab.snapshot(), "combobox Skills")
@@ -279,8 +298,19 @@ async def test_a_clipboard_field_beside_an_editor_is_not_the_editor(show):
             "this field is not visible",
             "x",
         ),
+        (
+            """<input value=3 onfocus="hidden = true; n.hidden = false; n.focus()"><input id=n hidden onblur="value += ',00'">""",
+            "7",
+            "",
+            "37",
+        ),
     ],
-    ids=["one character a field", "put back when cleared", "off the page"],
+    ids=[
+        "one character a field",
+        "put back when cleared",
+        "off the page",
+        "put in another's place",
+    ],
 )
 async def test_what_was_typed_is_checked_where_it_went(show, html, text, remark, value):
     tab = await show(html)
