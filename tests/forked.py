@@ -230,9 +230,10 @@ def _load_everything() -> None:
 
 def _run_once() -> None:
     """Do one run: schemas, parsers and tables that are built at first use are then shared."""
+    import pytest
+
     from agent.cli.group import cli
     from fixtures.server import serve as serve_site
-    from pytest import MonkeyPatch
 
     with TemporaryDirectory() as home, serve_site() as site:
         script = Path(home) / "script.jsonl"
@@ -242,7 +243,7 @@ def _run_once() -> None:
             "When was Hesk Light first lit?", "--model", f"scripted:{script}", "--json",
             "--data-dir", home, "--search", "searxng", "--searxng-url", site.url,
         ]  # fmt: skip
-        with Path(os.devnull).open("r+") as nothing, MonkeyPatch.context() as patch:
+        with Path(os.devnull).open("r+") as nothing, pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "stdin", nothing)
             patch.setenv("HOME", home)
             patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")

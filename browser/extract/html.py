@@ -173,7 +173,7 @@ def content_blocks(
     framed = [block for block in blocks if block.frame is not None]
     scale.leave_out("navigation, comments or similar", _weights(b for b in framed if b.is_prose))
     homes = {block.frame: block.frame.getparent() for block in framed if block.frame is not None}
-    chosen, dropped = _choose(content, homes, root, meta, scale)
+    chosen, dropped = _choose(content, homes, root, meta)
     scale.leave_out(OUTSIDE, _weights([*dropped, *_framed_content(blocks, chosen, homes)]))
     return chosen
 
@@ -188,7 +188,6 @@ def _choose(
     frames: Iterable[etree._Element],
     root: etree._Element,
     meta: Metadata,
-    scale: Scale,
 ) -> tuple[list[Block], list[Block]]:
     """Return the content blocks, and the dropped blocks that are neither labels nor titles."""
     is_large = len(content) > _MAX_BLOCKS
@@ -202,7 +201,7 @@ def _choose(
     for frame in frames:
         remove(frame)
     etree.strip_elements(root, *_TEXTLESS_TAGS, with_tail=False)
-    selection = _Body(content, meta, scale)
+    selection = _Body(content, meta)
     body = selection.choose(root)
     words = sum(block.words for block in body)
     page_words = sum(block.words for block in content if not block.is_linky)
@@ -276,9 +275,8 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
 class _Body:
     """Selects the body of an article; `kept` lists for each block whether it is in the body."""
 
-    def __init__(self, blocks: Sequence[Block], meta: Metadata, scale: Scale) -> None:
+    def __init__(self, blocks: Sequence[Block], meta: Metadata) -> None:
         self._blocks = blocks
-        self._scale = scale
         self._declared = meta.is_article
         self._title = word_list(meta.declared.title)
         names = (meta.declared.author or "").split(",")
@@ -300,7 +298,7 @@ class _Body:
         if self._share(kept) < MAJORITY:
             kept = self._blocks_in(read_plainly(root, precise=True))
         if self._share(kept) < MAJORITY:
-            wider = self._blocks_in(self._scale.plain)
+            wider = self._blocks_in(read_plainly(root))
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
         self._keep_opening(kept)
