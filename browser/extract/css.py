@@ -189,17 +189,19 @@ def parse_sheet(text: str, names: set[str], start: int = 0) -> list[Rule]:
 
 def _style_rules(text: str) -> Iterator[tuple[str, str]]:
     """Yield the selectors and declarations of the rules that apply; nested rules are skipped."""
-    preludes: list[str] = []
+    open_rules: list[tuple[str, bool]] = []  # and whether all rules around each one apply
     stray = ""  # a closing brace without an opening one makes the next selector invalid
     for chunk, brace in _UNTIL_BRACE.findall(text + "}"):
         head, _, prelude = chunk.rpartition(";") if brace == "{" else (chunk, "", "")
-        if head and preludes and all(map(_at_rule_applies, preludes[:-1])):
-            yield preludes[-1], head
+        outer, applies = open_rules[-1] if open_rules else ("", False)
+        if applies and head:
+            yield outer, head
         if brace == "{":
-            preludes.append(stray + prelude.strip())
+            applies = not open_rules or (applies and _at_rule_applies(outer))
+            open_rules.append((stray + prelude.strip(), applies))
             stray = ""
-        elif preludes:
-            preludes.pop()
+        elif open_rules:
+            open_rules.pop()
         else:
             stray = brace
 

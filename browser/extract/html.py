@@ -324,7 +324,7 @@ class _Body:
         kept = []
         for words in self._word_lists:
             runs = word_runs(words)
-            shared = sum(run in known for run in runs)
+            shared = sum(map(known.__contains__, runs))
             kept.append(shared >= _MATCH_SHARE * len(runs) if runs else tuple(words) in lines)
         return kept
 

@@ -36,7 +36,7 @@ def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
             continue
         url = join(base, href)
         same_page = "#" in url and urldefrag(url)[0] == here
-        if same_page or not url.lower().startswith(("http://", "https://", "file://")):
+        if same_page or not url.startswith(("http://", "https://", "file://")):
             continue
         label = element.get("aria-label") or ""
         text = text_content(element)
