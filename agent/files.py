@@ -11,7 +11,7 @@ from browser.files import write_atomic
 if TYPE_CHECKING:
     from pathlib import Path
 
-_NON_XML_RE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NON_XML_RE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def write_file(path: Path, body: bytes, *, private: bool = False) -> None:

@@ -65,7 +65,7 @@ def number_to_string(number: float) -> str:
 
 def length(text: str) -> int:
     """Count UTF-16 code units."""
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def cut(text: str, units: int) -> str:

@@ -19,10 +19,10 @@ import socket
 import subprocess
 import sys
 import traceback
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Thread
 from typing import NoReturn
 
@@ -217,11 +217,36 @@ def _run_code() -> NoReturn:
 
 
 def _load_everything() -> None:
-    """Import all modules that need no optional library, and what they import when first used."""
+    """Import all modules that need no optional library, and build what a first run builds."""
     for root in ("agent", "browser"):
         for module in pkgutil.walk_packages([str(ROOT / root)], f"{root}."):
             if module.name not in _OPTIONAL:
                 import_module(module.name)
     for name in ("playwright.async_api", "trafilatura", "openai", "sqlalchemy"):
         import_module(name)
+    _run_once()
     gc.freeze()  # a collection in a child would copy every page that it shares with this process
+
+
+def _run_once() -> None:
+    """Do one run: schemas, parsers and tables that are built at first use are then shared."""
+    import pytest
+
+    from agent.cli.group import cli
+    from fixtures.server import serve as serve_site
+
+    with TemporaryDirectory() as home, serve_site() as site:
+        script = Path(home) / "script.jsonl"
+        replies = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', "It was lit in 1829. [S1]"
+        script.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+        arguments = [
+            "When was Hesk Light first lit?", "--model", f"scripted:{script}", "--json",
+            "--data-dir", home, "--search", "searxng", "--searxng-url", site.url,
+        ]  # fmt: skip
+        with Path(os.devnull).open("r+") as nothing, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", nothing)
+            patch.setenv("HOME", home)
+            patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+            with redirect_stdout(nothing), redirect_stderr(nothing):
+                code = cli.main(arguments, standalone_mode=False)
+    assert not code, f"the run that warms up ended with {code}"

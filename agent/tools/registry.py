@@ -19,8 +19,19 @@ from inspect import (
     signature,
     unwrap,
 )
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, get_type_hints
+from types import NoneType, SimpleNamespace, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic import (
     BaseModel,
@@ -265,29 +276,46 @@ class Tool:
 
     def usage(self) -> str:
         """Show how to call the tool; optional fields are marked with a question mark."""
-        if not self.parameters:
+        fields = self._fields()
+        if fields is None:
             return f"<<TOOL:{self.name}:…>>"
-        required = self.parameters.get("required", ())
-        fields = ",".join(
-            f'"{name}"{"" if name in required else "?"}:{_json_type(field)}'
-            for name, field in self.parameters.get("properties", {}).items()
-        )
-        return f"<<TOOL:{self.name}:{{{fields}}}>>" if fields else f"<<TOOL:{self.name}>>"
+        shown = ",".join(f'"{name}"{"" if needed else "?"}:{kind}' for name, kind, needed in fields)
+        return f"<<TOOL:{self.name}:{{{shown}}}>>" if fields else f"<<TOOL:{self.name}>>"
 
     def signature(self, *, short: bool = False) -> str:
         """Show name and fields: `FIND(text, limit?: number)`; `FIND(text, …)` if `short`."""
-        required = self.parameters.get("required", ())
-        fields = [] if self.parameters else ["text"]
-        for name, field in self.parameters.get("properties", {}).items():
-            kind = _json_type(field)
-            if name in required or not short:
-                mark = "" if name in required else "?"
-                fields.append(
+        fields = self._fields()
+        if fields is None:
+            return f"{self.name}(text)"
+        shown: list[str] = []
+        for name, kind, needed in fields:
+            if needed or not short:
+                mark = "" if needed else "?"
+                shown.append(
                     f"{name}{mark}" if kind == "text" or short else f"{name}{mark}: {kind}"
                 )
-            elif "…" not in fields:
-                fields.append("…")
-        return f"{self.name}({', '.join(fields)})" if fields else self.name
+            elif "…" not in shown:
+                shown.append("…")
+        return f"{self.name}({', '.join(shown)})" if shown else self.name
+
+    def _fields(self) -> list[tuple[str, str, bool]] | None:
+        """List the fields: name, type as shown in a prompt, whether it is required.
+
+        None if the tool describes none.
+        """
+        if self.params is not None and not self.schema:
+            fields = [
+                (name, _python_type(field.annotation), field.is_required())
+                for name, field in self.params.model_fields.items()
+            ]
+            # A JSON Schema takes milliseconds to build, and a run only lists most of its tools.
+            if all(kind for _, kind, _ in fields):
+                return fields
+        if not self.parameters:
+            return None
+        required = self.parameters.get("required", ())
+        properties = self.parameters.get("properties", {})
+        return [(name, _json_type(field), name in required) for name, field in properties.items()]
 
 
 def _explain(error: ErrorDetails) -> str:
@@ -389,6 +417,22 @@ def _json_type(field: dict[str, Any]) -> str:
         return "|".join(map(str, field["enum"]))
     kind = field.get("type", "value")
     return _JSON_TYPES.get(kind, kind) if isinstance(kind, str) else "value"
+
+
+_PYTHON_TYPES = {str: "text", int: "number", float: "number", bool: "true|false", list: "list"}
+
+
+def _python_type(annotation: Any) -> str:
+    """Return a type as `_json_type` names it; "" if only its JSON Schema tells."""
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _python_type(args[0])
+    if origin is Literal and len(args) > 1:
+        return "|".join(map(str, args))
+    if origin in (Union, UnionType):
+        others = [choice for choice in args if choice is not NoneType]
+        return _python_type(others[0]) if len(others) == 1 else ""
+    return _PYTHON_TYPES.get(origin or annotation, "")
 
 
 @cache

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
     from lxml import etree
 
@@ -40,7 +40,7 @@ class Selector:
     """A subject and, from right to left, its context: each compound with the combinator after it.
 
     `key` is the subject's rarest name, for the rule index; `above` contains the names that the
-    subject's ancestors must have.
+    subject's ancestors must have. If it `is_bare`, the subject's names alone decide.
     """
 
     subject: Compound
@@ -48,11 +48,14 @@ class Selector:
     specificity: tuple[int, int, int]
     key: str
     above: frozenset[str]
+    is_bare: bool
 
 
 @lru_cache(maxsize=8_192)
 def compile_selector(text: str) -> Selector | None:
     """Compile a selector; None for pseudo-classes, pseudo-elements and unsupported selectors."""
+    if ":" in text and "[" not in text:  # a third of all selectors
+        return None
     steps = _COMBINATOR.split(text.strip())
     parts = steps[::2]
     compounds = [compound for part in parts if (compound := _compound(part)) is not None]
@@ -75,6 +78,7 @@ def compile_selector(text: str) -> Selector | None:
             if mark in {" ", ">"}
             for name in compound.names
         ),
+        is_bare=not (before or subject.attributes),
     )
 
 
@@ -122,6 +126,7 @@ _RELEVANT_PROPERTIES = frozenset(
     -webkit-background-clip background-image inset inset-inline-start inset-block-start block-size
     max-block-size""".split()
 )
+_UNTIL_BRACE = re.compile(r"([^{}]*)([{}])")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?", re.IGNORECASE)
 _NAME = re.compile(r"[.#][A-Za-z_-][\w-]*")
@@ -166,17 +171,13 @@ def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
     return normal, important
 
 
-def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
+def parse_sheet(text: str, names: set[str], start: int = 0) -> list[Rule]:
     """Parse the rules for desktop screens whose classes and ids are among the page's `names`.
 
     Unsupported rules are skipped.
     """
     rules: list[Rule] = []
-    for prelude, block in _top_level(_COMMENT.sub("", text[:_MAX_SHEET_CHARS])):
-        if prelude.startswith("@"):
-            if _at_rule_applies(prelude.lower()):
-                rules.extend(parse_sheet(block, names, start + len(rules)))
-            continue
+    for prelude, block in _style_rules(_COMMENT.sub("", text[:_MAX_SHEET_CHARS])):
         parts = [part for part in prelude.split(",") if names.issuperset(_NAME.findall(part))]
         normal, important = parse_declarations(block) if parts else ({}, {})
         first = start + len(rules)
@@ -186,22 +187,26 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
     return rules
 
 
-def _top_level(text: str) -> Iterator[tuple[str, str]]:
-    """Split a sheet into (prelude, block) pairs; nested blocks are not split."""
-    position = 0
-    while (opening := text.find("{", position)) >= 0:
-        prelude = text[position:opening].rpartition(";")[2].strip()
-        depth, position = 1, opening + 1
-        while depth and (closing := text.find("}", position)) >= 0:
-            depth += text.count("{", position, closing) - 1
-            position = closing + 1
-        end = len(text) if depth else position - 1
-        yield prelude, text[opening + 1 : end]
-        position = end + 1
+def _style_rules(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the selectors and declarations of the rules that apply; nested rules are skipped."""
+    preludes: list[str] = []
+    stray = ""  # a closing brace without an opening one makes the next selector invalid
+    for chunk, brace in _UNTIL_BRACE.findall(text + "}"):
+        head, _, prelude = chunk.rpartition(";") if brace == "{" else (chunk, "", "")
+        if head and preludes and all(map(_at_rule_applies, preludes[:-1])):
+            yield preludes[-1], head
+        if brace == "{":
+            preludes.append(stray + prelude.strip())
+            stray = ""
+        elif preludes:
+            preludes.pop()
+        else:
+            stray = brace
 
 
+@lru_cache(maxsize=1_024)
 def _at_rule_applies(prelude: str) -> bool:
-    name, _, condition = prelude.partition(" ")
+    name, _, condition = prelude.lower().partition(" ")
     if name == "@media":
         return any(_media_matches(query.strip()) for query in condition.split(","))
     return name in {"@supports", "@layer"}
@@ -220,25 +225,21 @@ def _media_matches(query: str) -> bool:
 class _Index:
     """Rules by their subject's rarest name; results are cached by an element's set of names."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule]) -> None:
         self._by_key: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_key.setdefault(rule.selector.key, []).append(rule)
         self._found: dict[frozenset[str], list[Rule]] = {}
 
     def rules_for(self, names: frozenset[str]) -> list[Rule]:
-        """The rules whose subject has only names from this set."""
+        """The rules whose subject has only names from this set; the strongest one is last."""
         found = self._found.get(names)
         if found is None:
             tried = [rule for name in ("*", *names) for rule in self._by_key.get(name, ())]
             found = [rule for rule in tried if rule.selector.subject.names <= names]
+            found.sort(key=lambda rule: (rule.selector.specificity, rule.order))
             self._found[names] = found
         return found
-
-
-def names_of(element: etree._Element) -> frozenset[str]:
-    """An element's names in simple selectors: its tag, `.class` for each class, `#id`."""
-    return _names(element.tag, element.get("class") or "", element.get("id") or "")
 
 
 @lru_cache(maxsize=8_192)
@@ -250,19 +251,13 @@ def _names(tag: str, classes: str, identifier: str) -> frozenset[str]:
 class Cascade:
     """Computes an element's declarations from the page's own style sheets and its attributes.
 
-    `names` contains the names of all elements (`names_of`), `hiding` the rules that may hide the
-    elements they match.
+    `hiding` contains the rules that may hide the elements they match.
     """
 
-    def __init__(
-        self,
-        names: Mapping[etree._Element, frozenset[str]],
-        rules: Iterable[Rule],
-        hiding: Iterable[Rule],
-    ) -> None:
-        self._names = names
+    def __init__(self, rules: Sequence[Rule], hiding: Sequence[Rule]) -> None:
         self._rules = _Index(rules)
-        self._hiding = _Index(hiding)
+        self._hiding = _Index(hiding) if hiding else None
+        self._names: dict[etree._Element, frozenset[str]] = {}
         self._known: dict[etree._Element, Declarations] = {}
         # Cache: equal declarations are computed only once.
         self._merged: dict[tuple[object, ...], Declarations] = {}
@@ -271,18 +266,29 @@ class Cascade:
 
     def may_hide(self, element: etree._Element) -> bool:
         """Whether the element matches a rule that may hide elements."""
-        if not self._hiding.rules_for(self._names[element]):  # the case for most elements
-            return False
-        return next(self._matching(element, self._hiding), None) is not None
+        return self._hiding is not None and bool(self._matching(element, self._hiding))
 
-    def _matching(self, element: etree._Element, index: _Index) -> Iterator[Rule]:
-        tried = index.rules_for(self._names[element])
+    def _matching(self, element: etree._Element, index: _Index) -> list[Rule]:
+        """The rules that match an element, in the order in which they take precedence."""
+        tried = index.rules_for(self._names_of(element))
         self._matches_left -= len(tried)
-        for rule in tried if self._matches_left > 0 else ():
-            selector = rule.selector
-            is_bare = not (selector.context or selector.subject.attributes)
-            if is_bare or self._matches(element, selector):
-                yield rule
+        if not tried or self._matches_left <= 0:
+            return []
+        above = self._names_above(element)
+        return [
+            rule
+            for rule in tried
+            if rule.selector.is_bare
+            or (rule.selector.above <= above and self._matches(element, rule.selector))
+        ]
+
+    def _names_of(self, element: etree._Element) -> frozenset[str]:
+        """An element's names in simple selectors: its tag, `.class` for each class, `#id`."""
+        known = self._names.get(element)
+        if known is None:
+            known = _names(element.tag, element.get("class") or "", element.get("id") or "")
+            self._names[element] = known
+        return known
 
     def declared(self, element: etree._Element) -> Declarations:
         """An element's declarations: for each property, the one that takes precedence."""
@@ -294,14 +300,13 @@ class Cascade:
     def _merge(self, element: etree._Element) -> Declarations:
         color = element.get("color") if element.tag == "font" else element.get("text")
         ground, style = element.get("bgcolor"), element.get("style")
-        found = list(self._matching(element, self._rules))
+        found = self._matching(element, self._rules)
         key = (color, ground, style, *(rule.order for rule in found))
         if (known := self._merged.get(key)) is not None:
             return known
         merged = {"color": color.lower()} if color else {}
         merged |= {"background-color": ground.lower()} if ground else {}
         normal, important = parse_declarations(style or "")
-        found.sort(key=lambda rule: (rule.selector.specificity, rule.order))
         for layer in (*(r.normal for r in found), normal, *(r.important for r in found), important):
             merged.update(layer)
         self._merged[key] = merged
@@ -317,12 +322,10 @@ class Cascade:
                 break
             missing.append(above)
         for above in reversed(missing):
-            known = self._above[above] = known | self._names[above]
+            known = self._above[above] = known | self._names_of(above)
         return known
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
-        if selector.above and not selector.above <= self._names_above(element):
-            return False
         # Uses sets of candidates; with backtracking, a page could cause exponential time.
         subject = selector.subject
         found = [element] if not subject.attributes or _has_attributes(element, subject) else []
@@ -338,6 +341,6 @@ class Cascade:
         return bool(found)
 
     def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= self._names[element] and (
+        return compound.names <= self._names_of(element) and (
             not compound.attributes or _has_attributes(element, compound)
         )

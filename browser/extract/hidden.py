@@ -7,9 +7,11 @@ import itertools
 import re
 from colorsys import hls_to_rgb
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from browser.extract.css import Cascade, names_of, parse_sheet
+from lxml import etree
+
+from browser.extract.css import Cascade, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, finder, raw_text, remove
 from browser.extract.weighing import (
@@ -21,7 +23,7 @@ from browser.extract.weighing import (
 )
 
 if TYPE_CHECKING:
-    from lxml import etree
+    from collections.abc import Callable, Iterator
 
     from browser.extract.css import Declarations, Rule
     from browser.extract.weighing import Scale
@@ -219,11 +221,10 @@ def _is_unreadable(size: str) -> bool:
 
 # How many elements around a hidden one are searched for another, so that text counts once.
 _MAX_NESTED = 64
-# Class names in the form that `names_of` returns.
 _HIDING_CLASSES = frozenset(
-    """.sr-only .visually-hidden .visuallyhidden .screen-reader-text .screen-reader-only
-    .screenreader .a11y-hidden .u-hidden-visually .element-invisible .offscreen .off-screen .sronly
-    .vh .screenreader-only .hidden-visually""".split()
+    """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader
+    a11y-hidden u-hidden-visually element-invisible offscreen off-screen sronly vh
+    screenreader-only hidden-visually""".split()
 )
 # Elements that have no text to hide.
 _TEXTLESS_TAGS = frozenset(
@@ -237,6 +238,7 @@ _find_marked = finder(
     "//font[@color]",
 )
 _find_openers = finder("//@aria-controls/..")
+_find_names: Callable[[etree._Element], Any] = etree.XPath("//@class|//@id", smart_strings=False)
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY_ATTRIBUTE = "data-heavy"
@@ -252,19 +254,12 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     clipping. External style sheets are not fetched. With a `scale`, elements that contain the
     page's body are kept and returned, because a script would show them.
     """
-    names = {element: names_of(element) for element in root.iter()}
-    rules = _own_rules(root, frozenset().union(*set(names.values())))
-    cascade = Cascade(names, rules, _hiding_rules(rules))
+    rules = _own_rules(root)
+    cascade = Cascade(rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
-    marked = set(_find_marked(root))
     panels = {o.get("aria-controls") for o in _find_openers(root) if _opens_content(o)}
     groups: dict[str, list[_Hidden]] = {}
-    for element, called in names.items():
-        if element.tag in _TEXTLESS_TAGS:
-            continue
-        is_suspect = element in marked or not _HIDING_CLASSES.isdisjoint(called)
-        if not (is_suspect or cascade.may_hide(element)):
-            continue
+    for element in _suspects(root, cascade):
         if (found := finder.find(element)) and element.get("id") in panels:
             _fold(element)
         elif found:
@@ -279,6 +274,21 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
         removed.add(found.element)
         finder.remove(found)
     return [] if scale is None else _keep_body(root, heavy, finder, scale)
+
+
+def _suspects(root: etree._Element, cascade: Cascade) -> Iterator[etree._Element]:
+    """The elements that an attribute, a class or a rule may hide, in page order."""
+    marked = set(_find_marked(root))
+    for element in root.iter():
+        if element.tag not in _TEXTLESS_TAGS and (
+            element in marked or _has_hiding_class(element) or cascade.may_hide(element)
+        ):
+            yield element
+
+
+def _has_hiding_class(element: etree._Element) -> bool:
+    classes = element.get("class")
+    return classes is not None and not _HIDING_CLASSES.isdisjoint(classes.split())
 
 
 def _opens_content(element: etree._Element) -> bool:
@@ -344,11 +354,16 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
     return len(read_plainly(visible, fast=True)) > MAX_TEASER_CHARS
 
 
-def _own_rules(root: etree._Element, names: frozenset[str]) -> list[Rule]:
+def _own_rules(root: etree._Element) -> list[Rule]:
+    styles = [s for s in root.iter("style") if "print" not in (s.get("media") or "")]
+    sheets = list(filter(None, map(raw_text, styles)))
+    names: set[str] = set()
+    for value in set(_find_names(root)) if sheets else ():
+        names.update(f".{name}" for name in value.split())
+        names.add(f"#{value}")
     rules: list[Rule] = []
-    for style in root.iter("style"):
-        if "print" not in (style.get("media") or ""):
-            rules.extend(parse_sheet(raw_text(style), names, len(rules)))
+    for sheet in sheets:
+        rules.extend(parse_sheet(sheet, names, len(rules)))
     return rules
 
 
@@ -379,7 +394,7 @@ def _is_hidden_by_markup(element: etree._Element) -> bool:
         element.get("hidden") is not None
         or (element.tag == "dialog" and element.get("open") is None)
         or element.get("popover") is not None
-        or not _HIDING_CLASSES.isdisjoint(names_of(element))
+        or _has_hiding_class(element)
     )
 
 

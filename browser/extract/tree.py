@@ -170,7 +170,8 @@ def _join_texts(*texts: str | None) -> str:
 
 def raw_text(element: etree._Element) -> str:
     """All text in an element, unchanged."""
-    return "".join(map(str, element.itertext()))
+    # A quarter of the time of `itertext`.
+    return etree.tostring(element, method="text", encoding="unicode", with_tail=False)
 
 
 def text_content(element: etree._Element) -> str:

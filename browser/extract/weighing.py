@@ -8,19 +8,19 @@ articles, 9 have a large hidden part, and 3 of these parts are the article.
 
 from __future__ import annotations
 
-import itertools
 import logging
 import re
 from collections import Counter, defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from browser.extract.tree import raw_text
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 MAJORITY = 0.5
@@ -46,19 +46,10 @@ _REMEDY = "opening the page in the browser shows"
 # What a note calls a block.
 _NAMES = {"item": "list item", "item-rest": "list item", "code": "code block"}
 
-# Text outside links and controls.
-_UNLINKED = etree.XPath(
-    "descendant-or-self::*/text()[not(ancestor::*[self::a or self::script or self::style"
-    " or self::noscript or self::template or self::head or self::select or self::textarea"
-    " or self::button])]"
-)
+# Elements whose text is a link, a control, or invisible.
+_NO_PROSE_TAGS = frozenset("a script style noscript template head select textarea button".split())
+_MIN_PROSE_CHARS = 40
 _TAG = re.compile(r"<[^>]*>")
-# A text node of at least 40 characters outside links and controls is prose.
-_PROSE = etree.XPath(
-    "descendant-or-self::*/text()[string-length(.) >= 40][not(ancestor::*[self::a or self::script"
-    " or self::style or self::noscript or self::template or self::head or self::select"
-    " or self::textarea or self::button])]"
-)
 
 
 def read_plainly(root: etree._Element, *, precise: bool = False, fast: bool = False) -> str:
@@ -99,20 +90,18 @@ class Scale:
         return prose_chars([self._root])
 
     @cached_property
-    def plain(self) -> str:
-        """The text of the page's article, as `read_plainly` returns it."""
-        return read_plainly(self._root)
+    def _found_body(self) -> frozenset[tuple[str, ...]]:
+        found = read_plainly(self._root, fast=True)
+        return frozenset(word_runs(word_list(found)) if len(found) >= MIN_BODY_CHARS else ())
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
         """Whether parts with this share of the page's prose contain most of its body."""
         if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
             return share > MIN_WEIGHED_SHARE
-        body = self._declared
-        if not body and len(self.plain) >= MIN_BODY_CHARS:
-            body = frozenset(word_runs(word_list(self.plain)))
+        body = self._declared or self._found_body
         if not body:
             return share > MAJORITY
-        found = {run for part in parts for run in word_runs(word_list(_text(part)))}
+        found = {run for part in parts for run in word_runs(word_list(raw_text(part)))}
         return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
@@ -125,8 +114,7 @@ class Scale:
 
         `heavy` parts are large enough to be the body.
         """
-        texts = (cast("list[str]", _UNLINKED(part)) for part in parts)
-        words = sum(map(count_words, itertools.chain.from_iterable(texts)))
+        words = sum(map(count_words, _unlinked_texts(parts)))
         self._words[HIDDEN] += words
         self._heavy_words += words if heavy else 0
 
@@ -150,20 +138,32 @@ class Scale:
         if self._heavy_words > max(kept, MIN_NOTED_WORDS):
             words = self._heavy_words
             self.needs_scripts = f"more of the page is hidden than shown ({words} words)"
-        read = len(self._declared.intersection(word_runs(word_list(text))))
-        if read < MAJORITY * len(self._declared):
-            shown = round(self._declared_words * read / len(self._declared))
+        read = self._declared and self._declared.intersection(word_runs(word_list(text)))
+        if len(read) < MAJORITY * len(self._declared):
+            shown = round(self._declared_words * len(read) / len(self._declared))
             self.needs_scripts = (
                 f"it declares an article of {self._declared_words} words but shows {shown} of them"
             )
             self.notes.append(self.needs_scripts)
 
 
-def _text(part: etree._Element) -> str:
-    return "".join(map(str, part.itertext()))
-
-
 def prose_chars(parts: Iterable[etree._Element]) -> int:
-    """Return the number of characters of prose in elements."""
-    found = (cast("list[str]", _PROSE(part)) for part in parts)
-    return sum(len(text.strip()) for texts in found for text in texts)
+    """Return the number of characters of prose in elements: of long texts outside links."""
+    texts = _unlinked_texts(parts)
+    return sum(len(text.strip()) for text in texts if len(text) >= _MIN_PROSE_CHARS)
+
+
+def _unlinked_texts(parts: Iterable[etree._Element]) -> Iterator[str]:
+    """The texts in elements that are outside links and controls."""
+    for part in parts:
+        if next(part.iterancestors(*_NO_PROSE_TAGS), None) is not None:
+            continue
+        walker = etree.iterwalk(part, events=("start", "end"))
+        for event, node in walker:
+            if event == "end":
+                if node is not part and node.tail:
+                    yield node.tail
+            elif node.tag in _NO_PROSE_TAGS:
+                walker.skip_subtree()
+            elif node.text:
+                yield node.text

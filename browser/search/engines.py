@@ -78,7 +78,7 @@ def load(name: str) -> type[SearchProvider]:
 
 
 def _html_engines() -> Any:
-    """The HTML engine module, imported on demand: it needs BeautifulSoup and lxml."""
+    """The HTML engine module, imported on demand: it needs lxml."""
     return import_module("browser.search.html_engines")
 
 

@@ -1,8 +1,7 @@
 """Engines that return markup: result pages, parsed by CSS selectors, and arXiv's Atom feed.
 
 To add one, write a class here (name, url, `layouts`, `parameters`) and add its name to
-`engines.py`. This module is loaded when the first of these engines is queried: it needs
-BeautifulSoup and lxml.
+`engines.py`. This module is loaded when the first of these engines is queried: it needs lxml.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from lxml import etree
 
 from browser.net.http import PAGE_HEADERS
 from browser.search.declared import DeclaredProvider
+from browser.search.html_provider import HtmlProvider
 from browser.search.json_engines import JsonProvider
+from browser.search.layouts import Headings, Layout
 from browser.search.provider import (
     DAY,
     Fields,
@@ -29,7 +30,6 @@ from browser.search.provider import (
 )
 from browser.search.query import keywords
 from browser.search.refusals import refusal_from_error
-from browser.search.result_page import Headings, HtmlProvider, Layout
 from browser.search.results import days_since, nearest_range, since_day
 from browser.types import Outcome, SearchPage, SearchResult
 

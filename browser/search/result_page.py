@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
-from browser.net.http import PAGE_HEADERS
 from browser.net.url import host, registrable_domain
-from browser.search.provider import SearchProvider
+from browser.search.layouts import MIN_HEADINGS, Headings, Layout
 from browser.search.refusals import BLOCK_PAGE_WORDS, recognise_block_page
 from browser.search.results import is_encrypted_wrapper, unwrap_target
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from browser.types import SearchQuery
+    from collections.abc import Iterable, Iterator, Sequence
 
 _HIDDEN_TAGS = frozenset(("script", "style", "noscript", "template"))
 _BLOCKS = frozenset(
     "address article br cite dd div dl dt h1 h2 h3 h4 h5 h6 li ol p section td tr ul".split()
 )
 _CONTAINER_BLOCKS = sorted(_BLOCKS - {"br"})
-# If a page has fewer headings with links, it may be a notice or a help page, or they may be in its
-# footer.
-_MIN_HEADINGS = 3
 # A page with ten to thirty results has fewer headings than this.
 _MAX_HEADINGS = 300
 
@@ -92,74 +85,52 @@ def _ids(elements: Iterable[Tag]) -> set[int]:
     return {id(node) for element in elements for node in (element, *element.find_all(True))}
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """CSS selectors for a result (`item`) and for the parts within it.
-
-    `link` selects the element whose `href` is the target, `title` the title (if empty, the link
-    itself), `snippet` the snippet (if empty, the longest text). `beside` is how many following
-    siblings may contain the snippet.
-    """
-
-    item: str
-    link: str
-    title: str = ""
-    snippet: str = ""
-    beside: int = 0
-
-    def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
-        """Yield the page's results, without advertisements."""
-        for item in page.select(self.item):
-            link = item.select_one(self.link)
-            if link is None:
-                continue
-            title_element = item.select_one(self.title) if self.title else None
-            address = unwrap_target(urljoin(url, str(link.get("href", ""))))
-            title = _first_text(item, self.title) if self.title else _text(link)
-            # Without a match, the title is the longest text in the link.
-            title = title or max(map(_text, _leaf_blocks(link)), key=len, default="")
-            if not address or not title or _is_ad(item, title_element or link):
-                continue
-            snippet = ""
-            if self.snippet:
-                for part in (item, *item.find_next_siblings(True, limit=self.beside)):
-                    snippet = snippet or _first_text(part, self.snippet)
-            # Without a match, the snippet is the longest text in the result.
-            yield SearchResult(address, title, snippet or _longest_text(link, item, link))
+def _read_results(layout: Layout | Headings, page: Tag, url: str) -> Iterator[SearchResult]:
+    if isinstance(layout, Layout):
+        return _read_layout(layout, page, url)
+    return _read_headings(layout, page, url)
 
 
-@dataclass(frozen=True, slots=True)
-class Headings:
-    """Results in an unknown layout: headings that link to other sites, and the text around them.
+def _read_layout(layout: Layout, page: Tag, url: str) -> Iterator[SearchResult]:
+    """Yield the page's results, without advertisements."""
+    for item in page.select(layout.item):
+        link = item.select_one(layout.link)
+        if link is None:
+            continue
+        title_element = item.select_one(layout.title) if layout.title else None
+        address = unwrap_target(urljoin(url, str(link.get("href", ""))))
+        title = _first_text(item, layout.title) if layout.title else _text(link)
+        # Without a match, the title is the longest text in the link.
+        title = title or max(map(_text, _leaf_blocks(link)), key=len, default="")
+        if not address or not title or _is_ad(item, title_element or link):
+            continue
+        snippet = ""
+        if layout.snippet:
+            for part in (item, *item.find_next_siblings(True, limit=layout.beside)):
+                snippet = snippet or _first_text(part, layout.snippet)
+        # Without a match, the snippet is the longest text in the result.
+        yield SearchResult(address, title, snippet or _longest_text(link, item, link))
 
-    Class names change every month; headings do not. `heading` selects them; a page with fewer than
-    `fewest` of them has no results.
-    """
 
-    heading: str = "h2, h3, [role=heading]"
-    fewest: int = _MIN_HEADINGS
-
-    def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
-        """Yield the headings that link to other sites, with the text of their blocks."""
-        found: list[tuple[Tag, Tag, str]] = []
-        for heading in page.select(self.heading)[:_MAX_HEADINGS]:
-            link = _link_around(heading)
-            address = (
-                unwrap_target(urljoin(url, str(link.get("href", "")))) if link is not None else ""
-            )
-            if link is not None and address and _text(heading) and not _is_own_page(address, url):
-                found.append((heading, link, address))
-        if len({address for *_, address in found}) < self.fewest:
-            return
-        # The number of result headings that each element contains, by heading tag.
-        contained = Counter(
-            (id(parent), heading.name) for heading, *_ in found for parent in heading.parents
-        )
-        for heading, link, address in found:
-            block = _result_block(heading, contained)
-            if not _is_ad(block, heading):
-                snippet = _longest_text(heading, block, link)
-                yield SearchResult(address, _text(heading), snippet)
+def _read_headings(headings: Headings, page: Tag, url: str) -> Iterator[SearchResult]:
+    """Yield the headings that link to other sites, with the text of their blocks."""
+    found: list[tuple[Tag, Tag, str]] = []
+    for heading in page.select(headings.heading)[:_MAX_HEADINGS]:
+        link = _link_around(heading)
+        address = unwrap_target(urljoin(url, str(link.get("href", "")))) if link is not None else ""
+        if link is not None and address and _text(heading) and not _is_own_page(address, url):
+            found.append((heading, link, address))
+    if len({address for *_, address in found}) < headings.fewest:
+        return
+    # The number of result headings that each element contains, by heading tag.
+    contained = Counter(
+        (id(parent), heading.name) for heading, *_ in found for parent in heading.parents
+    )
+    for heading, link, address in found:
+        block = _result_block(heading, contained)
+        if not _is_ad(block, heading):
+            snippet = _longest_text(heading, block, link)
+            yield SearchResult(address, _text(heading), snippet)
 
 
 def _link_around(heading: Tag) -> Tag | None:
@@ -225,66 +196,38 @@ def _is_empty_result_page(page: Tag, url: str) -> bool:
     own = registrable_domain(host(url))
     targets = (unwrap_target(urljoin(url, str(a["href"]))) for a in page.select("a[href]"))
     sites = {registrable_domain(host(target)) for target in targets if target}
-    return asked and len(sites - {own}) < _MIN_HEADINGS
+    return asked and len(sites - {own}) < MIN_HEADINGS
 
 
-class HtmlProvider(SearchProvider):
-    """An engine whose result page is parsed: the first layout that yields results is used.
-
-    `ads` selects elements that are removed first. `nothing` matches the sentence saying that
-    nothing was found. `shell` matches the empty page for clients that do not run scripts, if the
-    engine rejects robots in that way.
-    """
-
-    is_api = False
-    layouts: tuple[Layout | Headings, ...] = ()
-    ads: ClassVar[str] = ""
-    nothing: ClassVar[re.Pattern[str] | None] = None
-    shell: ClassVar[re.Pattern[str] | None] = None
-
-    def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Browser headers, with the query's language."""
-        lang = query.lang
-        language = f"{lang},en;q=0.5" if lang and lang != "en" else "en-US,en;q=0.9"
-        return {**PAGE_HEADERS, "Accept-Language": language}
-
-    def refusal(
-        self, body: str, status: int, url: str, headers: Mapping[str, str]
-    ) -> SearchPage | None:
-        """Also recognise the pages to which engines redirect suspected robots."""
-        if re.match(r"https?://consent\.", url):
-            return SearchPage(Outcome.BLOCKED, detail="a consent page")
-        # Startpage redirects robots there; DuckDuckGo answers them with 202.
-        if "/sp/captcha" in url or status == 202:
-            return SearchPage(Outcome.BLOCKED, detail=f"HTTP {status}, a bot check")
-        return super().refusal(body, status, url, headers)
-
-    def parse(self, body: str, url: str) -> SearchPage:
-        """Parse with the first layout that fits; distinguish "no results" from a block page."""
-        page = _visible(body) if "<" in body else None
-        if page is None or page.find(True) is None:
-            return SearchPage(Outcome.ERROR, detail="the response is not a page")
-        for paid in page.select(self.ads) if self.ads else ():
-            paid.extract()
-        base = self.url or url
-        for layout in self.layouts:
-            if results := tuple(layout.read(page, base)):
-                return SearchPage(Outcome.OK, results)
-        text = _text(page)
-        if self.nothing is not None and self.nothing.search(text):
-            return SearchPage(Outcome.EMPTY)
-        blocked = recognise_block_page(body) or (
-            "a bot check" if BLOCK_PAGE_WORDS.search(text) else ""
-        )
-        if blocked:
-            return SearchPage(Outcome.BLOCKED, detail=blocked)
-        # No known layout fits: the engine may have changed its page.
-        if results := tuple(Headings().read(page, base)):
+def parse_page(
+    body: str,
+    base: str,
+    layouts: Sequence[Layout | Headings],
+    *,
+    ads: str = "",
+    nothing: re.Pattern[str] | None = None,
+    shell: re.Pattern[str] | None = None,
+) -> SearchPage:
+    """Parse a page, as `HtmlProvider.parse` describes it; links are relative to `base`."""
+    page = _visible(body) if "<" in body else None
+    if page is None or page.find(True) is None:
+        return SearchPage(Outcome.ERROR, detail="the response is not a page")
+    for paid in page.select(ads) if ads else ():
+        paid.extract()
+    for layout in layouts:
+        if results := tuple(_read_results(layout, page, base)):
             return SearchPage(Outcome.OK, results)
-        if self.shell is not None and self.shell.search(body):
-            return SearchPage(Outcome.BLOCKED, detail="a page that needs JavaScript")
-        if _is_empty_result_page(page, base):
-            return SearchPage(Outcome.EMPTY)
-        return SearchPage(
-            Outcome.ERROR, detail="no results could be read; the layout may have changed"
-        )
+    text = _text(page)
+    if nothing is not None and nothing.search(text):
+        return SearchPage(Outcome.EMPTY)
+    blocked = recognise_block_page(body) or ("a bot check" if BLOCK_PAGE_WORDS.search(text) else "")
+    if blocked:
+        return SearchPage(Outcome.BLOCKED, detail=blocked)
+    # No known layout fits: the engine may have changed its page.
+    if results := tuple(_read_headings(Headings(), page, base)):
+        return SearchPage(Outcome.OK, results)
+    if shell is not None and shell.search(body):
+        return SearchPage(Outcome.BLOCKED, detail="a page that needs JavaScript")
+    if _is_empty_result_page(page, base):
+        return SearchPage(Outcome.EMPTY)
+    return SearchPage(Outcome.ERROR, detail="no results could be read; the layout may have changed")

@@ -53,6 +53,10 @@ def test_every_field_keeps_its_type_and_loses_its_padding(with_memory):
             assert {"type", "enum"} & set(field), (function["name"], field)
             assert "title" not in field
         assert "null" not in json.dumps(fields)
+        # A prompt names the same fields and types, though it builds no schema.
+        from_schema = replace(tool, params=None, schema=function["parameters"])
+        assert tool.signature() == from_schema.signature()
+        assert tool.usage() == from_schema.usage()
 
 
 def test_of_two_tools_that_do_the_same_one_is_told_of_and_both_can_be_called(registry):
