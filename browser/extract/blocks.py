@@ -261,6 +261,9 @@ class _Inline:
 
 
 def _paragraphs(raw: str) -> list[str]:
+    if _LINE_BREAK not in raw:
+        text = one_line(raw)
+        return [text] if text else []
     found: list[list[str]] = [[]]
     for line in raw.split(_LINE_BREAK):
         if text := one_line(line):
@@ -359,7 +362,7 @@ class _Walker:
         self._regions.leave(node)
 
     def _flush(self, node: etree._Element) -> None:
-        if not (self._inline.has_text or self._images):
+        if not (self._inline.has_text or self._images):  # the case for most elements
             self._inline.drop_blanks()
             return
         kind, owner = self._kinds[-1]

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from browser.extract.tree import raw_text
+
 if TYPE_CHECKING:
     from lxml import etree
 
@@ -62,8 +64,7 @@ def is_formula_source(hidden: etree._Element) -> bool:
     math = next(hidden.iter("math"), None)
     if parent is None or math is None:
         return False
-    siblings = (other.itertext() for other in parent if other is not hidden)
-    drawn = _signs("".join(str(text) for texts in siblings for text in texts))
+    drawn = _signs("".join(raw_text(other) for other in parent if other is not hidden))
     return bool(drawn) and drawn == _signs(_visible_signs(math))
 
 

@@ -7,7 +7,9 @@ import itertools
 import re
 from colorsys import hls_to_rgb
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lxml import etree
 
 from browser.extract.css import Cascade, parse_sheet
 from browser.extract.formulas import is_formula_source
@@ -21,9 +23,7 @@ from browser.extract.weighing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml import etree
+    from collections.abc import Callable, Iterator
 
     from browser.extract.css import Declarations, Rule
     from browser.extract.weighing import Scale
@@ -238,7 +238,7 @@ _find_marked = finder(
     "//font[@color]",
 )
 _find_openers = finder("//@aria-controls/..")
-_find_names = finder("//@class", "//@id")
+_find_names: Callable[[etree._Element], Any] = etree.XPath("//@class|//@id", smart_strings=False)
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 _HEAVY_ATTRIBUTE = "data-heavy"
@@ -358,7 +358,7 @@ def _own_rules(root: etree._Element) -> list[Rule]:
     styles = [s for s in root.iter("style") if "print" not in (s.get("media") or "")]
     sheets = list(filter(None, map(raw_text, styles)))
     names: set[str] = set()
-    for value in set(map(str, _find_names(root))) if sheets else ():
+    for value in set(_find_names(root)) if sheets else ():
         names.update(f".{name}" for name in value.split())
         names.add(f"#{value}")
     rules: list[Rule] = []

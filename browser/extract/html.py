@@ -15,6 +15,7 @@ for listings and gaps lower F1 on these sets; they are kept for kinds of pages t
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -284,6 +285,7 @@ class _Body:
         self._words = [block.words for block in blocks]
         self._is_photo_story = False
         self._word_lists = [word_list(block.text) for block in blocks]
+        self._lines = self._declared_lines(meta.lines)
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection.
@@ -300,6 +302,7 @@ class _Body:
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
         self._keep_opening(kept)
+        kept[:] = map(operator.or_, kept, self._lines)
         if not self._declared:
             self._keep_lists(kept)
         # A heading belongs to the block below it.
@@ -324,6 +327,17 @@ class _Body:
             shared = sum(run in known for run in runs)
             kept.append(shared >= _MATCH_SHARE * len(runs) if runs else tuple(words) in lines)
         return kept
+
+    def _declared_lines(self, lines: Iterable[str]) -> list[bool]:
+        """Whether each block consists of declared lines, or of parts of them."""
+        known = "".join(f"\n {' '.join(word_list(line.casefold()))} " for line in lines)
+
+        def is_declared(block: Block) -> bool:
+            rows = [words for row in block.text.split("\n") if (words := word_list(row))]
+            found = sum(f" {' '.join(words).casefold()} " in known for words in rows)
+            return found > MAJORITY * len(rows)
+
+        return [bool(known) and is_declared(block) for block in self._blocks]
 
     def _share(self, kept: Sequence[bool]) -> float:
         """The share of the page's prose that is kept, from 0 to 1."""
@@ -374,7 +388,7 @@ class _Body:
         last = max((n for n in places if self._is_content(n)), default=len(kept))
         for n in reversed(places):
             heads_list = n > last and kept[n + 1 : n + 2] == [True] and self._heads_list(n)
-            kept[n] = heads_list or not self._is_outside_body(n, first, last)
+            kept[n] = heads_list or self._lines[n] or not self._is_outside_body(n, first, last)
         self._keep_edges(kept)
 
     def _keep_edges(self, kept: list[bool]) -> None:
@@ -391,11 +405,11 @@ class _Body:
                 n += step
 
     def _keep_lists(self, kept: list[bool]) -> None:
-        """Keep lists, tables and code among the paragraphs of a page that declares no article.
+        """Keep code, and lists and tables among the paragraphs, if a page declares no article.
 
         Examples are a recipe's ingredients, the versions in a changelog and the stages of a walk,
         which trafilatura drops if their lines are short. The same goes for short lines in a box
-        without links, such as `Prep time 15 mins`.
+        without links, such as `Prep time 15 mins`. Code is kept wherever it is.
         """
         prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
         homes = {_container(self._blocks[n]) for n in prose if self._blocks[n].kind == "paragraph"}
@@ -403,8 +417,10 @@ class _Body:
         for n, block in enumerate(self._blocks):
             box = _container(block)
             is_row = not (box in linked or self._prose[n] or _is_caption(block))
-            if (block.is_data and not block.is_linky and box in homes) or (
-                is_row and box is not None and box.getparent() in homes
+            if (
+                block.kind == "code"
+                or (block.is_data and not block.is_linky and box in homes)
+                or (is_row and box is not None and box.getparent() in homes)
             ):
                 kept[n] = True
 

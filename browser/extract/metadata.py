@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from browser.extract.dates import date_within, iso_date
-from browser.extract.tree import text_content
+from browser.extract.tree import finder, text_content
 from browser.net.url import host, is_web_url, join
 from browser.text.words import clean, one_line, same_words, word_list
 from browser.types import Document, Publication
@@ -152,6 +152,8 @@ _ARTICLE_TYPES = (
     "og:article", "newsarticle", "blogposting", "liveblogposting", "opinionnewsarticle",
 )  # fmt: skip
 _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
+_LINE_PROPERTIES = ("recipeIngredient", "ingredients", "recipeInstructions")
+_find_lines = finder(*(f"//*[@itemprop='{name}']" for name in _LINE_PROPERTIES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +163,29 @@ class Metadata:
     declared: Document
     is_article: bool
     is_thread: bool
+    lines: tuple[str, ...] = ()
+    """The ingredients and steps that the page declares."""
 
 
 def declared_body(nodes: Sequence[Node]) -> str:
     """Return the longest `articleBody` in the JSON-LD nodes."""
     bodies = (node.get("articleBody") for node in nodes)
     return max((body for body in bodies if isinstance(body, str)), key=len, default="")
+
+
+def _declared_lines(root: etree._Element, nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Return the ingredients and steps of recipes, from JSON-LD and microdata."""
+    values: list[Any] = [node.get(key) for node in nodes for key in _LINE_PROPERTIES]
+    found = [text_content(element) for element in _find_lines(root)]
+    while values:
+        value = values.pop()
+        if isinstance(value, list):
+            values += value
+        elif isinstance(value, dict):
+            values += [value.get("text"), value.get("itemListElement")]
+        elif isinstance(value, str):
+            found.append(one_line(unescape(value)))
+    return tuple(found)
 
 
 def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Metadata:
@@ -216,6 +235,7 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
         declared,
         is_article=any(kind.endswith(_ARTICLE_TYPES) for kind in types),
         is_thread=not types.isdisjoint(_THREAD_TYPES),
+        lines=_declared_lines(root, nodes),
     )
 
 

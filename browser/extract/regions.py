@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from browser.extract.weighing import MAJORITY, MIN_BODY_CHARS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml import etree
 
     from browser.extract.weighing import Scale
@@ -95,7 +97,7 @@ class Regions:
         chars -= linked
         prose = chars if is_prose else 0
         self._sums["", True] += prose
-        for group in {region.group for region in self._open()}:
+        for group in {region.group for region in self._open()} if self.current else ():
             self._sums[group, False] += chars
             self._sums[group, True] += prose
 
@@ -136,7 +138,9 @@ def _hard_mark(node: etree._Element) -> str:
     parent = node.getparent()
     if node.tag == "footer" and parent is not None and parent.tag == "blockquote":
         return ""  # it names the source of the quotation
-    if node.tag == "aside" and (not _NOTE_WORDS.isdisjoint(_words(node)) or _is_fact_box(node)):
+    if node.tag == "aside" and (
+        not _NOTE_WORDS.isdisjoint(_words(_full_name(node))) or _is_fact_box(node)
+    ):
         return ""
     return node.tag
 
@@ -156,20 +160,23 @@ def _soft_mark(node: etree._Element) -> str:
     if node.tag == "header" or node.get("role") == "banner":
         inner = next(node.iterancestors("article", "main", "section"), None) is not None
         return "" if inner else "header"
-    return next((word for word in _words(node) if word in _FRAME_WORDS), "")
-
-
-def _words(node: etree._Element) -> tuple[str, ...]:
-    """The words of an element's class, id and data attributes.
-
-    Where class names are generated, data attributes still have meaningful names.
-    """
-    attributes = dict(node.items())
-    values = [value for name in _NAME_ATTRIBUTES if (value := attributes.get(name))]
-    return _split_name(" ".join(map(str, values))) if values else ()
+    name = _full_name(node)
+    return _frame_word(name) if name else ""
 
 
 @functools.lru_cache(maxsize=8_192)
-def _split_name(name: str) -> tuple[str, ...]:
+def _frame_word(name: str) -> str:
+    return next((word for word in _words(name) if word in _FRAME_WORDS), "")
+
+
+def _full_name(node: etree._Element) -> str:
+    """An element's class, id and data attributes.
+
+    Where class names are generated, data attributes still have meaningful names.
+    """
+    return " ".join(value for name in _NAME_ATTRIBUTES if (value := node.get(name)))
+
+
+def _words(name: str) -> Iterator[str]:
     """Split class names and ids into lower-case words, including those in camel case."""
-    return tuple(word.lower() for word in _WORD.findall(name))
+    return map(str.lower, _WORD.findall(name))

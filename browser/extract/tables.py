@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from browser.extract.tree import raw_text
 from browser.types import Table
 
 if TYPE_CHECKING:
@@ -34,9 +35,7 @@ def is_data_table(node: etree._Element) -> bool:
         return False
     if next(node.iterdescendants("th", "caption"), None) is not None:
         return True
-    longest = max(
-        len("".join(map(str, cell.itertext()))) for row in node.iter("tr") for cell in _cells(row)
-    )
+    longest = max(len(raw_text(cell)) for row in node.iter("tr") for cell in _cells(row))
     return len(wide) > 1 and longest <= _MAX_CELL_CHARS
 
 
@@ -113,7 +112,7 @@ def _has_header(node: etree._Element) -> bool:
     """Whether the first row is a header; its first cell may be empty."""
     cells = next((_cells(row) for row in node.iter("tr")), [])
     names = sum(cell.tag == "th" for cell in cells)
-    corner = "".join("".join(map(str, cell.itertext())) for cell in cells[:1] if cell.tag == "td")
+    corner = "".join(raw_text(cell) for cell in cells[:1] if cell.tag == "td")
     return names > 1 and not corner.strip() and names >= len(cells) - 1
 
 

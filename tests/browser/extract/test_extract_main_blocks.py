@@ -115,3 +115,40 @@ def test_captions_are_kept_if_they_are_most_of_a_photo_story_only() -> None:
 
     assert all(f"{n}. {text}" in page(7) for n, text in enumerate(PROSE))
     assert f"0. {PROSE[0]}" not in page(1)
+
+
+def test_declared_ingredients_and_steps_are_kept_wherever_they_are() -> None:
+    rows = "<div><a href='/flour'>200 g</a> <b>rye flour</b></div><div><span>1 tsp</span></div>"
+    table = (
+        "<table><tr><td>2</td><td>bay leaves</td></tr><tr><td>3 dl</td><td>ale</td></tr></table>"
+    )
+    data = (
+        '{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", "2 bay leaves", "3 dl ale"],'
+        ' "recipeInstructions": [{"@type": "HowToStep", "text": "Stir."}]}'
+    )
+    page = (
+        f"{ARTICLE}<script type='application/ld+json'>{data}</script><div><h1>Stew</h1>"
+        f"{paragraphs()}</div><div><h3>You need</h3>{rows}<p itemprop='recipeIngredient'>1 tsp salt"
+        f"</p>{table}</div><div><p>Stir.</p></div><div>{teasers()}</div>"
+    )
+    text = extract(page, URL).text
+    lines = (
+        "### You need",
+        "200 g rye flour",
+        "1 tsp salt",
+        "2 | bay leaves",
+        "3 dl | ale",
+        "Stir.",
+    )
+    assert [line for line in (*PROSE, *lines) if line not in text] == []
+    assert not any(line in text for _, line in TEASERS)
+
+
+def test_code_in_a_section_of_its_own_is_part_of_a_manual() -> None:
+    code = "<pre><span></span>$ borg diff a b\n$ mkdir x\nadded\n</pre>"
+    code = f"<div class='highlight-default notranslate'><div class='highlight'>{code}</div></div>"
+    page = (
+        f"<div><section><h1>Diff</h1>{paragraphs()}</section>"
+        f"<section><h2>Examples</h2>{code}</section></div>"
+    )
+    assert extract(page, URL).text.endswith("## Examples\n\n$ borg diff a b\n$ mkdir x\nadded")
