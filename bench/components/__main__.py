@@ -16,6 +16,7 @@ import sys
 
 from bench.components import framework_tasks as frameworks
 from bench.components import further_tasks as further
+from bench.components import later_tasks as later
 from bench.components import widget_tasks as widgets
 from bench.components.libraries import NotInstalled, built, served
 from bench.player import Person, Played, Task, report, stage
@@ -73,6 +74,13 @@ LIBRARIES: dict[str, tuple[Task, ...]] = {
     "tuigrid": further.TUIGRID,
     "cally": further.CALLY,
     "jsoneditor": further.JSONEDITOR,
+    "primevue": later.PRIMEVUE,
+    "chakra": later.CHAKRA,
+    "revogrid": later.REVOGRID,
+    "choices": later.CHOICES,
+    "jspreadsheet": later.JSPREADSHEET,
+    "kendo": later.KENDO,
+    "tdesign": later.TDESIGN,
 }
 SHARE, REPLIES = 0.97, 2
 

@@ -30,6 +30,7 @@ OPTIONS_SHOWN = 30  # of a list; the others are shown by its ref
 CONTEXT_LETTERS = 20  # letters compared before and after a replaced part
 LIST_SECONDS = 4.0  # for scrolling a list of options, out of an action's ten seconds
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
+_SHOWN_KEYS = ("text", "reads", "beside")
 _CELL_KINDS = frozenset({"cell", "td"})
 _NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
@@ -290,33 +291,35 @@ async def _check_chosen(
     Either the option must be on, or the control that opened the list must show one of the option's
     `names`, or a chip beside it, which it did not show `before`.
     """
-    after = await _read_back(driver, option)
-    if after and after["on"] and after["role"] in {"option", "radio", "checkbox"}:
-        on, word = after["on"]
-        if not on:
-            # A list that fades out keeps its old mark.
-            field = await _read_back(driver, target)
-            now = _shown_value(field) if field else ""
-            taken = now != _shown_value(before) and now in map(_normalize, names)
-            return "" if taken else f"but it is not {word}"
-        return "" if after["role"] == "option" else _NOT_CONFIRMED
+    chosen = await _read_back(driver, option)
+    if chosen and chosen["on"] and chosen["role"] == "option" and chosen["on"][0]:
+        return ""
     after = await _read_back(driver, target)
+    wanted = [*map(_normalize, names)]
+    if chosen and chosen["on"] and chosen["role"] in {"option", "radio", "checkbox"}:
+        on, word = chosen["on"]
+        # A list that fades out keeps its old mark, and one of checkboxes may wait for a button.
+        now = _shown_value(after) if after else ""
+        is_new = now != _shown_value(before)
+        if on:
+            return "" if is_new and any(name in now for name in wanted) else _NOT_CONFIRMED
+        return "" if is_new and now in wanted else f"but it is not {word}"
     if after is None:
         return _LEFT_PAGE
     if after["role"] == "listbox":  # its text consists of all its options
         return "its selection could not be checked"
     reads = _normalize(after["reads"])
     chips, others = _normalize(after["beside"]), _normalize(before["beside"])
-    for name in map(_normalize, names):
+    for name in wanted:
         if name in reads or (reads and reads in name) or chips.count(name) > others.count(name):
             return ""
     return _different_value(after)
 
 
 async def _now_shows(driver: PageDriver, target: Target, before: ControlState) -> bool:
-    """Whether a control shows another value than `before`."""
+    """Whether a control, or a chip beside it, shows another value than `before`."""
     after = await _read_back(driver, target)
-    return after is not None and _shown_value(after) != _shown_value(before)
+    return after is not None and any(after[key] != before[key] for key in _SHOWN_KEYS)
 
 
 async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:

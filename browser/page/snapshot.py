@@ -419,7 +419,8 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     newly_covered = sum(line.uncovered() not in covered_before for line in covered)
     if newly_covered:
         lines = "a line is" if newly_covered == 1 else f"{newly_covered} lines are"
-        parts.append(f"({lines} covered by what opened)")
+        opened = any(part.startswith("+") for part in parts)
+        parts.append(f"({lines} {'covered by what opened' if opened else 'now covered in part'})")
     text = "\n".join(parts)
     return text if len(text) <= len(snapshot.text) else snapshot.text
 

@@ -285,7 +285,7 @@ const figuresBeside = (svg) => {
 
 // For elements with names, features that distinguish some siblings: the background of a list's selected items, a word's
 // text colour, the sizes of similar buttons. Two alternating backgrounds are a table's stripes.
-const ALIKE_FROM = 3, STRIPES_TO = 0.7;
+const ALIKE_FROM = 3, STRIPES_TO = 0.7, STRIPED_FROM = 0.8; // of the members; the others are selected rows
 const LARGER = 1.15; // ratio at which a difference in size is visible
 
 const addState = (piece, state) => { piece.s = [...(piece.s ?? []), state]; };
@@ -312,12 +312,12 @@ const markDifferences = (shown) => {
 
 const markColours = (family, of, phrase) => {
   const counts = countBy(family, (one) => one[of]);
-  const [common, most] = counts[0];
-  const stripes = counts.length === 2 && most < STRIPES_TO * family.length;
-  if (counts.length === 1 || stripes) return;
+  const [[common, most], [second, fewer] = ['', 0]] = counts;
+  if (counts.length === 1) return;
+  const isStriped = most < STRIPES_TO * (most + fewer) && (counts.length === 2 || (fewer > 1 && most + fewer >= STRIPED_FROM * family.length));
   for (const one of family) {
-    const colour = parseColour(one[of]);
-    if (!(one[of] === common && most > 1) && colour && colour[3] >= 0.5) addState(one.piece, `${phrase} ${colourName(colour)}`);
+    const colour = parseColour(one[of]), isPlain = (one[of] === common && (most > 1 || isStriped)) || (isStriped && one[of] === second);
+    if (!isPlain && colour && colour[3] >= 0.5) addState(one.piece, `${phrase} ${colourName(colour)}`);
   }
 };
 

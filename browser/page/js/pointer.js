@@ -115,6 +115,7 @@ const watchPresses = () => {
       pressEvents.add(type);
       const aimed = type === 'pointerdown' ? aimedNow() : aimedAt;
       if (missedBy || !(target instanceof Element) || gets(target, aimed)) return;
+      if (pressEvents.has('click') && isWithin(target, aimed)) return; // a cell opened its field at the first of two presses
       // A list that opens at mousedown may take the click that follows.
       if (type === 'pointerdown' || !aimedAt.isConnected) missedBy = tagLine(target);
     }, true);

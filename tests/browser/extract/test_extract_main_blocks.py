@@ -145,7 +145,8 @@ def test_declared_ingredients_and_steps_are_kept_wherever_they_are() -> None:
 
 
 def test_code_in_a_section_of_its_own_is_part_of_a_manual() -> None:
-    code = "<div class='highlight notranslate'><pre>$ borg diff a b\n$ mkdir x\nadded\n</pre></div>"
+    code = "<pre><span></span>$ borg diff a b\n$ mkdir x\nadded\n</pre>"
+    code = f"<div class='highlight-default notranslate'><div class='highlight'>{code}</div></div>"
     page = (
         f"<div><section><h1>Diff</h1>{paragraphs()}</section>"
         f"<section><h2>Examples</h2>{code}</section></div>"

@@ -282,3 +282,11 @@ async def test_discs_are_told_from_squares(show):
     assert text.count("disc red") == 1
     assert text.count("box red") == 1
     assert "colour red round" in text
+
+
+async def test_the_selected_row_of_a_striped_list_stands_out_alone(show):
+    rows = "".join(
+        f"<p onclick=1 style='background:{'#eee' if n % 2 else '#fff'}'>Row {n}" for n in range(10)
+    )
+    told = await lines(show, rows.replace("#eee", "#00f", 1))
+    assert [line for line in told if "colour" in line] == ["[e2 clickable: Row 1, colour blue]"]

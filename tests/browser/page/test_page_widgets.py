@@ -118,6 +118,11 @@ async def test_a_cell_that_opens_its_list_on_a_double_click_takes_an_option(show
     outcome = await tab.select(ref(await tab.snapshot(), "clickable Steel"), "Zinc")
     assert "but" not in outcome.did
     assert await tab.page.evaluate("c.textContent") == "Zinc"
+    # A cell that opens a field at the first of two presses gets both.
+    await tab.page.evaluate(
+        """c.onclick = () => { c.firstElementChild || (c.innerHTML = '<input value=9 style="width:40px">') }"""
+    )
+    assert "but" not in (await tab.click(await tab.ref_of("#c"), count=2)).did
 
 
 async def test_an_option_is_chosen_in_the_list_of_its_own_field(show):

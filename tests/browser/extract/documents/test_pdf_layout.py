@@ -94,3 +94,12 @@ def test_a_column_without_a_letter_is_passed_over() -> None:
     composer, rows = Composer(), (("words of one column that are long enough", ""),) * 5
     layout._Page(composer, [], {})._add_grid(rows)
     assert "words of one column" in composer.document("", "pdf", "").text
+
+
+def test_characters_that_a_font_of_tex_does_not_name_are_read_and_do_not_cost_the_layout() -> None:
+    title = (50, 700, 22, r"Coe\036cient of \035oats")
+    body = [(50, 600 - 14 * n, 11, rf"{PROSE}, \020so\021\000 they say") for n in range(4)]
+    document = read(Sheet([title, (50, 645, 22, "Terry Hale"), *body]))
+    assert document.title == "Coefficient of floats"
+    assert document.author == "Terry Hale"
+    assert document.text.endswith("history, “so” they say")
