@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.tree import raw_text
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ class Scale:
         body = self._declared or self._found_body
         if not body:
             return share > MAJORITY
-        found = {run for part in parts for run in word_runs(word_list(raw_text(part)))}
+        found = {run for part in parts for run in word_runs(word_list("".join(part.itertext())))}
         return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
