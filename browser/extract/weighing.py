@@ -100,7 +100,11 @@ class Scale:
         body = self._declared or self._found_body
         if not body:
             return share > MAJORITY
-        found = {run for part in parts for run in word_runs(word_list("".join(part.itertext())))}
+        found = {
+            run
+            for part in parts
+            for run in word_runs(word_list("".join(map(str, part.itertext()))))
+        }
         return len(body & found) > MAJORITY * len(body)
 
     def keep_hidden(self, words: int) -> None:
