@@ -17,10 +17,10 @@ from tests.security.outgoing_texts import (
     KEYS,
     PRIVATE,
     QUESTION,
-    by_keys,
     context_of,
     filled,
     identifier_in,
+    leaks_by_key_presses,
     ordinary,
     outcomes,
     sent,
@@ -45,7 +45,8 @@ async def leaks(question: str = QUESTION) -> tuple[int, list[str]]:
                         left.append(f"{kind}: {secret!r} as {spelling} by {channel}: {said!r}")
             tried += len(KEYS)
             left += [
-                f"{kind}: {secret!r} by {way}" for way in await by_keys(private, secret, question)
+                f"{kind}: {secret!r} by {way}"
+                for way in await leaks_by_key_presses(private, secret, question)
             ]
     return tried, left
 

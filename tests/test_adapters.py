@@ -35,7 +35,7 @@ def settings(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-async def test_langchain(settings):
+async def test_langchain_retriever_example_works(settings):
     pytest.importorskip("langchain_core")
     retriever = example("LangChain")["UrchinRetriever"](settings=settings)
     for found in (retriever.invoke(ASKED), await retriever.ainvoke(ASKED)):
@@ -43,14 +43,14 @@ async def test_langchain(settings):
         assert found[0].metadata["source"].endswith("/notes/pump.md")
 
 
-async def test_llama_index(settings):
+async def test_llama_index_retriever_example_works(settings):
     pytest.importorskip("llama_index.core")
     retriever = example("LlamaIndex")["UrchinRetriever"](**settings)
     for found in (retriever.retrieve(ASKED), await retriever.aretrieve(ASKED)):
         assert found[0].node.text == "In 2019 Ada Quill repaired the pump."
 
 
-async def test_pydantic_ai(settings):
+async def test_pydantic_ai_tool_example_works(settings):
     pytest.importorskip("pydantic_ai")
     from pydantic_ai import Agent
     from pydantic_ai.models.test import TestModel
@@ -61,7 +61,7 @@ async def test_pydantic_ai(settings):
     assert "standing" in result.output
 
 
-def test_the_adapters_are_short():
+def test_adapter_examples_are_short():
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     lines = [len([line for line in block.splitlines() if line.strip()]) for block in blocks]
     assert len(blocks) == 3

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 _PART = re.compile(r"\b(?:agent|browser)\.[a-z_]+\b")
 
 
-def picture() -> list[str]:
+def parts_in_diagram() -> list[str]:
     """Return the parts named in the diagram's boxes, from the top."""
     text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
     drawn = text.split("```text")[1].split("```")[0]
@@ -35,14 +35,14 @@ def parts() -> set[str]:
     return found
 
 
-def test_every_part_is_drawn_once() -> None:
-    drawn = picture()
+def test_diagram_shows_every_part_once() -> None:
+    drawn = parts_in_diagram()
     assert sorted(drawn) == sorted(parts())
 
 
-def test_layers_are_drawn_in_the_order_that_imports_hold() -> None:
+def test_diagram_order_matches_import_layers() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    drawn = picture()
+    drawn = parts_in_diagram()
     for contract in settings["tool"]["importlinter"]["contracts"]:
         layers = [set(_PART.findall(layer)) & set(drawn) for layer in contract.get("layers", [])]
         places = [[drawn.index(part) for part in layer] for layer in layers if layer]
@@ -50,7 +50,7 @@ def test_layers_are_drawn_in_the_order_that_imports_hold() -> None:
             assert max(above) < min(below)
 
 
-def test_the_page_names_files_that_hold_what_is_looked_for() -> None:
+def test_architecture_page_paths_exist_and_hold_named_definitions() -> None:
     text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
     paths = re.findall(r"`([a-z_/]+/(?:[a-z_]+\.(?:py|js|html))?)`", text)
     assert len(paths) > 60
@@ -91,14 +91,14 @@ def imports_of(
     return found
 
 
-def test_no_modules_import_each_other_in_a_ring_for_types_or_in_functions_either() -> None:
+def test_modules_have_no_import_cycles() -> None:
     known = modules()
     graph = {name: imports_of(tree, known) - {name} for name, tree in known.items()}
     in_order = list(TopologicalSorter(graph).static_order())  # CycleError names a ring
     assert set(in_order) == set(known)
 
 
-def test_no_module_needs_more_than_a_few_of_ours() -> None:
+def test_modules_stay_within_import_limit() -> None:
     known = modules()
     counted = {
         name: len(imports_of(tree, known, types=False, functions=False))
@@ -111,7 +111,7 @@ LONGEST_CHAIN = 14
 """Maximum modules from a command down to one that imports none of ours, in functions too."""
 
 
-def test_no_chain_of_imports_is_long() -> None:
+def test_import_chains_stay_within_length_limit() -> None:
     known = modules()
     graph = {n: imports_of(tree, known, types=False) - {n} for n, tree in known.items()}
     chains: dict[str, list[str]] = {}
@@ -121,7 +121,7 @@ def test_no_chain_of_imports_is_long() -> None:
     assert len(longest) <= LONGEST_CHAIN, " > ".join(longest)
 
 
-def test_a_class_name_means_one_thing() -> None:
+def test_class_names_are_unique() -> None:
     places = defaultdict(set)
     for name, tree in modules().items():
         for node in ast.walk(tree):
@@ -130,7 +130,7 @@ def test_a_class_name_means_one_thing() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
-def test_no_test_imports_a_benchmark() -> None:
+def test_tests_do_not_import_benchmarks() -> None:
     tests = (ROOT / "tests").rglob("*.py")
     found = [
         str(path)
@@ -140,7 +140,7 @@ def test_no_test_imports_a_benchmark() -> None:
     assert found == []
 
 
-def test_the_readme_of_the_benchmarks_lists_each() -> None:
+def test_bench_readme_lists_every_script() -> None:
     text = (ROOT / "bench" / "README.md").read_text("utf-8")
     listed = set(re.findall(r"`([a-z_]+)(?:\.py)?`", text))
     scripts = {path.stem for path in (ROOT / "bench").glob("*.py")} | {"components"}

@@ -58,7 +58,7 @@ def test_every_import_is_a_declared_dependency(folder: str) -> None:
     assert missing == set()
 
 
-def test_the_page_says_what_each_dependency_and_extra_is_for() -> None:
+def test_dependencies_page_describes_every_dependency_and_extra() -> None:
     page = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
     words = {normal(word) for word in re.findall(r"[\w.-]+", page)}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -67,6 +67,6 @@ def test_the_page_says_what_each_dependency_and_extra_is_for() -> None:
 
 
 @pytest.mark.parametrize("folder", ["", "plugins"])
-def test_each_package_tells_an_index_what_it_is(folder: str) -> None:
+def test_every_package_has_a_readme(folder: str) -> None:
     project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
     assert "readme" in project.get("dynamic", []) or (ROOT / folder / project["readme"]).read_text()

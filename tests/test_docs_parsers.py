@@ -49,15 +49,15 @@ def said(folder: Path, script: str) -> str:
     return run.stdout
 
 
-def test_the_package_reads_the_page_as_the_text_shows(folder: Path) -> None:
+def test_documented_parser_produces_documented_output(folder: Path) -> None:
     assert said(folder, block("python", 3)) == block("text")
 
 
-def test_the_parser_is_short() -> None:
+def test_parser_example_is_short() -> None:
     assert len(block("python").splitlines()) < 100
 
 
-def test_the_page_is_read_with_who_said_what(folder: Path) -> None:
+def test_forum_page_keeps_post_authors(folder: Path) -> None:
     script = f"""
 from pathlib import Path
 from browser.extract import extract_body
@@ -72,7 +72,7 @@ print(document.title, document.text, document.notes, sep="\\n")
     assert "kind: harbour-talk thread" in text
 
 
-def test_a_page_without_the_markup_is_read_as_a_plain_one_and_says_so(folder: Path) -> None:
+def test_page_without_markup_is_read_as_plain_with_note(folder: Path) -> None:
     script = f"""
 from browser.extract import extract_body
 print(extract_body(b"<h2>Gone</h2><p>Nothing of it is left here.</p>", "text/html", {URL!r}).notes)
@@ -80,7 +80,7 @@ print(extract_body(b"<h2>Gone</h2><p>Nothing of it is left here.</p>", "text/htm
     assert "no harbour-talk record" in said(folder, script)
 
 
-def test_a_parser_with_code_gets_the_soup(folder: Path) -> None:
+def test_custom_parser_can_use_soup(folder: Path) -> None:
     (folder / "notices.py").write_text(block("python", 2), encoding="utf-8")
     script = """
 from browser.extract.platforms import SitePage

@@ -79,12 +79,12 @@ class _Search(Handler):
         self.send(200, "application/json", json.dumps({"found": found}).encode())
 
 
-def test_the_page_has_an_example_of_every_kind(installed):
+def test_example_package_covers_every_plugin_kind(installed):
     for kind in KINDS:
         assert [p.package for p in plugins(kind) if p.package == "harbour-plugins"], kind
 
 
-def test_the_list_names_versions_and_what_is_broken(research):
+def test_plugin_list_shows_versions_and_broken_plugins(research):
     done = research("plugins", "--json")
     rows = {(row["kind"], row["name"]): row for row in json.loads(done.stdout)}
     assert rows["tools", "tides"]["package"] == "harbour-plugins"
@@ -94,7 +94,7 @@ def test_the_list_names_versions_and_what_is_broken(research):
     assert "skipped: the search plug-in 'wreck'" in research("plugins").stdout
 
 
-def test_a_model_a_tool_and_an_export_make_a_run(research, tmp_path):
+def test_plugin_model_tool_and_export_complete_a_run(research, tmp_path):
     flags = ("--model", "parrot/grey", "--tool", "tides", "--no-memory", "--search", "wikipedia")
     out = tmp_path / "answer.words"
     done = research("When?", *flags, "--export", str(out), "--json")
@@ -108,7 +108,7 @@ def test_a_model_a_tool_and_an_export_make_a_run(research, tmp_path):
     assert (unknown.returncode, "no tool named 'ebb'" in unknown.stderr) == (2, True)
 
 
-def test_a_search_provider_is_asked_and_a_broken_one_is_named(research):
+def test_search_plugin_is_used_and_broken_one_reported(research):
     with serving(_Search, str) as site:
         flags = ("--search-url", f"harbour={site}/api", "--no-memory")
         done = research(
@@ -125,7 +125,7 @@ def test_a_search_provider_is_asked_and_a_broken_one_is_named(research):
     assert (done.returncode, "sunk.ship:Wreck" in done.stderr) == (2, True)
 
 
-async def test_a_judge_decides_what_code_leaves_open(ask, script, site, installed):
+async def test_judge_plugin_decides_open_claims(ask, script, site, installed):
     page = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     model = script(page, "On 1 November 1829 it was lit first. The light is liked. [S1]")
     report = await ask(model=model, judge="strict")
@@ -133,7 +133,7 @@ async def test_a_judge_decides_what_code_leaves_open(ask, script, site, installe
     assert states["The light is liked."][1:] == ("judge", "some of its words do not appear there")
 
 
-async def test_an_embedder_a_parser_and_a_solver(tmp_path, installed, monkeypatch):
+async def test_embedder_parser_and_solver_plugins_work(tmp_path, installed, monkeypatch):
     embedder = make_embedder("letters", None, {})
     assert embedder.name == "letters-1"
     with Memory.open(tmp_path / "memory.db", embeddings=embedder) as memory:
@@ -149,7 +149,7 @@ async def test_an_embedder_a_parser_and_a_solver(tmp_path, installed, monkeypatc
     assert solved == "token of turnstile"
 
 
-def test_the_extras_that_hints_name_are_those_of_the_package():
+def test_extras_named_in_hints_match_plugin_entry_points():
     project = tomllib.loads((ROOT / "plugins" / "pyproject.toml").read_text("utf-8"))["project"]
     declared = {
         kind.removeprefix("urchin."): set(rows) for kind, rows in project["entry-points"].items()

@@ -13,11 +13,11 @@ from dev.sites import PAGE, page
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_page_is_what_the_code_says_now() -> None:
+def test_sites_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run: python dev/sites.py"
 
 
-def test_every_engine_and_site_is_listed_with_what_it_was_tested_on() -> None:
+def test_every_engine_and_site_is_listed_with_its_test_source() -> None:
     rows = [line for line in page().splitlines() if line.startswith("| ")]
     names = {row.split("|")[1].split()[0] for row in rows}
     assert {*JSON_PROVIDERS, *HTML_PROVIDERS} == set(ENGINES), "add it to browser/search/engines.py"
@@ -28,11 +28,11 @@ def test_every_engine_and_site_is_listed_with_what_it_was_tested_on() -> None:
     assert tested == kinds
 
 
-def test_the_readme_leads_there() -> None:
+def test_readme_links_to_sites_page() -> None:
     assert "docs/sites.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_page_marks_what_no_saved_page_was_at_hand_for() -> None:
+def test_sites_page_marks_unverified_layouts() -> None:
     unverified = {platform.name for platform in all_platforms() if not platform.verified}
     engines = {name: load(name) for name in ENGINES}
     unverified |= {n for n, one in engines.items() if not one.verified and not one.documented}

@@ -70,7 +70,7 @@ def typed(newcomer, tmp_path, commands, monkeypatch):
 
 
 @pytest.mark.parametrize("guide", GUIDES)
-def test_the_research_commands_run_one_after_another(guide, typed, tmp_path):
+def test_documented_research_commands_run_in_sequence(guide, typed, tmp_path):
     commands = commands_of(guide)
     assert commands
     for command in commands:
@@ -83,7 +83,7 @@ def test_the_research_commands_run_one_after_another(guide, typed, tmp_path):
         assert "184 metres" in json.loads((tmp_path / "report.json").read_text())["answer"]
 
 
-def test_make_research_asks_the_question_given(newcomer, tmp_path):
+def test_make_research_passes_the_question(newcomer, tmp_path):
     done = subprocess.run(
         ["sh", "dev/task.sh", "research"],
         env=newcomer | {"Q": "How long is Sunnock Pier?"},
@@ -96,7 +96,7 @@ def test_make_research_asks_the_question_given(newcomer, tmp_path):
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_the_python_example_runs(page, newcomer, tmp_path):
+def test_documented_python_example_runs(page, newcomer, tmp_path):
     example, *others = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     for other in others:
         compile(other, page, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -112,19 +112,19 @@ def test_the_python_example_runs(page, newcomer, tmp_path):
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/cli.md", "docs/verification.md"])
-def test_every_flag_named_is_one_that_there_is(page, run):
+def test_documented_flags_exist(page, run):
     known = run("--help-all").stdout
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", (ROOT / page).read_text()))
     assert sorted(flag for flag in named if flag not in known) == []
 
 
-def test_every_picture_and_link_of_its_own_is_there():
+def test_readme_links_point_to_existing_files():
     targets = re.findall(r"\]\(([^)#]+)\)", README)
     own = [target for target in targets if not target.startswith("http")]
     assert [target for target in own if not (ROOT / target).exists()] == []
 
 
-def test_on_a_package_index_nothing_points_at_files_that_are_not_there():
+def test_package_index_readme_has_no_broken_links():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     hook = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
     [fragment] = hook["fragments"]
@@ -137,11 +137,11 @@ def test_on_a_package_index_nothing_points_at_files_that_are_not_there():
     assert "steps that led there.\n" in shown
 
 
-def test_commands_are_written_as_a_shell_reads_them():
+def test_documented_commands_are_valid_shell():
     assert all(shlex.split(command) for command in COMMANDS)
 
 
-def test_every_rule_of_a_verdict_is_a_layer_of_its_page():
+def test_every_verdict_rule_is_documented():
     page = (ROOT / "docs" / "verification.md").read_text("utf-8")
     layers = re.findall(
         r"^\| (\w+) \| ", page.partition("| layer |")[2].partition("\n\n")[0], re.MULTILINE

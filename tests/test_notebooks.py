@@ -12,7 +12,7 @@ NOTEBOOKS = Path(__file__).parent.parent / "docs" / "notebooks"
 LIT = "It was first lit on 1 November 1829. [S1]"
 
 
-def test_every_notebook_runs_to_its_end_and_shows_what_it_promises(site, tmp_path, monkeypatch):
+def test_notebooks_run_and_show_promised_output(site, tmp_path, monkeypatch):
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     replies = {
         "answer": (read, LIT),

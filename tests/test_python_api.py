@@ -22,18 +22,18 @@ from tests.agent.models.wire import OpenAIProvider, running
 ROOT = Path(__file__).parent.parent
 
 
-def test_urchin_research_has_the_public_names_of_agent():
+def test_urchin_research_reexports_agent_names():
     assert set(urchin.__all__) > set(agent.__all__)
     assert all(getattr(urchin, name) is getattr(agent, name) for name in agent.__all__)
 
 
-def test_the_keyword_arguments_are_the_settings_there_are():
+def test_keyword_arguments_match_settings():
     of_their_own = {"model", "memory"}  # arguments that take objects too
     settings = set(SETTINGS)
     assert set(Flags.__annotations__) == settings - of_their_own
 
 
-def test_a_folder_that_hides_a_package_is_named(tmp_path):
+def test_shadowing_folder_is_named_in_import_error(tmp_path):
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "__init__.py").write_text("")
     done = subprocess.run(
@@ -50,13 +50,13 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
     assert f"{tmp_path / 'agent' / '__init__.py'} hides" in done.stderr
 
 
-def test_every_part_says_that_it_is_typed():
+def test_every_package_has_py_typed():
     assert all(
         (ROOT / part / "py.typed").is_file() for part in ("agent", "browser", "urchin_research")
     )
 
 
-def test_the_command_has_the_name_of_the_package_too():
+def test_command_is_also_installed_under_package_name():
     commands = entry_points(group="console_scripts")
     assert commands["urchin-research"].load() is commands["research"].load()
 
@@ -64,9 +64,7 @@ def test_the_command_has_the_name_of_the_package_too():
 ASKED = "When was Hesk Light first lit?"
 
 
-async def test_keys_of_the_environment_count_and_other_settings_there_do_not(
-    ask, monkeypatch, tmp_path
-):
+async def test_python_api_reads_only_keys_from_environment(ask, monkeypatch, tmp_path):
     monkeypatch.setenv("RESEARCH_MODEL", "scripted:nowhere")
     monkeypatch.setenv("OPENAI_API_KEY", "k1")
     with running(OpenAIProvider, "/v1") as provider:
@@ -76,7 +74,7 @@ async def test_keys_of_the_environment_count_and_other_settings_there_do_not(
     assert provider.requests
 
 
-async def test_memory_is_off_unless_it_is_given(site, script, tmp_path):
+async def test_memory_is_off_by_default(site, script, tmp_path):
     flags = {"search": ["searxng"], "searxng_url": site.url, "model": script("NOT_FOUND")}
     await urchin.research(ASKED, data_dir=tmp_path / "off", **flags)
     assert not list((tmp_path / "off").glob("memory*"))
@@ -84,7 +82,7 @@ async def test_memory_is_off_unless_it_is_given(site, script, tmp_path):
     assert list((tmp_path / "on").glob("memory*"))
 
 
-async def test_a_stream_gives_typed_events_and_the_report_last(site, tmp_path):
+async def test_stream_yields_typed_events_and_report_last(site, tmp_path):
     flags = {"search": ["searxng"], "searxng_url": site.url, "model": "extractive"}
     events = [e async for e in urchin.stream(ASKED, data_dir=tmp_path, **flags)]
     *steps, last = events
@@ -95,7 +93,7 @@ async def test_a_stream_gives_typed_events_and_the_report_last(site, tmp_path):
     assert "Hesk" in last.report.to_markdown()
 
 
-async def test_a_stream_that_is_closed_stops_its_run(site, tmp_path):
+async def test_closing_stream_stops_run(site, tmp_path):
     flags = {"search": ["searxng"], "searxng_url": site.url, "model": "extractive"}
     stream = urchin.stream(ASKED, data_dir=tmp_path, **flags)
     await anext(stream)
@@ -104,7 +102,7 @@ async def test_a_stream_that_is_closed_stops_its_run(site, tmp_path):
     assert "run.interrupted" in run.joinpath("journal.jsonl").read_text()
 
 
-async def test_a_report_renders_for_notebooks_and_files(ask, answering):
+async def test_report_renders_for_notebooks_and_files(ask, answering):
     report = await ask(model=answering)
     shown = report._repr_html_()
     assert "first lit on 1 November 1829" in shown
@@ -116,7 +114,7 @@ async def test_a_report_renders_for_notebooks_and_files(ask, answering):
         urchin.Report.model_validate_json(report.to_json()).to_html()
 
 
-async def test_a_frame_has_a_row_for_each_sentence(ask, answering):
+async def test_frame_has_one_row_per_sentence(ask, answering):
     report = await ask(model=answering)
     if find_spec("pandas") is None:
         with pytest.raises(urchin.UsageError, match="needs pandas") as raised:
@@ -128,7 +126,7 @@ async def test_a_frame_has_a_row_for_each_sentence(ask, answering):
     assert frame["urls"][0][0].endswith("/hesk-light")
 
 
-async def test_a_batch_keeps_the_order_of_its_questions(site, script, tmp_path):
+async def test_batch_keeps_question_order(site, script, tmp_path):
     flags = {"search": ["searxng"], "searxng_url": site.url, "model": script("NOT_FOUND")}
     questions = ["First?", "Second?", "Third?"]
     done = await urchin.batch(questions, parallel=2, data_dir=tmp_path, **flags)
@@ -136,13 +134,13 @@ async def test_a_batch_keeps_the_order_of_its_questions(site, script, tmp_path):
     assert asked == questions
 
 
-async def test_the_steps_of_a_run_go_to_one_logger(ask, answering, caplog):
+async def test_run_steps_are_logged_to_one_logger(ask, answering, caplog):
     with caplog.at_level(logging.INFO, logger="urchin_research"):
         await ask(model=answering)
     assert any("Hesk Light" in record.message for record in caplog.records)
 
 
-def test_the_package_runs_as_the_command():
+def test_package_runs_as_module():
     done = subprocess.run(
         [sys.executable, "-m", "urchin_research", "--version"],
         capture_output=True,

@@ -1,7 +1,7 @@
 """Every surface shows what a reader must know: doubt, dispute, failure, passages.
 
 A surface is whatever shows a report. `SHOWN_BY` names each; a module that shows a report and is not
-walked here fails `test_every_module_that_shows_a_report_is_walked`.
+walked here fails `test_every_module_showing_a_report_is_covered`.
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ def plain(text: str) -> str:
     return " ".join(text.replace("&#39;", "'").split())
 
 
-def test_the_runs_end_as_meant(shown):
+def test_fixture_runs_have_intended_outcomes(shown):
     disputed, unanswered = shown["disputed"].report, shown["unanswered"].report
     assert (disputed.status, disputed.standing) == ("answered", "disputed")
     assert disputed.doubt == "it answers only part of the question"
@@ -281,7 +281,7 @@ def test_the_runs_end_as_meant(shown):
 
 
 @pytest.mark.parametrize("surface", WHOLE)
-def test_doubt_and_dispute_are_shown(shown, surface):
+def test_doubt_and_dispute_are_shown_in_full_reports(shown, surface):
     text = plain(WHOLE[surface](shown["disputed"]))
     assert "disputed" in text
     assert "only part of the question" in text
@@ -294,19 +294,19 @@ def test_doubt_and_dispute_are_shown(shown, surface):
 
 
 @pytest.mark.parametrize("surface", LISTS)
-def test_doubt_and_dispute_are_listed(shown, surface):
+def test_doubt_and_dispute_are_shown_in_lists(shown, surface):
     text = plain(LISTS[surface](shown["disputed"]))
     assert "disputed" in text
     assert "only part of the question" in text
 
 
 @pytest.mark.parametrize("surface", BADGES)
-def test_a_badge_never_shows_a_disputed_answer_as_plainly_answered(shown, surface):
+def test_badge_shows_disputed_answer_as_disputed(shown, surface):
     assert "answered, disputed" in BADGES[surface](shown["disputed"])
 
 
 @pytest.mark.parametrize("surface", WHOLE)
-def test_the_passages_that_bear_on_a_question_are_shown_with_their_sources(shown, surface):
+def test_closest_passages_are_shown_with_sources(shown, surface):
     text = plain(WHOLE[surface](shown["unanswered"]))
     assert "The Tamsel Bridge opened to traffic on 4 May 1931." in text
     assert "Bridges of the river" in text
@@ -318,14 +318,14 @@ def test_the_passages_that_bear_on_a_question_are_shown_with_their_sources(shown
     assert "This may not answer the question" not in text
 
 
-def test_the_passages_come_before_the_account_of_the_search(shown):
+def test_closest_passages_precede_search_details(shown):
     page = WHOLE["page"](shown["unanswered"])
     assert page.index('class="contents"') < page.index('class="closest"')
     assert page.index('class="closest"') < page.index('class="answer meta"')
 
 
 @pytest.mark.parametrize("surface", [name for name in WHOLE if name not in FAILS_ITSELF])
-def test_a_failure_is_shown(shown, surface):
+def test_failure_message_is_shown(shown, surface):
     report = shown["failed"].report
     assert report.error is not None
     assert report.error.message in plain(WHOLE[surface](shown["failed"]))
@@ -380,7 +380,7 @@ SHOWS_NOTHING = {
 }
 
 
-def test_every_module_that_shows_a_report_is_walked():
+def test_every_module_showing_a_report_is_covered():
     """A new surface comes into the tables above, and so under the tests."""
     files = [*(ROOT / "agent").rglob("*.py"), *(ROOT / "plugins").rglob("*.py")]
     found = {str(f.relative_to(ROOT)) for f in files if SHOWS.search(_code(f))}
@@ -394,14 +394,14 @@ def _code(file: Path) -> str:
     return ast.unparse(ast.parse(file.read_text(encoding="utf-8")))
 
 
-def test_a_conversation_remembers_doubt_and_dispute(shown):
+def test_conversation_turn_keeps_doubt_and_dispute(shown):
     turn = answer_turn_text(shown["disputed"].report)
     assert "only part of the question" in turn
     assert "newer" in turn
     assert "[Not verified: “It is the oldest one.”]" in turn
 
 
-def test_an_export_reads_what_the_run_reported(shown):
+def test_exported_report_matches_saved_standing_and_doubt(shown):
     """The computed fields of a report on disk are computed anew, and are the same."""
     for one in shown.values():
         saved = json.loads(one.folder.report.read_bytes())
@@ -409,13 +409,13 @@ def test_an_export_reads_what_the_run_reported(shown):
         assert (saved["standing"], saved["doubt"]) == (read.standing, read.doubt)
 
 
-def test_a_table_for_spreadsheets_has_the_columns(shown):
+def test_spreadsheet_export_has_standing_and_doubt_columns(shown):
     result = _BatchResult(BatchItem(1, "one", QUESTION, {}), shown["disputed"].job)
     [row] = csv.DictReader(to_csv(_COLUMNS, [result.row()]).decode().splitlines())
     assert (row["standing"], row["doubt"]) == ("disputed", "it answers only part of the question")
 
 
-def test_every_verdict_has_a_label_and_is_documented():
+def test_every_verdict_is_labelled_and_documented():
     page = (ROOT / "docs" / "verification.md").read_text("utf-8")
     assert set(VERDICT_LABELS) == set(VerdictState)
     named = {*(state.value for state in VerdictState), *get_args(Standing)}

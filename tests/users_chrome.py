@@ -24,7 +24,7 @@ async def users_chrome(profile: Path) -> StartedChrome:
         return await start_chrome(profile, headless=True)
 
 
-async def put_away(context: BrowserContext) -> None:
+async def reset_users_chrome(context: BrowserContext) -> None:
     """Leave a user's Chrome as it was found: one tab, with nothing in it."""
     front, *others = context.pages
     for tab in others:

@@ -10,7 +10,7 @@ from agent.errors import UsageError
 from agent.http_server import listening_socket
 
 
-def test_who_is_told_the_address_can_connect_before_anything_is_served():
+def test_clients_can_connect_before_server_starts_serving():
     with (
         listening_socket(0) as listening,
         socket.create_connection(listening.getsockname()) as client,
@@ -20,7 +20,7 @@ def test_who_is_told_the_address_can_connect_before_anything_is_served():
         assert peer == client.getsockname()
 
 
-def test_a_port_that_is_taken_is_told():
+def test_occupied_port_raises_usage_error():
     with listening_socket(0) as listening:
         port = listening.getsockname()[1]
         with (

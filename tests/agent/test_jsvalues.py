@@ -25,26 +25,26 @@ from agent import jsvalues as js
         ("text", "text"),
     ],
 )
-def test_values_become_strings_as_in_a_template(value: object, expected: str) -> None:
+def test_values_are_formatted_as_in_template_literals(value: object, expected: str) -> None:
     assert js.to_string(value) == expected
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_numbers_are_spelt_so_that_they_read_back(number: float) -> None:
+def test_number_strings_round_trip(number: float) -> None:
     assert float(js.number_to_string(number)) == number
 
 
 @given(st.text(), st.integers(0, 20))
-def test_a_cut_keeps_at_most_so_many_utf16_units(text: str, units: int) -> None:
+def test_cut_limits_length_in_utf16_units(text: str, units: int) -> None:
     kept = js.cut(text, units)
     assert js.length(kept) == min(units, js.length(text))
     assert js.well_formed(kept).encode().decode() in {kept, kept[:-1]}
 
 
-def test_white_space_is_that_of_javascript() -> None:
+def test_trim_strips_javascript_whitespace() -> None:
     assert js.trim("\ufeff\u00a0 a\x1c \u2028") == "a\x1c"
 
 
-def test_keys_like_array_indices_come_first() -> None:
+def test_array_index_keys_are_ordered_first() -> None:
     keys = ["zeta", "10", "7", "01", "4294967295", "-1"]
     assert list(js.ordered(dict.fromkeys(keys))) == ["7", "10", "zeta", "01", "4294967295", "-1"]

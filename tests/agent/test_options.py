@@ -52,7 +52,7 @@ def as_toml(value: object) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(SETTINGS.keys() - TABLES))
-def test_an_argument_precedes_the_environment_and_that_the_file(name, tmp_path, monkeypatch):
+def test_argument_overrides_environment_which_overrides_file(name, tmp_path, monkeypatch):
     low, middle, high = samples(name)
     file = tmp_path / "config.toml"
     monkeypatch.setenv("RESEARCH_CONFIG", str(file))
@@ -69,7 +69,7 @@ def test_an_argument_precedes_the_environment_and_that_the_file(name, tmp_path, 
     assert getattr(load_options({}), name) == SETTINGS[name].default
 
 
-def test_a_changed_file_is_read_again(tmp_path, monkeypatch):
+def test_changed_config_file_is_reloaded(tmp_path, monkeypatch):
     file = tmp_path / "config.toml"
     monkeypatch.setenv("RESEARCH_CONFIG", str(file))
     file.write_text("max-steps = 5\n")
@@ -78,7 +78,7 @@ def test_a_changed_file_is_read_again(tmp_path, monkeypatch):
     assert load_options({}, config=True).max_steps == 10
 
 
-def test_each_setting_with_a_flag_is_an_option_with_its_variable():
+def test_each_flagged_setting_has_an_option_and_environment_variable():
     options = {option.name: option for option in question_options()}
     flags = {name for name, row in SETTINGS.items() if row.metadata["flag"] is not None}
     assert flags <= options.keys()
@@ -116,7 +116,7 @@ def test_each_setting_with_a_flag_is_an_option_with_its_variable():
         ),
     ],
 )
-def test_a_hint_names_the_controls_that_its_reader_has(hint, on_page, in_python, in_request):
+def test_hints_are_worded_for_each_interface(hint, on_page, in_python, in_request):
     assert hint_for("shell", hint) == hint
     assert on_page in hint_for("page", hint)
     assert "--" not in hint_for("page", hint)
@@ -124,7 +124,7 @@ def test_a_hint_names_the_controls_that_its_reader_has(hint, on_page, in_python,
     assert in_request in hint_for("api", hint, fields=("model", "timeout"))
 
 
-def test_labels_of_page_controls_are_those_of_the_form():
+def test_page_labels_match_the_form():
     form = resources.files("agent.serve").joinpath("templates/macros.html").read_text("utf-8")
     for label in {row.metadata["page"] for row in SETTINGS.values()} - {""}:
         assert f"{label} <" in form or f"{label}</label>" in form, label
@@ -138,14 +138,14 @@ def test_secret_settings_are_never_dumped():
     assert "hunter2" not in repr(options)
 
 
-def test_dumped_settings_can_be_loaded():
+def test_dumped_settings_round_trip():
     given = {"allow": ["a.example"], "limits": {"recent_turns": 3}, "corpus": "notes", "budget": 2}
     options = load_options(given)
     assert load_options(dump_options(options)) == options
     assert dump_options(options, changed_only=True) == given
 
 
-def test_rest_forms_have_the_bounds_of_the_table():
+def test_rest_forms_use_the_bounds_of_the_settings_table():
     fields = AskForm.model_json_schema()["properties"]
     assert fields.keys() >= {*ASKED, "question", "schema"}
     assert fields["max_steps"]["anyOf"][0] == {"maximum": 200, "minimum": 1, "type": "integer"}
@@ -166,7 +166,7 @@ def test_rest_forms_have_the_bounds_of_the_table():
         ({"limits": {"memorys": 3}}, "limits.memorys: There is no such setting."),
     ],
 )
-def test_an_invalid_setting_is_named_with_the_problem(given, said):
+def test_invalid_setting_error_names_setting_and_problem(given, said):
     with pytest.raises(UsageError) as raised:
         load_options(given)
     assert str(raised.value).startswith(said)

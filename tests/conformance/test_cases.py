@@ -70,7 +70,7 @@ def _order(value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-async def test_a_recorded_dialogue_comes_out_as_on_record(path):
+async def test_recorded_dialogue_matches_expected_output(path):
     case = json.loads(path.read_text(encoding="utf-8"))
     got = json.loads(json.dumps(await run_case(case["case"])))
     _, where = DIVERGENT.get(path.stem, ("", set()))
@@ -79,12 +79,12 @@ async def test_a_recorded_dialogue_comes_out_as_on_record(path):
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 @pytest.mark.sample(5)
-async def test_a_recorded_dialogue_is_stored_alike_in_postgres(path, postgres):
+async def test_recorded_dialogue_is_stored_identically_in_postgres(path, postgres):
     case = json.loads(path.read_text(encoding="utf-8"))["case"]
     assert await run_case(case, postgres, uuid4().hex) == await run_case(case)
 
 
-async def test_turns_differ_in_scores_alone_where_a_signal_counts_once():
+async def test_counting_signals_once_changes_only_scores():
     case = json.loads((CASES[0].parent / "06_jobs_3_5.json").read_text(encoding="utf-8"))
     got = json.loads(json.dumps(await run_case(case["case"])))
     for expected, turn in zip(case["expected"]["turns"], got["turns"], strict=True):

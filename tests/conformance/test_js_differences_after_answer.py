@@ -26,20 +26,20 @@ SKILL = {"name": "s", "instruction": "i", "score": 50}
         ("STOP\ndoing that", 47),  # a dot ends at a line
     ],
 )
-async def test_a_turn_is_weighed_by_what_was_said(said, score):
+async def test_feedback_wording_determines_skill_score(said, score):
     result = await run("ok", storage={"urchinSkills": [SKILL]}, input=said)
     [skill] = result["storage_after"]["urchinSkills"]
     assert (skill["score"], skill["signalCount"], skill["lastSignalAt"]) == (score, 1, NOW + 1)
 
 
-async def test_long_conversations_add_five_and_scores_stay_within_a_hundred():
+async def test_long_conversation_bonus_is_capped_at_100():
     history = [{"role": "user", "text": "x"}, {"role": "assistant", "text": "y"}] * 3
     best = {**SKILL, "score": 98}
     result = await run("ok", storage={"urchinSkills": [best]}, history=history, input="thanks")
     assert result["storage_after"]["urchinSkills"][0]["score"] == 100
 
 
-async def test_skills_are_weighed_every_tenth_time_and_the_useless_go():
+async def test_skills_are_evaluated_every_tenth_conversation_and_pruned():
     old = {**SKILL, "name": "old", "score": 10, "evalCount": 1, "usageCount": 3}
     # Below the floor it is given to nobody, and stays: ten is reached, twice judged it was not.
     fresh = {**SKILL, "name": "fresh", "score": 61}
@@ -54,7 +54,7 @@ async def test_skills_are_weighed_every_tenth_time_and_the_useless_go():
     assert (kept["fresh"]["score"], kept["fresh"]["evalCount"]) == (69, 1)
 
 
-async def test_conversations_are_condensed_past_forty_turns_and_not_before():
+async def test_conversation_is_condensed_only_after_forty_turns():
     history = [{"role": "user", "text": f"m{n}"} for n in range(38)]
     assert kinds(await run("ok", history=history)) == ["loop"]
     longer = [*history, {"role": "user", "text": "m38"}]
@@ -63,7 +63,7 @@ async def test_conversations_are_condensed_past_forty_turns_and_not_before():
     assert result["storage_after"]["urchinCondensed"] == "the story so far"
 
 
-async def test_a_condensation_that_fails_keeps_the_last_four_thousand_units():
+async def test_failed_condensation_keeps_last_4000_utf16_units():
     history = [{"role": "user", "text": "😀" * 150} for _ in range(60)]
     storage = {"urchinCondensed": "OLD"}
     result = await run("ok", {"throw": "down"}, history=history, storage=storage)
@@ -74,7 +74,7 @@ async def test_a_condensation_that_fails_keeps_the_last_four_thousand_units():
     assert "OLD" not in kept
 
 
-async def test_a_profile_takes_json_of_any_kind_and_nothing_else():
+async def test_profile_update_accepts_any_json_values():
     storage = {"urchinMemory": {"_convCount": "4"}, "urchinProfile": {"a": 1}}
     history = [{"role": "user", "text": "x"}, {"role": "assistant", "text": "y"}]
     reply = 'Here: {"b":null,"c":[1,2],"a":2}'

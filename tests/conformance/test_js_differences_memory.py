@@ -12,7 +12,7 @@ from tests.conformance.dialogue import NOW, observed, run
 # Layers
 
 
-async def test_keys_like_numbers_come_first_and_are_the_oldest():
+async def test_numeric_keys_sort_first_and_are_evicted_first():
     memory = {f"m{n}": n for n in range(100)} | {"7": "seven"}
     result = await run("ok", storage={"urchinMemory": memory})
     kept = list(result["storage_after"]["urchinMemory"])
@@ -20,13 +20,13 @@ async def test_keys_like_numbers_come_first_and_are_the_oldest():
     assert "m0" in kept
 
 
-async def test_relevance_looks_through_the_whole_of_a_long_memory():
+async def test_relevance_searches_full_length_of_memories():
     memory = {f"m{n}": "nothing" for n in range(7)} | {"far": "x" * 600 + " lantern"}
     result = await run("ok", storage={"urchinMemory": memory}, input="lantern")
     assert "[Relevant memories (1/8 total):\n  far: " in observed(result)
 
 
-async def test_keywords_need_more_than_two_fifths_of_the_words():
+async def test_keyword_match_requires_more_than_two_fifths_of_words():
     memory = {f"m{n}": "nothing" for n in range(10)} | {"hit": "alpha beta"}
     storage = {"urchinMemory": memory}
     two_of_five = await run("ok", storage=storage, input="alpha beta gamma delta epsilon")
@@ -35,7 +35,7 @@ async def test_keywords_need_more_than_two_fifths_of_the_words():
     assert "[Relevant memories (1/11 total):\n  hit: alpha beta]" in observed(two_of_four)
 
 
-async def test_a_skill_is_given_above_fifteen_and_one_without_a_score_stands_at_fifty():
+async def test_skills_above_score_fifteen_are_included_with_default_fifty():
     skills = [
         {"name": "poor", "instruction": "a", "score": 15},
         {"name": "bare", "instruction": "b"},
@@ -48,7 +48,7 @@ async def test_a_skill_is_given_above_fifteen_and_one_without_a_score_stands_at_
     assert [s.get("usageCount") for s in result["storage_after"]["urchinSkills"]] == [None, 1, 1]
 
 
-async def test_history_is_the_last_thirty_and_whoever_is_no_user_is_the_assistant():
+async def test_history_keeps_last_thirty_and_maps_unknown_roles_to_assistant():
     history = [{"role": "user" if n % 2 else "bot", "text": f"t{n}"} for n in range(33)]
     result = await run("ok", "condensed", history=history)
     messages = result["llm_calls"][0]["messages"]
@@ -56,7 +56,7 @@ async def test_history_is_the_last_thirty_and_whoever_is_no_user_is_the_assistan
     assert messages[1]["role"] == "assistant"
 
 
-async def test_the_page_is_cut_in_units_and_half_a_pair_is_no_character():
+async def test_page_text_is_cut_in_utf16_units_without_half_surrogates():
     page = {"url": "http://e.x/", "title": "T", "visibleText": "a" + "😀" * 1_600}
     result = await run("ok", pageContext=page)
     content = observed(result).split("[Page content: ")[1].split("]")[0]
@@ -66,7 +66,7 @@ async def test_the_page_is_cut_in_units_and_half_a_pair_is_no_character():
 # Tools of the memory
 
 
-async def test_remembered_values_keep_their_type_and_keys_become_words():
+async def test_remembered_values_keep_type_and_keys_become_strings():
     calls = (
         '<<TOOL:REMEMBER:{"key":5,"value":[1,null]}>><<TOOL:REMEMBER:{"key":"k","value":false}>>'
     )
@@ -79,7 +79,7 @@ async def test_remembered_values_keep_their_type_and_keys_become_words():
     assert '"value":false}' in observed(result)
 
 
-async def test_goals_are_added_and_their_milestones_come_along():
+async def test_goals_accumulate_with_their_milestones():
     plan = {"project": "boat", "goal": "float", "milestones": ["hull", "mast"]}
     done = {"project": "boat", "milestone": "hull", "status": "done", "notes": "tarred"}
     more = {**done, "notes": "twice"}
@@ -94,12 +94,12 @@ async def test_goals_are_added_and_their_milestones_come_along():
     ]
 
 
-async def test_goals_are_no_layer_of_the_message():
+async def test_goals_are_not_included_in_the_prompt():
     projects = {"boat": {"goals": ["float"], "milestones": [], "createdAt": 1, "updatedAt": 1}}
     assert "float" not in observed(await run("ok", storage={"urchinProjects": projects}))
 
 
-async def test_past_ten_projects_the_first_one_goes():
+async def test_eleventh_project_evicts_the_first():
     projects = {
         f"p{n}": {"goals": [], "milestones": [], "createdAt": n, "updatedAt": n} for n in range(10)
     }

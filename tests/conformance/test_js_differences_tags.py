@@ -14,7 +14,7 @@ from tests.conformance.dialogue import observed, run, sent
 # Tags and thoughts
 
 
-async def test_several_tools_in_one_reply_answer_in_tag_order():
+async def test_multiple_tool_results_keep_tag_order():
     tools = {"A": {"n": 1}, "B": {"__throw": "broke"}, "C": [1.0, None, True]}
     result = await run("go <<TOOL:C>> <<TOOL:A:x>><<TOOL:B:y>>", "ok", tools=tools)
     assert observed(result) == (
@@ -28,7 +28,7 @@ async def test_several_tools_in_one_reply_answer_in_tag_order():
     ]
 
 
-async def test_the_assistants_turn_keeps_its_tags_and_loses_its_thought():
+async def test_assistant_message_keeps_tool_tags_without_thoughts():
     result = await run("<<THINK>> why <</THINK>> Let me see. <<TOOL:P: x >>", "ok", tools={"P": {}})
     assert sent(result)[1] == "Let me see. <<TOOL:P: x >>"
     assert result["tool_calls"] == [{"name": "P", "param": "x"}]
@@ -36,22 +36,22 @@ async def test_the_assistants_turn_keeps_its_tags_and_loses_its_thought():
 
 
 @pytest.mark.parametrize("tag", ["<<TOOL: P:x>>", "<<tool:P:x>>", "<<TOOL:Pé:x>>", "<<TOOL:>>"])
-async def test_what_is_no_tag_is_the_answer(tag):
+async def test_malformed_tag_is_the_answer(tag):
     result = await run(tag, tools={"P": {}})
     assert (result["answer"], result["tool_calls"]) == (tag, [])
 
 
-async def test_a_parameter_runs_over_lines_and_holds_json_with_brackets():
+async def test_parameter_spans_lines_and_json_with_brackets():
     param = '{"a":"x >> y","b":[1,{"c":">>"}],\n"d":"\\">>"}'
     result = await run(f"<<TOOL:P:{param}>> tail", "ok", tools={"P": {}})
     assert result["tool_calls"] == [{"name": "P", "param": param}]
 
 
-async def test_a_reply_of_thoughts_alone_has_no_response():
+async def test_reply_with_only_thoughts_gives_no_response():
     assert (await run("<<THINK>>hm<</THINK>>"))["answer"] == "No response."
 
 
-async def test_the_edges_of_an_answer_are_those_of_javascript():
+async def test_answer_is_trimmed_like_javascript():
     result = await run("\ufeff\u00a0\u2028 one \u0085\u001f\n")
     assert result["answer"] == "one \u0085\u001f"
 
@@ -70,24 +70,24 @@ async def test_the_edges_of_an_answer_are_those_of_javascript():
         ([], "[]"),
     ],
 )
-async def test_results_are_spelt_as_javascript_spells_them(data, said):
+async def test_results_are_serialized_like_javascript(data, said):
     result = await run("<<TOOL:P>>", "ok", tools={"P": data})
     assert observed(result) == f"[Tool result for P]: {said}"
 
 
 @pytest.mark.parametrize("error", [[], {}, "no", 1])
-async def test_what_javascript_takes_for_true_is_an_error(error):
+async def test_truthy_javascript_error_field_is_a_failure(error):
     result = await run("<<TOOL:P>>", "ok", tools={"P": {"error": error}})
     assert observed(result).endswith("[HINT: Tool failed. Try a different approach.]")
 
 
 @pytest.mark.parametrize("error", [None, False, 0, ""])
-async def test_what_it_takes_for_false_is_none(error):
+async def test_falsy_javascript_error_field_is_not_a_failure(error):
     result = await run("<<TOOL:P>>", "ok", tools={"P": {"error": error}})
     assert "HINT" not in observed(result)
 
 
-async def test_lengths_are_counted_in_utf_16_units():
+async def test_lengths_are_counted_in_utf16_units():
     # 1,600 characters and 3,200 units: over the cap of 3,000.
     result = await run("<<TOOL:P>>", "ok", tools={"P": {"t": "😀" * 1_600}})
     body = observed(result).removeprefix("[Tool result for P]: ")

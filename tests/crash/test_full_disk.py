@@ -46,7 +46,7 @@ def start(site, thoughtful, tmp_path, commands):
 
 
 @pytest.mark.row(n=18)
-def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
+def test_full_disk_is_reported_and_run_resumes_when_space_is_freed(start):
     done, whole = start("whole")
     answer = json.loads(done.stdout)["answer"]
     lines = whole.journal.read_bytes().splitlines(keepends=True)
@@ -66,7 +66,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="wants a C compiler")
 @pytest.mark.row(n=18)
 @pytest.mark.soak
-def test_whichever_write_fails_is_told_and_leaves_what_was_before(script, site, tmp_path):
+def test_failed_write_is_reported_and_keeps_previous_state(script, site, tmp_path):
     """A sample; `python -m bench.disk` fails every write of a run."""
     flags = ("--search", "searxng", "--searxng-url", site.url)
     with failing_commands(tmp_path) as commands:

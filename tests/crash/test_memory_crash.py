@@ -60,7 +60,7 @@ def _acknowledged_before_kill(writer: Command, writes: int) -> tuple[int, str]:
 
 @pytest.mark.row(n=19)
 @pytest.mark.sample(1)
-def test_killed_writers_lose_nothing_and_lock_nobody_out(
+def test_killed_writers_lose_no_memories_and_leave_no_locks(
     place: tuple[str, str], start: Callable[[str], Command]
 ) -> None:
     chance = random.Random(19)
@@ -78,7 +78,7 @@ def test_killed_writers_lose_nothing_and_lock_nobody_out(
 
 
 @pytest.mark.row(n=19)
-def test_the_index_agrees_with_the_memories_after_a_kill(
+def test_search_index_matches_memories_after_kill(
     place: tuple[str, str], start: Callable[[str], Command]
 ) -> None:
     acknowledged, _ = _acknowledged_before_kill(start("marlin"), 40)

@@ -22,7 +22,7 @@ from tests.crash.speaker import speaking
 
 QUESTION = "Thanks! When was Hesk Light first lit?"
 SUMMARY = "They asked about a lighthouse."
-# Where the run is killed: (type, place) of the event that was told last.
+# Where the run is killed: (type, place) of the event that was first_run_events last.
 POINTS = [
     ("run.finished", ""),
     ("job.begun", "after/weigh"),
@@ -86,13 +86,13 @@ def killed(tmp_path, flags, memory, speaker, commands):
     return kill
 
 
-def told(tmp_path):
+def first_run_events(tmp_path):
     """Return the first run's record; names contain only seconds, so two runs may share one."""
     records = [list(read_events(run.journal)) for run in Runs(tmp_path / "data")]
     return min(records, key=lambda events: events[0].at)
 
 
-def left(memory):
+def memory_effects(memory):
     """What the run and its tasks leave in memory, each of which could be lost or duplicated."""
     [skill] = memory.skills()
     summaries = [v for key, v in memory.saved().items() if key.startswith("session_")]
@@ -115,37 +115,35 @@ WHOLE = {
 }
 
 
-def test_what_an_unbroken_run_leaves(run, flags, memory, speaker, tmp_path):
+def test_uninterrupted_run_completes_post_run_tasks(run, flags, memory, speaker, tmp_path):
     speaker.may_sum_up.set()
     run(QUESTION, *flags)
-    assert left(memory) == WHOLE
-    assert told(tmp_path)[-1].type == "run.settled"
+    assert memory_effects(memory) == WHOLE
+    assert first_run_events(tmp_path)[-1].type == "run.settled"
     assert not list((tmp_path / "data" / "unsettled").iterdir())
 
 
 def check(memory, speaker):
     """Nothing is lost or duplicated; what was in flight is asked again."""
-    assert left(memory) == WHOLE
+    assert memory_effects(memory) == WHOLE
     again = [count for count in speaker.asked.values() if count > 1]
     assert len(again) <= 1
 
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.sample(2)
-def test_a_resumed_run_does_the_jobs_that_were_left(run, killed, memory, speaker, tmp_path, point):
+def test_resume_finishes_remaining_post_run_tasks(run, killed, memory, speaker, tmp_path, point):
     killed(*point)
     done = run("resume", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["status"] == "answered"
     check(memory, speaker)
-    assert [event.type for event in told(tmp_path)].count("run.settled") == 1
+    assert [event.type for event in first_run_events(tmp_path)].count("run.settled") == 1
     assert "has already ended" in run("resume").stderr
 
 
 @pytest.mark.parametrize("point", [("job.begun", "after/count"), ("model.reply", "after/summary")])
-def test_an_effect_that_was_not_noted_any_more_is_not_doubled(
-    run, flags, memory, speaker, tmp_path, point
-):
+def test_unrecorded_post_run_effect_is_not_repeated(run, flags, memory, speaker, tmp_path, point):
     speaker.may_sum_up.set()
     run(QUESTION, *flags)
     [folder] = Runs(tmp_path / "data")
@@ -156,42 +154,40 @@ def test_an_effect_that_was_not_noted_any_more_is_not_doubled(
     check(memory, speaker)
 
 
-def test_the_next_run_does_the_jobs_that_were_left(run, flags, killed, memory, speaker, tmp_path):
+def test_next_run_finishes_remaining_post_run_tasks(run, flags, killed, memory, speaker, tmp_path):
     killed("run.finished", "")
     run("Which light is the oldest?", *flags)
-    first = told(tmp_path)
+    first = first_run_events(tmp_path)
     assert first[-1].type == "run.settled"
     assert "after/summary" in [event.place for event in first]  # the killed one was the third
-    assert left(memory)["counted"] == 4
+    assert memory_effects(memory)["counted"] == 4
     assert not list((tmp_path / "data" / "unsettled").iterdir())
 
 
-def test_dreaming_keeps_the_facts_and_leaves_to_a_model_what_wants_one(
-    run, killed, memory, tmp_path
-):
+def test_consolidation_keeps_facts_and_defers_model_tasks(run, killed, memory, tmp_path):
     killed("run.finished", "")
     run("memory", "dream", "--seconds", "1")
-    assert left(memory)["facts"] == WHOLE["facts"]
-    assert told(tmp_path)[-1].place == "after/facts"
+    assert memory_effects(memory)["facts"] == WHOLE["facts"]
+    assert first_run_events(tmp_path)[-1].place == "after/facts"
     assert len(list((tmp_path / "data" / "unsettled").iterdir())) == 1
 
 
-def test_what_another_process_is_at_is_left_to_it(run, killed, flags, memory, tmp_path):
+def test_tasks_claimed_by_another_process_are_left_alone(run, killed, flags, memory, tmp_path):
     killed("run.finished", "")
-    before = told(tmp_path)
+    before = first_run_events(tmp_path)
     [name] = (file.name for file in (tmp_path / "data" / "unsettled").iterdir())
     claim = UnfinishedRuns(tmp_path / "data").claim(name)
     run("Which light is the oldest?", *flags)
-    assert told(tmp_path) == before
+    assert first_run_events(tmp_path) == before
     refused = run("resume", name)
     assert (refused.returncode, "still working on it" in refused.stderr) == (2, True)
     claim.release()
 
 
-def test_a_sealed_record_stays_as_it_is(run, killed, flags, memory, tmp_path):
+def test_sealed_record_is_not_modified(run, killed, flags, memory, tmp_path):
     killed("run.finished", "")
     *_, first = Runs(tmp_path / "data")
     first.write(first.signature, b"a token")
-    before = told(tmp_path)
+    before = first_run_events(tmp_path)
     run("Which light is the oldest?", *flags)
-    assert told(tmp_path) == before
+    assert first_run_events(tmp_path) == before

@@ -43,9 +43,7 @@ def whole_and_broken(make, tmp_path, commands, points):
 @pytest.mark.row(n=17)
 @pytest.mark.sample(1)
 @pytest.mark.soak
-def test_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(
-    make, points, site, tmp_path, commands
-):
+def test_run_with_pages_and_memories_survives_random_kills(make, points, site, tmp_path, commands):
     for broken in whole_and_broken(lambda _: make(site), tmp_path, commands, points):
         assert broken.kills
         assert broken.flaws == [], broken.point
@@ -53,7 +51,7 @@ def test_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(
 
 @pytest.mark.row(n=17)
 @pytest.mark.soak
-def test_what_was_typed_clicked_and_ordered_is_never_done_twice(orders, tmp_path, commands):
+def test_page_actions_and_orders_are_never_repeated_after_kills(orders, tmp_path, commands):
     points = (("events", 0.45),)
     for broken in whole_and_broken(lambda name: ordering(orders, name), tmp_path, commands, points):
         assert broken.kills

@@ -66,7 +66,7 @@ def effects(tmp_path):
 
 @pytest.mark.parametrize(("kind", "nth"), POINTS)
 @pytest.mark.sample(4)
-def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_nothing(
+def test_resumed_run_reaches_same_answer_without_repeating_effects(
     run, killed, tmp_path, kind, nth
 ):
     killed(kind, nth)
@@ -79,7 +79,7 @@ def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_nothing(
     assert repeated == []
 
 
-def test_a_write_without_a_result_is_reported_and_not_repeated(run, killed, tmp_path):
+def test_write_without_result_is_reported_and_not_repeated(run, killed, tmp_path):
     killed("tool.intent", 1)
     [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
     rows = [json.loads(line) for line in journal.read_text().splitlines()]
@@ -91,14 +91,14 @@ def test_a_write_without_a_result_is_reported_and_not_repeated(run, killed, tmp_
     assert journal.read_text().count('"tool.intent"') == 1
 
 
-def test_a_run_that_came_to_its_end_is_not_resumed(run, web, answering):
+def test_finished_run_cannot_be_resumed(run, web, answering):
     run("When?", "--model", answering, *web)
     done = run("resume")
     assert done.returncode == 2
     assert "has already ended" in done.stderr
 
 
-def test_a_run_cut_off_after_its_last_event_still_gives_its_report(run, web, answering, tmp_path):
+def test_run_killed_after_last_event_still_produces_report(run, web, answering, tmp_path):
     first = run("When?", "--model", answering, "--json", *web)
     [report] = (tmp_path / "data" / "runs").glob("*/report.json")
     report.unlink()
@@ -107,7 +107,7 @@ def test_a_run_cut_off_after_its_last_event_still_gives_its_report(run, web, ans
     assert report.is_file()
 
 
-def test_a_run_whose_steps_were_spent_goes_on_with_more(run, site, reading):
+def test_run_out_of_steps_resumes_with_more(run, site, reading):
     flags = ("--search", "searxng", "--searxng-url", site.url, "--max-steps", "1")
     assert run("When?", "--model", reading, *flags).returncode == 5
     done = run("resume", "--max-steps", "5", "--json")

@@ -49,27 +49,27 @@ def run(
     )
 
 
-def test_without_a_python_it_says_what_to_install(clone: Path, bare_path: Path) -> None:
+def test_missing_python_error_says_what_to_install(clone: Path, bare_path: Path) -> None:
     ended = run("dev/setup.sh", clone=clone, path=bare_path)
     assert ended.returncode == 1
     assert "no Python 3.11 or newer was found" in ended.stderr
     assert "python.org" in ended.stderr
 
 
-def test_a_python_that_is_too_old_does_not_do(clone: Path, bare_path: Path) -> None:
+def test_too_old_python_is_rejected(clone: Path, bare_path: Path) -> None:
     old = bare_path / "python3"
     old.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 1\necho "Python 3.9.2"\n', encoding="utf-8")
     old.chmod(0o755)
     assert run("dev/setup.sh", clone=clone, path=bare_path).returncode == 1
 
 
-def test_what_is_ready_is_left_alone(clone: Path, bare_path: Path) -> None:
+def test_finished_setup_is_not_repeated(clone: Path, bare_path: Path) -> None:
     make_ready(clone)
     ended = run("dev/setup.sh", clone=clone, path=bare_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
-def test_the_demo_wants_no_development_tools(clone: Path, bare_path: Path) -> None:
+def test_core_setup_does_not_require_development_tools(clone: Path, bare_path: Path) -> None:
     make_ready(clone)
     (mark,) = (clone / ".venv").glob(".ready-*")
     mark.rename(mark.with_name(mark.name.replace("ready", "core")))
@@ -77,21 +77,21 @@ def test_the_demo_wants_no_development_tools(clone: Path, bare_path: Path) -> No
     assert run("dev/setup.sh", clone=clone, path=bare_path).returncode == 1
 
 
-def test_a_changed_dependency_is_not_ready(clone: Path, bare_path: Path) -> None:
+def test_changed_dependencies_require_setup_again(clone: Path, bare_path: Path) -> None:
     make_ready(clone)
     with (clone / "pyproject.toml").open("a", encoding="utf-8") as file:
         file.write("# another dependency\n")
     assert run("dev/setup.sh", clone=clone, path=bare_path).returncode == 1
 
 
-def test_research_without_a_question_is_a_usage_error(clone: Path) -> None:
+def test_research_without_question_is_a_usage_error(clone: Path) -> None:
     make_ready(clone)
     ended = run("dev/task.sh", "research", clone=clone, Q="")
     assert ended.returncode == 2
     assert 'make research Q="' in ended.stderr
 
 
-def test_an_unknown_task_names_those_there_are(clone: Path) -> None:
+def test_unknown_task_error_lists_available_tasks(clone: Path) -> None:
     make_ready(clone)
     ended = run("dev/task.sh", "deploy", clone=clone)
     assert ended.returncode == 2

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright
 
-from tests.users_chrome import put_away
+from tests.users_chrome import reset_users_chrome
 
 SELECT = """() => {
   const range = document.createRange();
@@ -50,7 +50,7 @@ async def three_tabs(chrome, site):
         yield chrome
         assert [dialog.message for dialog in dialogs] == ["still here"]
         await dialogs[0].dismiss()
-        await put_away(context)
+        await reset_users_chrome(context)
 
 
 def tabs_of(chrome):
@@ -59,12 +59,12 @@ def tabs_of(chrome):
     return sorted(row["url"] for row in rows if row["type"] == "page" and "127.0.0.1" in row["url"])
 
 
-async def test_an_empty_tab_in_front_is_no_page_and_no_failure(ask, script, chrome):
+async def test_empty_front_tab_is_not_a_page_or_failure(ask, script, chrome):
     report = await ask("Is anything open?", model=script("NOT_FOUND"), cdp=chrome)
     assert report.status == "not_found"
 
 
-async def test_a_silent_tab_is_reported_and_looked_for_again(ask, script, chrome, site):
+async def test_unresponsive_tab_is_reported_and_retried(ask, script, chrome, site):
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
         context, dismissed = browser.contexts[0], []
@@ -90,7 +90,7 @@ async def test_a_silent_tab_is_reported_and_looked_for_again(ask, script, chrome
     assert report.sources[0].url.endswith("/hesk-light")
 
 
-async def test_the_tab_in_front_is_the_context_and_all_tabs_stay(ask, script, three_tabs, events):
+async def test_front_tab_is_context_and_all_tabs_stay_open(ask, script, three_tabs, events):
     before = tabs_of(three_tabs)
     model = script(
         '<<TOOL:READ:{"query":"first lit"}>>', "It was first lit on 1 November 1829. [S1]"
@@ -105,7 +105,7 @@ async def test_the_tab_in_front_is_the_context_and_all_tabs_stay(ask, script, th
     assert tabs_of(three_tabs) == before
 
 
-async def test_work_happens_in_a_tab_of_its_own_that_is_closed_again(ask, script, site, three_tabs):
+async def test_work_uses_own_tab_and_closes_it(ask, script, site, three_tabs):
     before = tabs_of(three_tabs)
     seen = []
     model = script(f"<<TOOL:OPEN:{site.url}/ferries>>", "<<TOOL:TABS>>", "NOT_FOUND")
@@ -120,7 +120,7 @@ async def test_work_happens_in_a_tab_of_its_own_that_is_closed_again(ask, script
     assert tabs_of(three_tabs) == before
 
 
-async def test_submitting_is_refused_where_nobody_can_say_yes(ask, script, site, three_tabs):
+async def test_submit_is_refused_if_nobody_can_approve(ask, script, site, three_tabs):
     results = []
     model = script(
         f"<<TOOL:OPEN:{site.url}/login>>",
@@ -136,7 +136,7 @@ async def test_submitting_is_refused_where_nobody_can_say_yes(ask, script, site,
     assert "needs approval to" in results[1]["data"]["error"]
 
 
-async def test_submitting_goes_through_with_a_users_yes(ask, script, site, three_tabs):
+async def test_submit_proceeds_with_user_approval(ask, script, site, three_tabs):
     asked, results = [], []
 
     async def yes(effect):
@@ -162,7 +162,7 @@ async def test_submitting_goes_through_with_a_users_yes(ask, script, site, three
     assert "66.60" in results[-1]["web"]
 
 
-async def test_an_address_where_no_chrome_answers_is_out_of_reach(ask, script):
+async def test_unreachable_cdp_address_fails_run(ask, script):
     report = await ask(model=script("NOT_FOUND"), cdp="http://127.0.0.1:9")
     assert report.status == "failed"
     assert report.error.type == "WebOutOfReach"

@@ -9,7 +9,7 @@ from playwright.async_api import async_playwright
 
 from browser.read.reader import read_rendered
 from browser.session.session import Browser
-from tests.users_chrome import put_away
+from tests.users_chrome import reset_users_chrome
 
 ITEM = "https://news.ycombinator.com/item?id=7"
 STORY = """<title>Boats | Hacker News</title><table class=fatitem><tr class=athing id=7><td class=title><span class=titleline>
@@ -33,7 +33,7 @@ async def front(chrome_in_use):
             await tab.route(url, answering(page))
         await tab.bring_to_front()
         yield address, tab
-        await put_away(connected.contexts[0])
+        await reset_users_chrome(connected.contexts[0])
 
 
 def answering(page):
@@ -43,7 +43,7 @@ def answering(page):
     return fulfil
 
 
-async def test_the_page_in_view_is_cited_by_what_its_record_says(ask, script, front):
+async def test_visible_page_is_cited_from_its_site_record(ask, script, front):
     chrome, tab = front
     await tab.goto(ITEM)
     results = []
@@ -63,7 +63,7 @@ async def test_the_page_in_view_is_cited_by_what_its_record_says(ask, script, fr
     assert report.sentences[0].verdict == "supported"
 
 
-async def test_what_only_the_scripts_of_a_tab_hold_is_read_in_ours_and_theirs(front):
+async def test_script_state_of_tab_is_read(front):
     chrome, tab = front
     await tab.goto(WATCH)
     async with Browser.attach(chrome) as browser:
@@ -72,7 +72,7 @@ async def test_what_only_the_scripts_of_a_tab_hold_is_read_in_ours_and_theirs(fr
         assert '"How boats are built"' in html
 
 
-async def test_a_live_page_of_ours_is_completed_from_its_record():
+async def test_live_page_is_completed_from_its_site_record():
     async with Browser.launch() as browser:
         tab = await browser.open("about:blank")
         await tab.page.route(WATCH, answering(STATE))

@@ -56,7 +56,7 @@ def walled(ask, script, events, pages):
     return running
 
 
-async def test_a_wall_is_taken_down_and_the_page_behind_it_shown(walled, pages, service):
+async def test_captcha_block_page_is_solved_and_content_shown(walled, pages, service):
     results, captchas = await walled(
         f"<<TOOL:OPEN:{pages.base}/wall>>", solver=f"2captcha={service.url}"
     )
@@ -65,7 +65,7 @@ async def test_a_wall_is_taken_down_and_the_page_behind_it_shown(walled, pages, 
     assert service.tasks[0]["websiteKey"] == "6Lwall"
 
 
-async def test_reading_a_wall_says_that_it_can_be_taken_down(walled, pages, service):
+async def test_reading_block_page_suggests_opening_it_if_solver_is_set(walled, pages, service):
     read = f"<<TOOL:READ:{pages.base}/wall>>"
     with_one, _ = await walled(read, solver=f"2captcha={service.url}")
     without, _ = await walled(read)
@@ -73,7 +73,7 @@ async def test_reading_a_wall_says_that_it_can_be_taken_down(walled, pages, serv
     assert "advice" not in without[0]["data"]
 
 
-async def test_a_captcha_in_a_form_is_solved_when_asked_for(walled, pages, service):
+async def test_form_captcha_is_solved_on_request(walled, pages, service):
     results, _ = await walled(
         f"<<TOOL:OPEN:{pages.base}/form>>",
         "<<TOOL:SOLVE_CAPTCHA>>",
@@ -84,7 +84,7 @@ async def test_a_captcha_in_a_form_is_solved_when_asked_for(walled, pages, servi
     assert results[1]["data"]["outcome"] == "ok"
 
 
-async def test_a_solver_that_fails_leaves_the_wall_and_says_why(walled, pages, service):
+async def test_failed_solver_leaves_block_page_and_reports_reason(walled, pages, service):
     service.error = "ERROR_ZERO_BALANCE"
     results, captchas = await walled(
         f"<<TOOL:OPEN:{pages.base}/wall>>",
@@ -96,7 +96,7 @@ async def test_a_solver_that_fails_leaves_the_wall_and_says_why(walled, pages, s
     assert [c["outcome"] for c in captchas] == ["quota", "quota"]
 
 
-async def test_without_a_solver_nobody_is_asked(walled, pages, service):
+async def test_captcha_is_not_sent_without_a_solver(walled, pages, service):
     results, captchas = await walled(f"<<TOOL:OPEN:{pages.base}/wall>>", "<<TOOL:SOLVE_CAPTCHA>>")
     assert "complete the captcha" in results[0]["web"]
     assert "Unknown tool" in results[1]["data"]["error"]
@@ -104,7 +104,7 @@ async def test_without_a_solver_nobody_is_asked(walled, pages, service):
     assert not captchas
 
 
-async def test_a_solver_that_nobody_brings_is_a_usage_error(ask):
+async def test_unknown_solver_is_a_usage_error(ask):
     report = await ask(solver="nobody")
     assert report.error.type == "UsageError"
     assert "2captcha" in report.error.hint

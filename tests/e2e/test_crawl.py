@@ -22,7 +22,7 @@ def result(events):
     return next(e.data for e in events if e.type == "tool.result" and e.data["name"] == "CRAWL")
 
 
-async def test_a_crawl_brings_passages_that_can_be_cited(ask, crawl_for, events, site):
+async def test_crawl_returns_citable_passages(ask, crawl_for, events, site):
     model = crawl_for(
         "Hesk Light was first lit on 1 November 1829. [S1]", query="Hesk Light first lit"
     )
@@ -35,13 +35,13 @@ async def test_a_crawl_brings_passages_that_can_be_cited(ask, crawl_for, events,
     assert report.sources
 
 
-async def test_without_a_query_a_crawl_shows_how_each_page_begins(ask, crawl_for, events, site):
+async def test_crawl_without_query_shows_page_beginnings(ask, crawl_for, events, site):
     report = await ask(model=crawl_for("NOT_FOUND", pages=3))
     made = result(events(report))
     assert made["web"].count(" — http") == made["data"]["read"] <= 3
     assert len(made["passages"]) == made["data"]["read"]
 
 
-async def test_too_many_pages_are_refused_with_the_form_wanted(ask, crawl_for, events, site):
+async def test_crawl_rejects_too_many_pages(ask, crawl_for, events, site):
     report = await ask(model=crawl_for("NOT_FOUND", pages=500))
     assert "pages" in result(events(report))["data"]["error"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.browser.extract.documents.packing import docx, paragraph
-from tests.browser.extract.documents.pdfs import Sheet, build
+from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 from tests.browser.read.reading_site import Site, serve
 
 
@@ -25,12 +25,10 @@ def long_pdf() -> bytes:
     prose = "The harbour was dredged in spring and the pilots were told so by the council"
     sheets = [Sheet([(50.0, 740.0 - 14 * n, 11.0, prose) for n in range(40)]) for _ in range(40)]
     sheets[27].texts.append((50.0, 100.0, 11.0, "The keeper of the lamp was Osmund Varga."))
-    return build(*sheets)
+    return build_pdf(*sheets)
 
 
-async def test_a_long_document_is_searched_and_its_passages_name_their_page(
-    ask, script, events, papers
-):
+async def test_long_document_search_returns_page_numbers(ask, script, events, papers):
     papers.answers["/long.pdf"] = (200, {"Content-Type": "application/pdf"}, long_pdf())
     call = json.dumps({"url": f"{papers.base}/long.pdf", "query": "keeper of the lamp"})
     model = script(f"<<TOOL:READ:{call}>>", "The keeper of the lamp was Osmund Varga. [S1]")
@@ -47,12 +45,12 @@ async def test_a_long_document_is_searched_and_its_passages_name_their_page(
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (build(Sheet([])), "a scan"),
-        (build(Sheet([(50, 700, 11, "secret")]), locked=True), "encrypted"),
+        (build_pdf(Sheet([])), "a scan"),
+        (build_pdf(Sheet([(50, 700, 11, "secret")]), locked=True), "encrypted"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "Save it as .docx"),
     ],
 )
-async def test_what_cannot_be_read_says_why_and_what_to_do(
+async def test_unreadable_document_error_explains_reason_and_remedy(
     ask, script, events, papers, body, words
 ):
     papers.answers["/paper"] = (200, {"Content-Type": "application/octet-stream"}, body)
@@ -61,7 +59,7 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(
     assert words in result(events(report))["data"]["error"]
 
 
-async def test_an_office_file_is_put_into_the_context(ask, script, events, tmp_path):
+async def test_office_file_is_added_to_context(ask, script, events, tmp_path):
     path = tmp_path / "report.docx"
     path.write_bytes(docx(paragraph("The dredger is called Brunhilde.")))
     report = await ask(file=[path], model=script("The dredger is called Brunhilde. [S1]"))
@@ -69,7 +67,7 @@ async def test_an_office_file_is_put_into_the_context(ask, script, events, tmp_p
     assert report.sources[0].via == "file"
 
 
-async def test_an_old_office_file_is_refused_with_what_to_do(ask, script, tmp_path):
+async def test_legacy_office_file_is_refused_with_hint(ask, script, tmp_path):
     path = tmp_path / "report.doc"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     report = await ask(file=[path], model=script("nothing"))

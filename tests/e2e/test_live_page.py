@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-async def test_an_answer_that_needs_typing_and_a_click(ask, script, site, events):
+async def test_answer_requiring_typing_and_click_is_found(ask, script, site, events):
     model = script(
         f"<<TOOL:OPEN:{site.url}/collection>>",
         '<<TOOL:TYPE:{"ref":"{{ref:Search the collection}}","text":"fog bell","submit":true}>>',
@@ -20,7 +20,7 @@ async def test_an_answer_that_needs_typing_and_a_click(ask, script, site, events
     assert picture.data["blobs"]["screenshot.png"]
 
 
-async def test_actions_on_one_page_happen_in_tag_order(ask, script, site, events):
+async def test_page_actions_run_in_tag_order(ask, script, site, events):
     model = script(
         f"<<TOOL:OPEN:{site.url}/collection>>",
         '<<TOOL:TYPE:{"ref":"{{ref:Search the collection}}","text":"lamp"}>>'
@@ -32,7 +32,7 @@ async def test_actions_on_one_page_happen_in_tag_order(ask, script, site, events
     assert all("error" not in data for data in acted)
 
 
-async def test_a_private_address_is_refused_and_never_becomes_a_source(ask, script, events):
+async def test_private_address_is_refused_and_not_a_source(ask, script, events):
     model = script(
         "<<TOOL:OPEN:http://127.0.0.1:8080/admin>><<TOOL:OPEN:http://localhost.localdomain:8080/>>",
         "NOT_FOUND",

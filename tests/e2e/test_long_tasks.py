@@ -75,7 +75,7 @@ def filling(refs):
 )
 @pytest.mark.sample(1)
 @pytest.mark.soak
-async def test_long_work_ends_well(tmp_path, body, then, last):
+async def test_long_tasks_finish_successfully(tmp_path, body, then, last):
     with serve_pages() as pages:
         pages.put(body, "/work")
         model = Working(f"{pages.base}/work", then)

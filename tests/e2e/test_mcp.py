@@ -63,13 +63,13 @@ async def over_http(commands, flags, environ):
         await asyncio.to_thread(server.communicate)
 
 
-def said(result) -> str:
+def result_text(result) -> str:
     return result.content[0].text
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.sample(1)
-async def test_a_run_tells_its_steps_and_gives_the_report_of_the_shell(client, run, web, mode):
+async def test_mcp_research_reports_progress_and_matches_cli_report(client, run, web, mode):
     steps = []
 
     async def told(_number, _total, message):
@@ -85,14 +85,14 @@ async def test_a_run_tells_its_steps_and_gives_the_report_of_the_shell(client, r
     assert data["answer"] == shell["answer"]
     assert data["confidence"] == shell["confidence"]
     assert [s["quotes"] for s in data["sources"]] == [s["quotes"] for s in shell["sources"]]
-    assert "1 November 1829" in said(result)
+    assert "1 November 1829" in result_text(result)
     assert steps[0] == f"run {data['run']}"
     assert any(step.startswith("read S1") for step in steps)
     assert read[0].startswith(f"# {QUESTION}")
     assert "The granite tower is 34 metres high" in read[1]
 
 
-async def test_pages_are_found_read_and_claims_held_against_them(client, site):
+async def test_mcp_client_can_search_read_and_verify_claims(client, site):
     page = f"{site.url}/hesk-light"
     async with client("--deny", "denied.test") as served:
         found = await served.call_tool("search", {"query": "Hesk Light"})
@@ -109,7 +109,7 @@ async def test_pages_are_found_read_and_claims_held_against_them(client, site):
         against_text = await served.call_tool("verify", texts)
         nothing = await served.call_tool("verify", {"claims": ["The bell is red."]})
     assert page in [hit["url"] for hit in found.structured_content["results"]]
-    assert said(read).count("<web source=") == 1
+    assert result_text(read).count("<web source=") == 1
     assert "S1¶1 Hesk Light is the oldest" in read.structured_content["text"]
     assert "a bell warned ships" in whole.contents[0].text
     verdicts = checked.structured_content["verdicts"]
@@ -118,11 +118,11 @@ async def test_pages_are_found_read_and_claims_held_against_them(client, site):
     assert verdicts[0]["words"] == claims[0]
     assert verdicts[0]["url"] == page
     assert [row["url"] for row in checked.structured_content["not_read"]] == pages["urls"][1:]
-    assert said(against_text).startswith("supported")
+    assert result_text(against_text).startswith("supported")
     assert nothing.is_error
 
 
-async def test_a_draft_is_held_against_what_it_cites(client, site):
+async def test_audit_checks_draft_against_its_citations(client, site):
     page = f"{site.url}/hesk-light"
     draft = f"It was first lit on 1 November 1831 ([Hesk Light]({page}))."
     async with client() as served:
@@ -137,7 +137,7 @@ async def test_a_draft_is_held_against_what_it_cites(client, site):
     assert uncited.is_error
 
 
-async def test_an_earlier_report_is_checked_again_by_its_run_alone(client, site):
+async def test_recheck_verifies_report_by_run_id(client, site):
     page = f"{site.url}/hesk-light"
     draft = f"It was first lit on 1 November 1829 ([Hesk Light]({page}))."
     async with client() as served:
@@ -146,11 +146,11 @@ async def test_an_earlier_report_is_checked_again_by_its_run_alone(client, site)
         unknown = await served.call_tool("recheck", {"run": "/etc/report.json"})
     [row] = again.structured_content["rechecked"]
     assert (row["state"], row["url"]) == ("stands", page)
-    assert "Still supported: 1 of 1" in said(again)
+    assert "Still supported: 1 of 1" in result_text(again)
     assert unknown.is_error
 
 
-async def test_a_refused_file_does_not_restrict_the_rest_of_the_session(client, site):
+async def test_refused_file_does_not_restrict_rest_of_session(client, site):
     async with client() as served:
         refused = await served.call_tool("read", {"url": "file:///etc/passwd"})
         found = await served.call_tool("search", {"query": "Hesk Light"})
@@ -158,7 +158,7 @@ async def test_a_refused_file_does_not_restrict_the_rest_of_the_session(client, 
     assert found.structured_content["results"]
 
 
-async def test_memory_is_searched_and_given_whole(client, run, flags):
+async def test_memory_can_be_searched_and_fetched(client, run, flags):
     run("memory", "remember", "boat", "The boat's name is Ottilie.", *flags[-2:])
     async with client() as served:
         [hit] = (await served.call_tool("memory_search", {"query": "boat"})).structured_content[
@@ -167,13 +167,13 @@ async def test_memory_is_searched_and_given_whole(client, run, flags):
         whole = await served.call_tool("memory_get", {"id": hit["id"]})
         missing = await served.call_tool("memory_get", {"id": 999})
     assert "Ottilie" in hit["text"]
-    assert said(whole) == "The boat's name is Ottilie."
+    assert result_text(whole) == "The boat's name is Ottilie."
     assert missing.is_error
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("yes", [True, False, None])
-async def test_a_number_of_memory_is_searched_for_only_with_approval(client, run, flags, yes, mode):
+async def test_searching_number_from_memory_requires_approval(client, run, flags, yes, mode):
     run("memory", "remember", "boat", "The boat is insured as 20481937756.", *flags[-2:])
     asked = []
 
@@ -190,19 +190,19 @@ async def test_a_number_of_memory_is_searched_for_only_with_approval(client, run
     assert all("20481937756" in question for question in asked)
 
 
-async def test_failures_say_what_to_do(client):
+async def test_mcp_errors_explain_what_to_do(client):
     async with client("--deny", "denied.test") as served:
         refused = await served.call_tool("read", {"url": "http://denied.test/"})
         wrong = await served.call_tool("research", {"question": QUESTION, "since": "soon"})
         with pytest.raises(MCPError, match="no run"):
             await served.read_resource("research://runs/nope/report.md")
     assert [r.is_error for r in (refused, wrong)] == [True] * 2
-    assert "denied.test" in said(refused)
-    assert "a date such as" in said(wrong)
+    assert "denied.test" in result_text(refused)
+    assert "a date such as" in result_text(wrong)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_cancelled_run_stops_and_can_be_resumed(client, run, script, site, mode):
+async def test_cancelled_mcp_run_stops_and_can_be_resumed(client, run, script, site, mode):
     with serving(Held, HeldSite) as held:
         model = script(
             f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
@@ -227,9 +227,7 @@ async def test_a_cancelled_run_stops_and_can_be_resumed(client, run, script, sit
 
 
 @pytest.mark.row(n=23)
-async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
-    commands, flags, environ
-):
+async def test_mcp_http_requires_token_and_rejects_browser_origins(commands, flags, environ):
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         over_http(commands, flags, environ) as address,
@@ -237,7 +235,9 @@ async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
     ):
         async with Client(streamable_http_client(address, http_client=http)) as served:
             assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS
-            assert "Hesk Light" in said(await served.call_tool("search", {"query": "Hesk Light"}))
+            assert "Hesk Light" in result_text(
+                await served.call_tool("search", {"query": "Hesk Light"})
+            )
         assert address.startswith("http://127.0.0.1:")
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         for headers, status in (
@@ -252,7 +252,7 @@ async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="ports are told by Linux alone")
 @pytest.mark.row(n=23)
-def test_over_standard_streams_no_port_is_open(flags, environ):
+def test_stdio_server_opens_no_port(flags, environ):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
     hello["clientInfo"] = {"name": "t", "version": "1"}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
@@ -270,13 +270,13 @@ def test_over_standard_streams_no_port_is_open(flags, environ):
     assert own.isdisjoint(listening)
 
 
-def test_a_short_token_is_refused(run):
+def test_short_mcp_token_is_rejected(run):
     done = run("mcp", "serve", "--http", RESEARCH_MCP_TOKEN="short")
     assert done.returncode == 2
     assert "16 characters" in done.stderr
 
 
-async def test_the_settings_of_a_client_start_the_server(run, environ, flags):
+async def test_generated_client_config_starts_the_server(run, environ, flags):
     started = []
     for program in ("claude", "cursor", "vscode"):
         settings = json.loads(run("mcp", "config", program, *flags, "--no-memory").stdout)
@@ -302,12 +302,12 @@ def lacking(tmp_path, environ):
     return running
 
 
-def test_without_its_extra_the_command_names_it(lacking):
+def test_missing_mcp_extra_is_named(lacking):
     done = lacking("mcp", "serve")
     assert done.returncode == 2
     assert "pip install 'urchin-research[mcp]'" in done.stderr
 
 
-def test_a_question_loads_nothing_of_the_sdk(lacking, web):
+def test_plain_question_does_not_load_mcp_sdk(lacking, web):
     done = lacking("How long is Sunnock Pier?", *web)
     assert (done.returncode, "184 metres" in done.stdout) == (0, True)

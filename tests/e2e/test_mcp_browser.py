@@ -67,7 +67,7 @@ def ref(shown: str, name: str) -> str:
     return re.search(rf"\[(e\d+)[^\]\n]*{re.escape(name)}", shown)[1]
 
 
-async def test_a_form_is_filled_and_sent_as_with_playwright_mcp(tmp_path, site):
+async def test_form_is_filled_and_submitted_like_playwright_mcp(tmp_path, site):
     async with browsing(tmp_path, site.url) as (call, session):
         page = await call("navigate", url=f"{site.url}/berth-request")
         assert page.startswith("Berth request")
@@ -156,7 +156,7 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
             await call("snapshot", fails=True)
 
 
-async def test_a_script_where_a_user_is_logged_in_needs_their_yes(tmp_path):
+async def test_evaluate_on_logged_in_site_requires_approval(tmp_path):
     asked: list[str] = []
     with serving(Asking, str) as address:
         async with browsing(tmp_path / "data", address, asked=asked) as (call, session):
@@ -174,13 +174,13 @@ async def test_a_script_where_a_user_is_logged_in_needs_their_yes(tmp_path):
             assert (await session.web()).tab.title == "1 kept"
 
 
-async def test_addresses_that_are_private_stay_closed(tmp_path, site):
+async def test_private_addresses_are_blocked_in_browser_tools(tmp_path, site):
     async with browsing(tmp_path) as (call, _):
         assert "private" in await call("navigate", fails=True, url=site.url)
 
 
 @pytest.mark.parametrize("wait", [{"text": "Berth"}, {"textGone": "Never there"}])
-async def test_waiting_ends_when_what_is_waited_for_is_so(tmp_path, site, wait):
+async def test_wait_for_returns_when_condition_holds(tmp_path, site, wait):
     async with browsing(tmp_path, site.url) as (call, _):
         await call("navigate", url=f"{site.url}/berth-request")
         [waited_for] = wait.values()
@@ -188,12 +188,12 @@ async def test_waiting_ends_when_what_is_waited_for_is_so(tmp_path, site, wait):
         assert "Never there" in await call("wait_for", fails=True, text="Never there", time=0.1)
 
 
-async def test_where_nobody_could_look_nothing_is_told_as_gone(tmp_path):
+async def test_wait_for_gone_without_page_does_not_report_gone(tmp_path):
     async with browsing(tmp_path) as (call, _):
         assert "gone" not in await call("wait_for", fails=True, textGone="Berth")
 
 
-async def test_a_server_that_runs_follows_its_settings(tmp_path):
+async def test_running_server_picks_up_changed_settings(tmp_path):
     for name in ("old", "new"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "tide.md").write_text(
@@ -209,7 +209,7 @@ async def test_a_server_that_runs_follows_its_settings(tmp_path):
     assert "old harbour" not in str(after)
 
 
-async def test_what_a_clients_model_reads_of_the_tools_is_short(tmp_path):
+async def test_tool_definitions_stay_short(tmp_path):
     async with open_session(lambda: Options(data_dir=tmp_path)) as session:
         tools = await make_server(session, {}, browser=True).list_tools()
     read = [
@@ -221,7 +221,7 @@ async def test_what_a_clients_model_reads_of_the_tools_is_short(tmp_path):
     assert all("  " not in t.description for t in tools)
 
 
-async def test_errors_name_the_tools_that_the_client_knows(tmp_path):
+async def test_errors_name_tools_known_to_the_client(tmp_path):
     async with browsing(tmp_path) as (call, _):
         said = await call("snapshot", fails=True)
     assert "no page is open" in said

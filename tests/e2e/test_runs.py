@@ -24,7 +24,7 @@ def read_light(script, site):
     )
 
 
-def told(events):
+def model_messages(events):
     return [
         message["content"]
         for event in events
@@ -41,7 +41,7 @@ async def code_of(run):
         return error.exit_code
 
 
-async def test_a_cited_answer_quotes_the_saved_page(ask, read_light, events, tmp_path):
+async def test_cited_answer_quotes_saved_page(ask, read_light, events, tmp_path):
     report = await ask(model=read_light)
     assert (report.status, exit_code(report), report.steps) == ("answered", 0, 3)
     assert report.answer.rstrip().endswith("[1]")
@@ -52,16 +52,16 @@ async def test_a_cited_answer_quotes_the_saved_page(ask, read_light, events, tmp
     assert report.searches[0].outcome == "ok"
 
 
-async def test_sources_are_numbered_in_tag_order_however_fast_they_come(ask, script, site, events):
+async def test_sources_are_numbered_in_tag_order(ask, script, site, events):
     slow_first = [f'<<TOOL:READ:{{"url":"{site.url}/{page}"}}>>' for page in ("slow", "hesk-light")]
     report = await ask(model=script("".join(slow_first), "NOT_FOUND"))
     added = [event.data["url"] for event in events(report) if event.type == "source.added"]
     assert [url.rsplit("/", 1)[1] for url in added] == ["slow", "hesk-light"]
 
 
-async def test_unknown_tools_and_failing_tools_become_results_with_hints(ask, script, events):
+async def test_unknown_and_failing_tools_return_hints(ask, script, events):
     report = await ask(model=script("<<TOOL:NOPE:1>><<TOOL:CLICK:e1>>", "NOT_FOUND nothing."))
-    observation = told(events(report))[-1]
+    observation = model_messages(events(report))[-1]
     assert '[Tool result for NOPE]: {"error":"Unknown tool: NOPE"}' in observation
     assert "[HINT: OPEN a page first.]" in observation
     assert report.status == "not_found"
@@ -70,37 +70,39 @@ async def test_unknown_tools_and_failing_tools_become_results_with_hints(ask, sc
     assert "Failed: NOPE: Unknown tool: NOPE" in report.answer
 
 
-async def test_wrap_up_asks_once_more_without_tools_and_is_partial(ask, script, site):
+async def test_exhausted_steps_give_partial_answer_without_tools(ask, script, site):
     reading = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     report = await ask(model=script(reading, f"{LIT} [S1]"), max_steps=1)
     assert (report.status, exit_code(report)) == ("partial", 5)
     assert LIT in report.answer
 
 
-async def test_an_answer_without_evidence_is_not_found(ask, script):
+async def test_uncited_answer_is_not_found(ask, script):
     report = await ask(model=script("It was lit in 1700, as everybody knows."))
     assert (report.status, exit_code(report), report.sources) == ("not_found", 3, [])
     assert [s.verdict.value for s in report.sentences] == ["uncited"]
 
 
-async def test_a_callers_own_tool_is_called_with_the_raw_parameter(ask, script, events):
+async def test_custom_tool_receives_raw_parameter(ask, script, events):
     async def tide(param):
         return {"port": param, "metres": 2.0}
 
     report = await ask(model=script("<<TOOL:TIDE:Hesk>>", "NOT_FOUND"), tools={"TIDE": tide})
-    assert '[Tool result for TIDE]: {"port":"Hesk","metres":2}' in told(events(report))[-1]
+    assert (
+        '[Tool result for TIDE]: {"port":"Hesk","metres":2}' in model_messages(events(report))[-1]
+    )
 
 
-async def test_a_callers_tool_that_raises_loses_nothing(ask, script, events):
+async def test_exception_in_custom_tool_becomes_an_error_result(ask, script, events):
     async def boom(_):
         raise RuntimeError("kaput")
 
     report = await ask(model=script("<<TOOL:BOOM:1>>", "NOT_FOUND"), tools={"BOOM": boom})
-    assert '{"error":"kaput"}' in told(events(report))[-1]
+    assert '{"error":"kaput"}' in model_messages(events(report))[-1]
     assert report.status == "not_found"
 
 
-async def test_when_every_provider_fails_the_web_is_out_of_reach(ask, script):
+async def test_failure_of_every_search_provider_fails_run(ask, script):
     report = await ask(
         model=script("<<TOOL:WEB_SEARCH:x>>", "NOT_FOUND"),
         searxng_url="http://127.0.0.1:9",
@@ -109,7 +111,7 @@ async def test_when_every_provider_fails_the_web_is_out_of_reach(ask, script):
     assert "searxng: unreachable" in report.error.message
 
 
-async def test_the_end_of_a_script_is_a_failing_model(ask, script):
+async def test_exhausted_script_fails_as_model_unavailable(ask, script):
     report = await ask(model=script("<<TOOL:WEB_SEARCH:x>>"))
     assert (report.status, exit_code(report)) == ("failed", 7)
     assert report.error.type == "ModelUnavailable"
@@ -126,17 +128,17 @@ async def test_the_end_of_a_script_is_a_failing_model(ask, script):
         {"corpus": "/no/such/folder"},
     ],
 )
-async def test_wrong_settings_are_usage_errors(ask, wrong):
+async def test_invalid_options_are_usage_errors(ask, wrong):
     assert await code_of(ask(**wrong)) == 2
 
 
-async def test_private_addresses_are_refused_unless_named(ask, script, events):
+async def test_private_addresses_are_refused_unless_allowed(ask, script, events):
     model = script("<<TOOL:READ:http://127.0.0.1:8080/admin>>", "NOT_FOUND")
     report = await ask(model=model)
-    assert "--allow-private" in told(events(report))[-1]
+    assert "--allow-private" in model_messages(events(report))[-1]
 
 
-async def test_a_cancelled_run_leaves_its_record_and_what_is_known(
+async def test_cancelled_run_keeps_its_record_and_partial_answer(
     ask, script, site, events, tmp_path
 ):
     async def wait_for_ever(_):
@@ -169,28 +171,28 @@ async def test_research_sync_works_inside_a_running_loop(site, script, tmp_path)
     assert report.status == "not_found"
 
 
-async def test_remembered_facts_and_turns_come_back(ask, script, events):
+async def test_remembered_facts_and_turns_are_reused(ask, script, events):
     first = script('<<TOOL:REMEMBER:{"key":"boat","value":"Kittiwake"}>>', "NOT_FOUND noted.")
     await ask("My boat is called Kittiwake.", model=first, memory=True, session="s")
     report = await ask("Which boat do I have?", model=script("NOT_FOUND"), memory=True, session="s")
-    messages = told(events(report))
+    messages = model_messages(events(report))
     assert messages[0] == "My boat is called Kittiwake."
     assert "boat: Kittiwake" in messages[-1]
 
 
-async def test_a_run_without_a_session_opens_a_new_conversation(ask, script, events):
+async def test_run_without_session_starts_new_conversation(ask, script, events):
     await ask("My boat is called Kittiwake.", model=script("NOT_FOUND"), memory=True)
     report = await ask("And mine?", model=script("NOT_FOUND"), memory=True)
-    assert told(events(report)) == ["And mine?"]
+    assert model_messages(events(report)) == ["And mine?"]
 
 
-async def test_continue_goes_on_with_the_last_conversation(ask, script, events):
+async def test_continue_resumes_last_conversation(ask, script, events):
     await ask("My boat is called Kittiwake.", model=script("NOT_FOUND"), memory=True)
     report = await ask("And mine?", model=script("NOT_FOUND"), memory=True, continue_run="")
-    assert told(events(report))[0] == "My boat is called Kittiwake."
+    assert model_messages(events(report))[0] == "My boat is called Kittiwake."
 
 
-async def test_a_file_in_the_context_can_be_cited(ask, script, tmp_path):
+async def test_context_file_can_be_cited(ask, script, tmp_path):
     notes = tmp_path / "notes.md"
     notes.write_text("# Notes\n\nThe pump was repaired on 3 May 2024 by Ida.\n")
     answer = "The pump was repaired on 3 May 2024 by Ida. [S1¶2]"
@@ -199,7 +201,7 @@ async def test_a_file_in_the_context_can_be_cited(ask, script, tmp_path):
     assert report.sources[0].via == "file"
 
 
-async def test_a_corpus_is_searched_first(ask, script, tmp_path):
+async def test_corpus_is_searched_first(ask, script, tmp_path):
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     (corpus / "pump.md").write_text("# Pump\n\nThe pump was repaired on 3 May 2024 by Ida.\n")
@@ -213,7 +215,7 @@ async def test_a_corpus_is_searched_first(ask, script, tmp_path):
     assert report.searches[0].provider == "corpus"
 
 
-async def test_what_earlier_runs_left_does_not_lead_the_keyless_model_astray(ask):
+async def test_earlier_runs_do_not_mislead_extractive_model(ask):
     question = "How long is Sunnock Pier?"
     first = await ask(question, memory=True)
     again = await ask(question, memory=True)

@@ -185,5 +185,5 @@ def titles_in(events: list[Event]) -> list[str]:
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.sample(16)
-async def test_the_task_is_done_by_tool_tags_alone(titles: dict[str, str], task: str) -> None:
+async def test_task_is_completed_with_tool_tags(titles: dict[str, str], task: str) -> None:
     assert titles[task] == GOAL

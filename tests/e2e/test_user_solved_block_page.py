@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from tests.browser.page.pages import Pages, serve_pages
-from tests.users_chrome import put_away
+from tests.users_chrome import reset_users_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -39,10 +39,10 @@ async def chrome(chrome_in_use: StartedChrome, pages: Pages) -> AsyncIterator[st
         browser = await playwright.chromium.connect_over_cdp(address, no_defaults=True)
         await browser.contexts[0].pages[0].goto(f"{pages.base}/before")
         yield address
-        await put_away(browser.contexts[0])
+        await reset_users_chrome(browser.contexts[0])
 
 
-async def test_the_user_is_asked_and_the_run_goes_on(ask, script, events, chrome, pages):
+async def test_user_solves_captcha_and_run_continues(ask, script, events, chrome, pages):
     asked: list[str] = []
 
     async def solve(what: str) -> bool:
@@ -65,7 +65,7 @@ async def test_the_user_is_asked_and_the_run_goes_on(ask, script, events, chrome
     assert "lamp room" in results[-1]["web"] or "lamp room" in results[0]["web"]
 
 
-async def test_where_nobody_can_be_asked_the_wall_is_named(ask, script, events, chrome, pages):
+async def test_block_page_is_named_if_nobody_can_be_asked(ask, script, events, chrome, pages):
     model = script(f"<<TOOL:OPEN:{pages.base}/wall>>", "NOT_FOUND")
     report = await ask(
         f"What opens at {pages.base}/wall ?", model=model, cdp=chrome, allow_private=["127.0.0.1"]

@@ -34,7 +34,7 @@ def provider() -> Iterator[OpenAIProvider]:
 
 
 @pytest.fixture
-def looked(ask, provider: OpenAIProvider, pages):
+def run_with_vision(ask, provider: OpenAIProvider, pages):
     """Open the page, click, look again, take a screenshot and give up; returns what was sent."""
 
     async def looking(**flags: Any):
@@ -56,8 +56,8 @@ def pictures(messages: list[dict[str, Any]]) -> list[bytes]:
     return [base64.b64decode(url.partition(",")[2]) for url in urls]
 
 
-async def test_each_look_at_a_page_brings_a_picture_and_only_the_newest_is_sent(looked):
-    _, sent = await looked()
+async def test_each_page_view_adds_picture_and_only_newest_is_sent(run_with_vision):
+    _, sent = await run_with_vision()
     shown = [pictures(messages) for messages in sent[:4]]
     assert [len(found) for found in shown] == [0, 1, 1, 1]
     assert len({found[0] for found in shown[1:]}) == 2, "the click changed the page, once"
@@ -67,19 +67,19 @@ async def test_each_look_at_a_page_brings_a_picture_and_only_the_newest_is_sent(
     assert "A lamp" in older, "the text of an older look stays"
 
 
-async def test_a_model_that_does_not_see_gets_text_alone(looked):
-    _, sent = await looked(model_sees=False)
+async def test_model_without_vision_gets_text_only(run_with_vision):
+    _, sent = await run_with_vision(model_sees=False)
     assert not any(pictures(messages) for messages in sent)
     assert "picture" not in str(sent[1])
 
 
-async def test_without_the_flag_nothing_is_drawn(looked):
-    _, sent = await looked(vision=False)
+async def test_no_pictures_without_vision_flag(run_with_vision):
+    _, sent = await run_with_vision(vision=False)
     assert not any(pictures(messages) for messages in sent)
 
 
-async def test_a_run_with_pictures_replays_from_its_record(looked, tmp_path):
-    report, sent = await looked()
+async def test_run_with_pictures_replays_from_record(run_with_vision, tmp_path):
+    report, sent = await run_with_vision()
     folder = Runs(tmp_path / "data").find(report.run)
     record = RunRecord.read(folder)
     assert (await replay(record)).answer == report.answer

@@ -15,5 +15,5 @@ FOUND = {
 
 
 @pytest.mark.parametrize(("name", "body"), [(name, one) for name in FOUND for one in FOUND[name]])
-def test_an_input_that_was_a_finding_is_none(name, body):
+def test_fixed_fuzzing_input_causes_no_finding(name, body):
     assert finding(TARGETS[name], body) == ""

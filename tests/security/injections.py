@@ -12,7 +12,7 @@ from html import escape
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.browser.extract.documents.pdfs import Sheet, build
+from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,7 +127,7 @@ class Injections:
     def pdf(self) -> bytes:
         """A document with a line for each order."""
         lines = enumerate(self.every("pdf"))
-        return build(Sheet([(20, 760 - 20 * n, 5, said) for n, said in lines]))
+        return build_pdf(Sheet([(20, 760 - 20 * n, 5, said) for n, said in lines]))
 
     def results(self) -> bytes:
         """Search results with each order in a title and a snippet."""

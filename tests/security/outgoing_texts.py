@@ -200,7 +200,7 @@ def filled(arguments: dict[str, Any], said: str) -> dict[str, Any]:
     }
 
 
-async def by_keys(private: str, secret: str, question: str = QUESTION) -> list[str]:
+async def leaks_by_key_presses(private: str, secret: str, question: str = QUESTION) -> list[str]:
     """Press a secret key by key and type it letter by letter; return what let four letters pass."""
     found = []
     for way in KEYS:

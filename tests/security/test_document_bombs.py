@@ -65,7 +65,7 @@ def countless_parts() -> bytes:
     return out.getvalue()
 
 
-def test_documents_that_burst_take_neither_memory_nor_time(tmp_path: Path) -> None:
+def test_document_bombs_stay_within_memory_and_time_limits(tmp_path: Path) -> None:
     bombs = {
         "word.docx": packed("word/media.xml", b"<w:style/>", 200, docx("<w:p/>" * 3_000_000)),
         "book.epub": epub({"c.xhtml": "<p>x</p>" * 4_000_000}),
@@ -87,7 +87,7 @@ def test_documents_that_burst_take_neither_memory_nor_time(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("prolog", "name"), [(_BILLION, "l9"), (_FILE, "f")])
-def test_entities_in_word_files_neither_grow_nor_reach_files(prolog: str, name: str) -> None:
+def test_word_file_entities_do_not_expand_or_read_files(prolog: str, name: str) -> None:
     run = f"<w:p><w:r><w:t>a&{name};b</w:t></w:r></w:p>"
     body = docx(f"{run}{paragraph('after')}", prolog=prolog)
     try:
@@ -98,12 +98,12 @@ def test_entities_in_word_files_neither_grow_nor_reach_files(prolog: str, name: 
     assert "root:" not in text
 
 
-def test_parts_that_pack_too_well_are_refused() -> None:
+def test_over_compressed_document_parts_are_rejected() -> None:
     with pytest.raises(TooLarge):
         extract_body(docx("<w:p/>" * 1_000_000), "", "https://e.org/x.docx")
 
 
-def test_a_page_of_nothing_but_tags_is_read_from_its_beginning() -> None:
+def test_oversized_tag_only_page_is_read_from_start() -> None:
     document = extract_body(b"<p>x" * 400_000, "text/html", "https://e.org/")
     assert document.text.startswith("x\n\nx")
     assert len(document.text) < 600_000
@@ -121,7 +121,7 @@ def deep_mail() -> bytes:
 
 
 @pytest.mark.row(n=12)
-def test_links_within_each_other_keep_no_reader_busy():
+def test_nested_links_do_not_slow_extraction():
     said = "<p>" + "High water stands at noon, and low water follows at six. " * 24 + "</p>"
     begun = time.process_time()
     document = extract_body((said + "<p><a href=x>Deep. " * 900).encode(), "", "https://e.org/a")

@@ -149,11 +149,11 @@ def plain(text):
     return "".join(c for c in text if c.isprintable() and not c.isspace())
 
 
-def test_there_are_at_least_120_payloads():
+def test_at_least_120_export_payloads_are_tested():
     assert len(set(PAYLOADS)) >= 120
 
 
-async def test_no_payload_runs_asks_for_anything_or_becomes_an_element(opened):
+async def test_html_export_neutralizes_every_payload(opened):
     seen = await opened(PAYLOADS)
     assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], [])
     # All of each payload is words, and what stands behind them is still there.
@@ -162,7 +162,7 @@ async def test_no_payload_runs_asks_for_anything_or_becomes_an_element(opened):
     assert "Steps" in seen.text
 
 
-async def test_an_address_that_is_none_of_the_web_is_no_link(opened):
+async def test_html_export_does_not_link_non_web_addresses(opened):
     seen = await opened(["Harmless."], ADDRESSES)
     assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], [])
 
@@ -175,7 +175,7 @@ def as_a_viewer_shows_it(markdown):
     "payload", [*PAYLOADS, "x](<img src=//evil.example/>", "![a](//evil.example/)"]
 )
 @pytest.mark.sample(30)
-def test_in_markdown_no_payload_becomes_an_element_or_is_fetched(tmp_path, payload):
+def test_markdown_export_neutralizes_every_payload(tmp_path, payload):
     folder = hostile_run(tmp_path, [payload], ["https://example.org/a(b)<img src=x>"])
     export(folder.path, tmp_path / "report.md")
     root = parse_html(as_a_viewer_shows_it((tmp_path / "report.md").read_text("utf-8")))
@@ -191,7 +191,7 @@ BAD = "\x1b[31m\x07\x9b31m\u202e\u2066\u200b\U000e0041\x00"
     "kind", ["md", "html", "json", "jsonl", "obsidian.md", "csl.json", "bib", "ris", "xml"]
 )
 @pytest.mark.row(n=5)
-def test_no_character_of_an_export_steers_a_terminal_or_hides(tmp_path, kind):
+def test_export_strips_terminal_control_and_invisible_characters(tmp_path, kind):
     target = tmp_path / f"report.{kind}"
     export(hostile_run(tmp_path, [f"shown{BAD}here"], ["https://example.org/"]).path, target)
     text = target.read_bytes().decode("utf-8")

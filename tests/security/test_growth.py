@@ -10,7 +10,7 @@ pytestmark = pytest.mark.row(n=28)
 
 
 @pytest.mark.soak
-async def test_pages_and_refused_bodies_leave_nothing_open():
+async def test_repeated_pages_and_refused_bodies_do_not_leak_resources():
     found = await grown(140, first=100, refused=6)  # each page once, then; two bodies of each kind
     early, late = found.open_before, found.open_after
     assert all(end <= begin for begin, end in zip(early, late, strict=True))

@@ -39,7 +39,7 @@ async def launched() -> AsyncIterator[Browser]:
         yield running
 
 
-async def looked_at(launched: Browser, url: str, deadline: float) -> str:
+async def page_text_or_error(launched: Browser, url: str, deadline: float) -> str:
     """Return what a page says, or the typed error that it ended with."""
     try:
         tab = await launched.open(url, deadline=deadline)
@@ -50,11 +50,11 @@ async def looked_at(launched: Browser, url: str, deadline: float) -> str:
 
 @pytest.mark.parametrize("how", PAGES)
 @pytest.mark.sample(6)
-async def test_a_hostile_page_is_given_up_and_the_next_one_works(pages, launched, how):
+async def test_browser_recovers_after_hostile_page(pages, launched, how):
     url = pages.base + pages.put(f"<!doctype html>{PAGES[how]}")
     async with asyncio.timeout(HANGS):
-        await looked_at(launched, url, DEADLINE)
+        await page_text_or_error(launched, url, DEADLINE)
         assert len(await launched.tabs()) <= TABS_AT_MOST
         await asyncio.gather(*(launched.close(tab) for tab in list(launched._tabs)))
     calm = pages.base + pages.put("<p>calm again</p>")
-    assert await looked_at(launched, calm, HANGS) == "calm again"
+    assert await page_text_or_error(launched, calm, HANGS) == "calm again"

@@ -30,7 +30,7 @@ async def launched():
 @pytest.mark.parametrize("what", PAGES)
 @pytest.mark.sample(1)
 @pytest.mark.soak
-async def test_a_huge_page_is_read_in_part(launched, what):
+async def test_huge_page_is_read_partially(launched, what):
     with serve_pages() as pages:
         path = pages.put(f"<!doctype html>{PAGES[what]}")
         tab = await launched.open(pages.base + path, deadline=SECONDS)
@@ -39,7 +39,7 @@ async def test_a_huge_page_is_read_in_part(launched, what):
     assert 0 < len(text.encode()) <= BYTES_AT_MOST
 
 
-async def test_a_page_without_end_is_given_up_or_read_in_part(launched):
+async def test_endless_page_times_out_or_is_read_partially(launched):
     text = ""
     with endless() as url:
         with suppress(DeadlineExceeded):

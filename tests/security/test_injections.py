@@ -20,7 +20,7 @@ UNSEEN = {"description", "title attribute", "option", "hidden text", "comment", 
 )
 @pytest.mark.row(n=7)
 @pytest.mark.sample(1)
-async def test_what_a_page_orders_leaves_changes_and_settles_nothing(tmp_path, mode, orders):
+async def test_page_injections_leak_change_and_decide_nothing(tmp_path, mode, orders):
     outcome = await attacked("act", mode, tmp_path, orders)
     assert outcome.unreached <= UNSEEN
     assert set(outcome.placed.values()) == set(CARRIERS)

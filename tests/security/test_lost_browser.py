@@ -109,7 +109,7 @@ async def crashed(_: str) -> str:
 
 @pytest.mark.parametrize("lose", [killed, stopped, crashed])
 @pytest.mark.sample(1)
-async def test_a_run_goes_on_with_a_new_browser(ask, script, events, pages, lose):
+async def test_run_continues_in_new_browser_after_crash(ask, script, events, pages, lose):
     page = f"<<TOOL:OPEN:{pages.base}/lamp>>"
     model = script(
         page, "<<TOOL:LOSE>>", "<<TOOL:SNAPSHOT>>", page, "The lamp was first lit in 1829. [S1]"
@@ -129,7 +129,7 @@ async def wire(chrome_in_use: StartedChrome) -> AsyncIterator[Wire]:
         yield wire
 
 
-async def test_a_run_attaches_again_when_its_socket_is_dropped(ask, script, events, pages, wire):
+async def test_run_reattaches_after_socket_is_dropped(ask, script, events, pages, wire):
     async def drop(_: str) -> str:
         wire.cut()
         return "dropped"

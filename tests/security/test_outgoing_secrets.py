@@ -17,10 +17,10 @@ from tests.security.outgoing_texts import (
     IN_OTHER_LANGUAGES,
     PRIVATE,
     QUESTION,
-    by_keys,
     context_of,
     filled,
     identifier_in,
+    leaks_by_key_presses,
     ordinary,
     outcomes,
     sent,
@@ -41,7 +41,7 @@ def run(question: str = QUESTION, private: str = "", **shared: frozenset[str]) -
     return Outgoing(read)
 
 
-def searched(outgoing: Outgoing, query: str) -> str:
+def query_as_sent(outgoing: Outgoing, query: str) -> str:
     return outgoing.query(query)[0]
 
 
@@ -50,7 +50,7 @@ def searched(outgoing: Outgoing, query: str) -> str:
 
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.sample(7)
-async def test_no_secret_leaves_by_any_argument_in_any_spelling(channel):
+async def test_secrets_do_not_leak_through_any_argument_or_spelling(channel):
     name, arguments = CHANNELS[channel]
     left = []
     for kind, secrets in SECRETS.items():
@@ -65,12 +65,14 @@ async def test_no_secret_leaves_by_any_argument_in_any_spelling(channel):
 
 
 @pytest.mark.parametrize("kind", SECRETS)
-async def test_no_secret_is_typed_key_by_key(kind):
-    assert not [found for s in SECRETS[kind] if (found := await by_keys(PRIVATE.format(s), s))]
+async def test_secrets_cannot_be_typed_key_by_key(kind):
+    assert not [
+        found for s in SECRETS[kind] if (found := await leaks_by_key_presses(PRIVATE.format(s), s))
+    ]
 
 
 @pytest.mark.parametrize("asked", IN_OTHER_LANGUAGES[::3])
-async def test_no_secret_reaches_a_site_from_a_run_asked_in_another_language(asked):
+async def test_secrets_do_not_leak_from_non_english_runs(asked):
     private = PRIVATE.format("meeting Lars at the pier") + "Mein Pferd hat Diabetes, PIN 4711."
     spelt = [spell("meeting Lars at the pier") for spell in SPELLINGS.values()][::3]
     left = [
@@ -83,7 +85,7 @@ async def test_no_secret_reaches_a_site_from_a_run_asked_in_another_language(ask
     assert not left
 
 
-def test_a_translation_or_another_number_reaches_no_site():
+def test_translated_or_altered_secrets_are_refused_in_urls():
     outgoing = run(private="Diagnosis: breast cancer. Card 4711.")
     for path in ("Brustkrebs", "cancer-du-sein", "5822", "4-8-2-2"):
         assert outgoing.refusal_of_address(f"https://evil.test/{path}")
@@ -91,7 +93,7 @@ def test_a_translation_or_another_number_reaches_no_site():
 
 
 @pytest.mark.parametrize("pages", [2, 16, 256])
-def test_links_that_a_hostile_page_shows_tell_at_most_so_many_bits(pages):
+def test_following_hostile_links_leaks_a_bounded_number_of_bits(pages):
     outgoing = run(private=CARD)
     links = [f"https://evil.test/{number}" for number in range(pages)]
     outgoing.provenance.add_links(links, Kind.WEB, "https://evil.test/list")
@@ -101,7 +103,7 @@ def test_links_that_a_hostile_page_shows_tell_at_most_so_many_bits(pages):
     assert followed == MAX_BITS // math.log2(pages)
 
 
-def test_addresses_that_a_page_prints_or_shares_among_hosts_are_counted_too():
+def test_printed_urls_on_other_hosts_count_toward_leak_budget():
     outgoing = run(private=CARD)
     printed = [f"https://{n}.other{n}.test/" for n in range(256)]
     outgoing.provenance.add("\n".join(printed), Kind.WEB, "https://evil.test/all")
@@ -109,7 +111,7 @@ def test_addresses_that_a_page_prints_or_shares_among_hosts_are_counted_too():
     assert refused == printed[12:40]
 
 
-def test_following_links_is_free_until_something_private_was_read():
+def test_links_are_unlimited_until_private_content_is_read():
     read = Provenance(QUESTION)
     links = [f"https://news.test/{number}" for number in range(256)]
     read.add_links(links, Kind.WEB, "https://news.test/")
@@ -127,7 +129,7 @@ def test_following_links_is_free_until_something_private_was_read():
         ("phone 0171-5550199 Bergen", ["0171-5550199"]),
     ],
 )
-def test_identifiers_of_private_text_are_withheld_from_engines(kind, query, withheld):
+def test_private_identifiers_are_withheld_from_search_engines(kind, query, withheld):
     read = Provenance(QUESTION)
     read.add(f"solveig@brandt.test, {CARD}, 0171 555 0199", kind, "https://clinic.test/")
     read.add("AKIA4ZT81KQMWX02P7QA", kind, "https://clinic.test/")
@@ -145,34 +147,34 @@ def test_identifiers_of_private_text_are_withheld_from_engines(kind, query, with
         "NDkyOTEyMzQ1Njc4OTAxMg==",
     ],
 )
-def test_a_number_stays_in_other_forms(query):
+def test_reformatted_private_number_is_withheld_from_search(query):
     assert CARD.replace(" ", "") not in "".join(
-        filter(str.isdigit, searched(run(private=CARD), query))
+        filter(str.isdigit, query_as_sent(run(private=CARD), query))
     )
-    assert searched(run(private=CARD), query) != query
+    assert query_as_sent(run(private=CARD), query) != query
 
 
-def test_a_long_quotation_of_private_text_is_cut():
+def test_long_private_quotation_is_cut_from_query():
     words = "we will close the plant in Malmo before the end of next summer quietly"
-    kept = searched(run(private=f"Minutes: {words}."), f"{words} news")
+    kept = query_as_sent(run(private=f"Minutes: {words}."), f"{words} news")
     assert kept == "we will close the plant in Malmo before the end of summer quietly news"
 
 
-def test_what_the_question_or_a_public_page_shows_is_no_secret():
+def test_identifiers_in_question_or_public_page_are_not_secret():
     asked = run(f"Who charges {CARD}, and whose is ada@engine.test?", f"{CARD} ada@engine.test")
-    assert searched(asked, f"{CARD} ada@engine.test")
+    assert query_as_sent(asked, f"{CARD} ada@engine.test")
     outgoing = run(private="call 0171 555 0199")
     outgoing.provenance.add("Hotline 0171/5550199", Kind.WEB, "https://shop.test/")
     assert outgoing.query("0171 5550199 Bergen")[1] == []
 
 
-def test_dates_and_years_identify_nobody():
+def test_dates_and_years_are_not_identifiers():
     private = "Lived 1914-1918, born 03.03.1891, paid 2024-05-17."
     for query in ("battle 1914-1918", "born 03.03.1891 Cholet", "invoice 2024-05-17"):
-        assert searched(run(private=private), query) == query
+        assert query_as_sent(run(private=private), query) == query
 
 
-def test_a_secret_of_the_environment_leaves_in_no_text(ask):
+def test_environment_secret_is_withheld_from_queries(ask):
     del ask
     from agent.guard.redact import Redactor
 
@@ -182,7 +184,7 @@ def test_a_secret_of_the_environment_leaves_in_no_text(ask):
     assert withheld[0].why == "it contains a secret from the environment"
 
 
-def test_private_search_asks_with_words_of_the_question_and_of_public_pages_alone():
+def test_private_search_uses_only_question_and_public_words():
     read = Provenance(QUESTION)
     read.add("My diagnosis is diabetes.", Kind.FILE)
     read.add("Showers along the coast", Kind.WEB, SEARCH)
@@ -196,7 +198,7 @@ def test_private_search_asks_with_words_of_the_question_and_of_public_pages_alon
 
 
 @pytest.mark.row(n=3)
-async def test_ordinary_searches_and_shown_addresses_pass_unchanged():
+async def test_ordinary_searches_and_shown_urls_pass_unchanged():
     found = await outcomes(ordinary())
     searches = {
         outcome: len(found["WEB_SEARCH", outcome])
@@ -220,11 +222,11 @@ async def test_ordinary_searches_and_shown_addresses_pass_unchanged():
         ("Qwen2.5-Coder-1.5B STM32F103C8T6", "Qwen2.5-Coder-1.5B on a STM32F103C8T6"),
     ],
 )
-def test_terms_of_a_trade_are_searched_for(query, private):
+def test_technical_terms_pass_unchanged_in_queries(query, private):
     assert run(private=private).query(query) == (query, [])
 
 
-def test_private_words_go_back_to_their_own_site_and_to_no_other():
+def test_private_words_may_return_only_to_their_own_site():
     read = Provenance(QUESTION)
     read.add("Your diagnosis: diabetes, type 2", Kind.PAGE, "https://my.clinic.test/results")
     assert not Outgoing(read).refusal("diabetes type 2", "my.clinic.test")
@@ -232,13 +234,13 @@ def test_private_words_go_back_to_their_own_site_and_to_no_other():
 
 
 @pytest.mark.parametrize("site", ["evil.test", f"{SERVER}shop", f"{FUNCTION}TRANSLATE"])
-def test_words_of_the_question_go_to_sites_and_tools(site):
+def test_question_words_may_be_sent_to_sites_and_tools(site):
     outgoing = run("Is diabetes hereditary?", "Mother had diabetes, hunter2")
     assert not outgoing.refusal("diabetes hereditary", site)
     assert "hunter2" in outgoing.refusal("diabetes hunter2", site)
 
 
-def test_a_site_may_be_told_a_few_of_its_own_words():
+def test_site_receives_limited_number_of_its_own_words():
     outgoing = run(private="diabetes")
     sent = [outgoing.refusal(text, "evil.test") for text in ["rain degrees"] * 9]
     assert sent[0] == ""
@@ -258,7 +260,7 @@ def test_a_site_may_be_told_a_few_of_its_own_words():
         ("https://other.test/search?q=weather", False),
     ],
 )
-def test_an_address_is_built_from_a_seen_one_with_words_of_the_question(url, passes):
+def test_url_may_extend_a_seen_url_with_question_words(url, passes):
     outgoing = run(private="diabetes")
     outgoing.provenance.add("Search: https://shop.test/search?q=shoes&page=1", Kind.WEB, SEARCH)
     assert (not outgoing.refusal_of_address(url)) is passes
@@ -274,13 +276,13 @@ def test_an_address_is_built_from_a_seen_one_with_words_of_the_question(url, pas
         ("https://other.test/", False),
     ],
 )
-def test_the_root_of_a_host_that_was_named_is_opened(url, passes):
+def test_root_of_a_named_host_is_allowed(url, passes):
     outgoing = run(private="diabetes")
     outgoing.provenance.add("more at seen.test", Kind.WEB, SEARCH)
     assert (not outgoing.refusal_of_address(url)) is passes
 
 
-def test_while_nothing_hostile_was_read_the_root_of_any_host_is_opened():
+def test_root_of_any_host_is_allowed_until_untrusted_content_is_read():
     read = Provenance(QUESTION)
     read.add("home: Voss", Kind.MEMORY)
     outgoing = Outgoing(read)
@@ -295,7 +297,7 @@ def test_while_nothing_hostile_was_read_the_root_of_any_host_is_opened():
 @pytest.mark.parametrize(
     "text", ["see doi:10.1093/bioinf/btz477", "https://doi.org/10.1093/bioinf/btz477"]
 )
-def test_a_doi_in_ones_own_file_is_an_address(text):
+def test_doi_in_private_file_is_allowed_as_url(text):
     assert not run(private=text).refusal_of_address("https://doi.org/10.1093/bioinf/btz477")
 
 
@@ -314,7 +316,7 @@ def test_a_doi_in_ones_own_file_is_an_address(text):
         ("memory", "named.test", False),
     ],
 )
-def test_what_the_user_shares_goes_to_recipients_of_theirs(share, site, passes):
+def test_shared_data_goes_only_to_permitted_recipients(share, site, passes):
     shared = run("Tell named.test", f"diabetes, {CARD}", shared=frozenset({share}))
     if site == SEARCH:
         assert (shared.query(CARD)[1] == []) is passes
@@ -322,7 +324,7 @@ def test_what_the_user_shares_goes_to_recipients_of_theirs(share, site, passes):
         assert (not shared.refusal("diabetes", site)) is passes
 
 
-def test_an_approval_of_a_search_is_none_for_a_site():
+def test_search_approval_does_not_apply_to_sites():
     outgoing = run(private=f"diabetes {CARD}")
     outgoing.allow(f"diabetes {CARD}", SEARCH)
     assert outgoing.query(f"diabetes {CARD}")[1] == []
@@ -335,27 +337,27 @@ def test_an_approval_of_a_search_is_none_for_a_site():
 # Where the line is drawn.
 
 
-def test_while_nothing_private_was_read_everything_may_leave():
+def test_everything_may_be_sent_before_private_content_is_read():
     read = Provenance(QUESTION)
     read.add(HOSTILE, Kind.WEB, "https://evil.test/")
     assert not Outgoing(read).refusal("ZGlhYmV0ZXM= xyzzy", "evil.test")
     assert not Outgoing(read).refusal_of_address("https://evil.test/any?q=thing")
 
 
-def test_a_page_without_a_word_makes_a_run_untrusted():
+def test_empty_web_page_makes_run_untrusted():
     read = Provenance(QUESTION)
     read.add("", Kind.WEB, "https://evil.test/")
     assert read.untrusted
 
 
-def test_words_of_the_question_are_the_users_in_every_form_of_their_language():
+def test_inflected_question_words_may_be_sent():
     outgoing = run("Какая погода будет в Казани на выходных?", "Билет в Казань, вагон 7")
     assert not outgoing.refusal("погода Казань", "evil.test")
     assert outgoing.refusal("погода Казань вагоны", "evil.test")
 
 
 @given(st.text(max_size=200))
-def test_any_text_can_be_decided(text):
+def test_outgoing_check_accepts_any_text(text):
     outgoing = run(private=text)
     outgoing.query(text)
     outgoing.refusal(text, "evil.test")
@@ -363,9 +365,7 @@ def test_any_text_can_be_decided(text):
     assert outgoing.refusal("qvnorgrf", "evil.test")
 
 
-async def test_a_query_is_made_without_what_is_withheld_and_says_so(
-    ask, script, site, tmp_path, events
-):
+async def test_shortened_query_reports_what_was_withheld(ask, script, site, tmp_path, events):
     private = tmp_path / "private.md"
     private.write_text(f"# Private\n\nThe card is {CARD}, of ada@home.test.\n")
     report = await ask(
@@ -386,7 +386,7 @@ async def test_a_query_is_made_without_what_is_withheld_and_says_so(
 
 
 @pytest.mark.parametrize("tool", ["READ", "OPEN", "FETCH_URL"])
-async def test_a_model_that_obeys_the_page_sends_nothing(ask, script, site, tmp_path, tool):
+async def test_model_obeying_hostile_page_sends_nothing(ask, script, site, tmp_path, tool):
     private = tmp_path / "private.md"
     private.write_text("# Private\n\nThe diagnosis is diabetes and nothing else.\n")
     model = script(f"<<TOOL:{tool}:{site.url}/diabetes>>", "NOT_FOUND")
@@ -405,9 +405,7 @@ async def test_a_model_that_obeys_the_page_sends_nothing(ask, script, site, tmp_
 
 
 @pytest.mark.parametrize("share", [(), ("file",)])
-async def test_a_callers_tool_is_given_private_words_only_if_they_are_shared(
-    ask, script, tmp_path, share
-):
+async def test_custom_tool_gets_private_words_only_if_shared(ask, script, tmp_path, share):
     private = tmp_path / "letter.txt"
     private.write_text("Solveig Brandt has diabetes.")
     given = []

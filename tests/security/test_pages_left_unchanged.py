@@ -15,7 +15,7 @@ from browser.errors import ActionError
 from browser.page import devtools
 from browser.session.session import Browser
 from tests.browser.page.pages import Pages, serve_pages
-from tests.users_chrome import put_away
+from tests.users_chrome import reset_users_chrome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -176,7 +176,7 @@ async def users(chrome_in_use) -> AsyncIterator[Page]:
             chrome_in_use.cdp_url, no_defaults=True
         )
         yield connected.contexts[0].pages[0]
-        await put_away(connected.contexts[0])
+        await reset_users_chrome(connected.contexts[0])
 
 
 @asynccontextmanager
@@ -203,7 +203,7 @@ ATTACHED = ("a layer without pointer", "parts", "own sheets", "consent")
     [*(("own", page) for page in SHOWN), *(("attached", page) for page in ATTACHED)],
 )
 @pytest.mark.sample(6)
-async def test_reading_leaves_a_page_as_it_was(own, attached, pages, page, where):
+async def test_reading_leaves_page_unchanged(own, attached, pages, page, where):
     browser = own if where == "own" else attached
     async with shown(browser, pages, "".join(PAGES[name] for name in SHOWN[page])) as tab:
         before = await state_of(tab.page)
@@ -214,7 +214,7 @@ async def test_reading_leaves_a_page_as_it_was(own, attached, pages, page, where
 
 
 @pytest.mark.parametrize("where", ["own", "attached"])
-async def test_acts_change_what_they_do_and_nothing_else(own, attached, pages, tmp_path, where):
+async def test_actions_change_only_their_target(own, attached, pages, tmp_path, where):
     (file := tmp_path / "chart.txt").write_text("depths")
     body = (
         "<button>Press</button><input aria-label=Field><a href='#x'>Link</a><select aria-label=List><option>a<option>b</select>"
@@ -252,7 +252,7 @@ async def test_acts_change_what_they_do_and_nothing_else(own, attached, pages, t
             before = after
 
 
-async def test_a_page_sees_no_names_of_ours(users, attached, pages):
+async def test_page_sees_no_extra_global_names(users, attached, pages):
     """A page in our tab has the same global names as in the user's tab."""
     async with shown(attached, pages, "<p>Words</p>") as tab:
         await users.goto(tab.url)
@@ -262,7 +262,7 @@ async def test_a_page_sees_no_names_of_ours(users, attached, pages):
 
 
 @pytest.mark.parametrize("page", ["text", "parts", "own sheets", "a layer without pointer"])
-async def test_the_users_own_tab_stays_as_it_was(users, attached, pages, page):
+async def test_users_own_tab_is_left_unchanged(users, attached, pages, page):
     body = "".join(PAGES[name] for name in SHOWN[page])
     await users.goto(pages.base + pages.put(f"<!doctype html><title>Mine</title>{body}"))
     await users.bring_to_front()
@@ -283,7 +283,7 @@ OFF = {
 }  # fmt: skip
 
 
-async def test_what_a_page_has_switched_off_is_not_pressed(own, pages):
+async def test_disabled_controls_are_not_pressed(own, pages):
     """Nor after the page was read, nor by a key press."""
     off = "".join(f"<section style='position:relative'>{one}</section>" for one in OFF.values())
     body = f"<script>let times = 0; const fired = () => {{ times += 1 }}</script>{off}"
@@ -297,7 +297,7 @@ async def test_what_a_page_has_switched_off_is_not_pressed(own, pages):
         assert await tab.page.evaluate("times") == 0
 
 
-async def test_a_switched_off_link_is_shown_as_disabled(own, pages):
+async def test_snapshot_marks_disabled_links(own, pages):
     async with shown(own, pages, OFF["pointer-events"]) as tab:
         assert "[e1: Delete account, disabled]" in (await tab.snapshot()).text
 
@@ -306,7 +306,7 @@ async def test_a_switched_off_link_is_shown_as_disabled(own, pages):
     "<label><input type=checkbox style='pointer-events:none' aria-label=Tick>Tick</label>",
     "<button style='pointer-events:none'><span style='pointer-events:auto' >Tick</span></button>",
 ])  # fmt: skip
-async def test_what_a_user_can_press_is_pressed(own, pages, body):
+async def test_enabled_controls_are_pressed(own, pages, body):
     """By its label, or by its own pressable content."""
     async with shown(
         own, pages, f"{body}<script>onclick = () => document.title = 'pressed'</script>"

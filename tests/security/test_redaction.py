@@ -40,7 +40,7 @@ def core(form: str, secret: str) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_forty_secrets_are_taken_out_in_every_spelling(form):
+def test_redactor_removes_secrets_in_every_spelling(form):
     redactor = Redactor(CANARIES)
     for secret in CANARIES:
         spelt = FORMS[form](secret)
@@ -52,7 +52,7 @@ def test_forty_secrets_are_taken_out_in_every_spelling(form):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("size", [1, 3, 7])
 @pytest.mark.sample(7)
-def test_a_secret_split_over_the_pieces_of_a_stream_is_taken_out(form, size):
+def test_stream_redactor_removes_secret_split_across_chunks(form, size):
     for secret in CANARIES:
         spelt = FORMS[form](secret)
         text = f"Hello, it is {spelt} and nothing else."
@@ -60,7 +60,7 @@ def test_a_secret_split_over_the_pieces_of_a_stream_is_taken_out(form, size):
 
 
 @given(st.text(alphabet="abcde1é \n", max_size=60), st.integers(1, 9))
-def test_pieces_add_up_to_the_whole_whatever_they_are(text, size):
+def test_stream_redaction_matches_whole_text_redaction(text, size):
     assert streamed(text, size, ["abcabcab1", "cabcabca", "eeeeeeee"]) == Redactor(
         ["abcabcab1", "cabcabca", "eeeeeeee"]
     ).text(text)
@@ -81,7 +81,7 @@ def test_pieces_add_up_to_the_whole_whatever_they_are(text, size):
         ("(x!y!) ax!y! x!y!b", "([redacted]) ax!y! [redacted]b"),
     ],
 )
-def test_a_short_secret_is_redacted_as_a_whole_token(text, redacted, size):
+def test_short_secret_is_redacted_only_as_whole_token(text, redacted, size):
     short = Redactor()
     for secret in ("user", "1234", "x!y!"):
         short.add(secret)
@@ -94,7 +94,7 @@ def test_a_short_secret_is_redacted_as_a_whole_token(text, redacted, size):
     assert "".join(heard) == redacted
 
 
-def test_a_longer_secret_is_redacted_inside_words_and_encodings():
+def test_long_secret_is_redacted_inside_words_and_encodings():
     longer = Redactor()
     longer.add("hunter2-hunter")
     encoded = base64.b64encode(b"user:hunter2-hunter").decode()
@@ -103,7 +103,7 @@ def test_a_longer_secret_is_redacted_inside_words_and_encodings():
     assert said.count(PLACEHOLDER) == 2
 
 
-def test_what_is_no_secret_is_not_held_back_for_long():
+def test_stream_redactor_releases_harmless_text_promptly():
     heard = []
     pieces = StreamRedactor(Redactor(CANARIES), heard.append)
     pieces("The lamp was lit, sk-")
@@ -112,7 +112,7 @@ def test_what_is_no_secret_is_not_held_back_for_long():
     assert "".join(heard) == "The lamp was lit, sk-ate is a fish."
 
 
-def test_a_reply_that_begins_anew_forgets_what_was_held_back():
+def test_stream_restart_discards_held_text():
     heard = []
     pieces = StreamRedactor(Redactor(CANARIES), heard.append)
     for piece in ("sk-", None, "The lamp."):
@@ -121,7 +121,7 @@ def test_a_reply_that_begins_anew_forgets_what_was_held_back():
     assert heard == [None, "The lamp."]
 
 
-def test_names_of_secrets_tell_them_from_words_paths_and_numbers():
+def test_find_secrets_ignores_words_paths_and_numbers():
     environ = {
         "OPENAI_API_KEY": "sk-abcdefghijkl",
         "DB_PASSWORD": "hunter2hunter2",
@@ -150,9 +150,7 @@ def streamed(text, size, secrets=CANARIES):
     return "".join(heard)
 
 
-async def test_a_provider_that_repeats_the_key_it_refuses_gives_nothing_away(
-    ask, tmp_path, monkeypatch
-):
+async def test_api_key_echoed_by_provider_is_redacted(ask, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "none.toml"))
     with running(OpenAIProvider, "/v1") as provider:
@@ -167,7 +165,7 @@ async def test_a_provider_that_repeats_the_key_it_refuses_gives_nothing_away(
 CANARY = "sk-live-4f9A2bQ77xTz41bLw"
 
 
-async def test_a_run_that_is_shown_a_secret_keeps_it_nowhere(ask, tmp_path, monkeypatch):
+async def test_secret_shown_to_run_is_not_stored(ask, tmp_path, monkeypatch):
     """The page with the user's own notes contains a key, and the model repeats it."""
     monkeypatch.setenv("SHOP_API_KEY", CANARY)
     notes = tmp_path / "notes.md"

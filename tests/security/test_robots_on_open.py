@@ -26,7 +26,7 @@ class Asked(list):
 
 @pytest.mark.parametrize("tool", ["OPEN", "READ", "FETCH_URL"])
 @pytest.mark.row(n=26)
-async def test_what_is_forbidden_is_not_asked_for(ask, script, events, tool):
+async def test_page_disallowed_by_robots_is_not_requested(ask, script, events, tool):
     with serving(Pages, Asked) as site:
         report = await ask(
             model=script(
@@ -45,9 +45,7 @@ async def test_what_is_forbidden_is_not_asked_for(ask, script, events, tool):
 
 @pytest.mark.parametrize("tool", ["OPEN", "READ", "FETCH_URL"])
 @pytest.mark.row(n=26)
-async def test_an_address_that_the_user_named_is_read_and_the_rule_reported(
-    ask, script, events, tool
-):
+async def test_user_named_url_is_read_and_robots_rule_reported(ask, script, events, tool):
     with serving(Pages, Asked) as site:
         named = f"{site.url}/private/lamp?no=7"
         report = await ask(
@@ -82,7 +80,5 @@ async def test_an_address_that_the_user_named_is_read_and_the_rule_reported(
     ],
 )
 @pytest.mark.row(n=26)
-def test_named_are_the_addresses_of_the_request_and_the_root_of_a_private_host(
-    request_text, url, named
-):
+def test_named_addresses_include_request_urls_and_private_host_roots(request_text, url, named):
     assert NamedAddresses(request_text, ["127.0.0.1:8080"]).include(url) is named

@@ -42,7 +42,7 @@ def memory(tmp_path):
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.sample(10)
-def test_a_hostile_key_is_a_key(memory, key):
+def test_hostile_memory_key_is_stored_literally(memory, key):
     for value in VALUES:
         with suppress(ResearchError):  # a key may be refused
             memory.remember(key, value)
@@ -54,7 +54,7 @@ def test_a_hostile_key_is_a_key(memory, key):
 
 
 @pytest.mark.parametrize("said", FILTERS)
-def test_a_filter_is_never_a_statement(memory, said, tmp_path):
+def test_memory_filters_are_not_sql_injectable(memory, said, tmp_path):
     memory.add("a private note", kind="diary")
     assert memory.search("private note", kinds=[said]) == []
     with suppress(ResearchError), Memory.open(tmp_path / "memory.db", namespace=said) as other:
@@ -90,7 +90,7 @@ def poison(database: Path, bomb: bytes) -> int:
     return placed
 
 
-def test_no_pickle_in_any_database_is_revived(run, web, answering, tmp_path):
+def test_pickles_in_databases_are_not_loaded(run, web, answering, tmp_path):
     made, data = tmp_path / "revived", tmp_path / "data"
     asked = ("When?", "--model", answering, *(flag for flag in web if flag != "--no-memory"))
     assert run(*asked).returncode == 0
@@ -114,7 +114,7 @@ def test_no_pickle_in_any_database_is_revived(run, web, answering, tmp_path):
     assert made.exists()
 
 
-def test_a_record_is_read_as_data(run, web, answering, tmp_path):
+def test_journal_is_read_as_plain_data(run, web, answering, tmp_path):
     assert run("When?", "--model", answering, *web).returncode == 0
     [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
     lines = journal.read_text().splitlines()

@@ -81,7 +81,7 @@ async def typed(ask, script, events, tmp_path, own: str, at: str, label: str = "
     return [e.data["data"].get("error", "") for e in events(report) if e.type == "tool.result"]
 
 
-async def test_a_secret_is_typed_on_its_origin_and_stands_nowhere(ask, script, events, tmp_path):
+async def test_stored_secret_is_typed_on_its_origin_and_not_recorded(ask, script, events, tmp_path):
     with serving(Requests, Login) as site:
         errors = await typed(ask, script, events, tmp_path, site.base, f"{site.base}/")
     assert errors == ["", "", ""]
@@ -89,7 +89,7 @@ async def test_a_secret_is_typed_on_its_origin_and_stands_nowhere(ask, script, e
 
 
 @pytest.mark.parametrize(("path", "label"), [("/frame", "Word"), ("/", "Plain")])
-async def test_a_secret_goes_into_no_frame_and_no_plain_field(
+async def test_stored_secret_is_refused_for_frames_and_plain_fields(
     ask, script, events, tmp_path, path, label
 ):
     with serving(Requests, Login) as site:
@@ -104,7 +104,7 @@ async def test_a_secret_goes_into_no_frame_and_no_plain_field(
       "http://localhost:{port}"],
 )  # fmt: skip
 @pytest.mark.sample(3)
-async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_path, own):
+async def test_stored_secret_is_refused_on_other_origins(ask, script, events, tmp_path, own):
     with serving(Requests, Login) as site:
         host = site.base.removeprefix("http://")
         own = own.format(host=host, port=host.rpartition(":")[2])
@@ -114,7 +114,7 @@ async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_
 
 
 @pytest.mark.parametrize("path", ["/away", "/other-frame", "/blank", "/srcdoc"])
-async def test_a_secret_is_filled_only_where_the_page_is_its_own(
+async def test_stored_secret_is_refused_after_redirect_or_in_frame(
     ask, script, events, tmp_path, path
 ):
     """The user's origin redirects or is redirected: what asks is on another one, or in a frame."""
@@ -169,7 +169,7 @@ ENTER = '<<TOOL:PRESS:{"keys": "Enter"}>>'
 
 
 @pytest.mark.parametrize("call", ["<<TOOL:CLICK:{{ref:Log in}}>>", ENTER])
-async def test_a_secret_that_the_question_names_may_submit_its_login_form(
+async def test_secret_named_in_question_may_submit_its_login_form(
     ask, script, events, tmp_path, call
 ):
     site, error, approved = await logged_in(ask, script, events, tmp_path, NAMED, call)
@@ -190,7 +190,7 @@ async def test_a_secret_that_the_question_names_may_submit_its_login_form(
     ],
 )
 @pytest.mark.sample(3)
-async def test_nothing_else_is_submitted_for_it(
+async def test_named_secret_does_not_approve_other_submissions(
     ask, script, events, tmp_path, question, call, label
 ):
     site, error, approved = await logged_in(ask, script, events, tmp_path, question, call, label)
@@ -199,16 +199,14 @@ async def test_nothing_else_is_submitted_for_it(
     assert not approved
 
 
-async def test_a_form_that_leads_elsewhere_is_not_submitted_with_the_secret(
-    ask, script, events, tmp_path
-):
+async def test_form_posting_elsewhere_is_not_submitted_with_secret(ask, script, events, tmp_path):
     with serving(LoginRequests, Login) as site:
         errors = await typed(ask, script, events, tmp_path, site.base, f"{site.base}/", "Away")
     assert "sends the password to another site" in errors[1]
     assert site.posted == []
 
 
-def test_the_command_stores_lists_and_deletes(run, tmp_path):
+def test_secret_command_sets_lists_and_removes(run, tmp_path):
     assert (
         run(
             "secret", "set", "mail", "--origin", "https://mail.test/x", stdin=f"{VALUE}\n"
@@ -222,7 +220,7 @@ def test_the_command_stores_lists_and_deletes(run, tmp_path):
     assert run("secret", "rm", "mail").returncode == 2
 
 
-def test_an_origin_is_a_web_address(tmp_path):
+def test_secret_origin_must_be_a_web_address(tmp_path):
     with pytest.raises(UsageError, match="not an origin"):
         SecretStore(tmp_path).put("mail", "mail", VALUE)
 
@@ -230,7 +228,7 @@ def test_an_origin_is_a_web_address(tmp_path):
 @pytest.mark.parametrize(
     ("text", "name"), [("<secret>a</secret>", "a"), ("a", ""), ("x <secret>a</secret>", "")]
 )
-def test_a_name_stands_alone(text, name):
+def test_secret_name_must_be_the_whole_text(text, name):
     assert secret_name(text) == name
 
 
@@ -238,7 +236,7 @@ def test_a_name_stands_alone(text, name):
     ("asked", "seen"),
     [("with mail", ("Inside the gate.",)), ("", ("Ask the porter.", "--yes login@127.0.0.1"))],
 )
-async def test_http_authentication_takes_a_stored_secret_that_the_question_names(
+async def test_http_auth_uses_stored_secret_named_in_question(
     ask, script, events, tmp_path, asked, seen
 ):
     with serving(Requests, Login) as site:

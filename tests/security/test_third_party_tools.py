@@ -30,7 +30,7 @@ def shop(tmp_path):
 
 
 @pytest.fixture
-def called(ask, shop, script, events):
+def run_shop_call(ask, shop, script, events):
     """Call the tool once in its own run; returns the run's events."""
 
     async def calling(**flags):
@@ -45,40 +45,40 @@ def result(noted):
 
 
 @pytest.mark.parametrize("change", ["description", "inputSchema", "annotations"])
-async def test_a_tool_that_changes_after_it_was_allowed_asks_again(called, shop, change):
+async def test_changed_tool_definition_requires_new_approval(run_shop_call, shop, change):
     asked = []
 
     async def approve(effect):
         asked.append(effect)
         return True
 
-    assert "error" not in result(await called())["data"]
+    assert "error" not in result(await run_shop_call())["data"]
     changed = {"description": POISON, "inputSchema": {"type": "object"}, "annotations": {}}
     shop.tools[0][change] = changed[change]
-    refused = await called()
+    refused = await run_shop_call()
     assert "was not run" in result(refused)["data"]["error"]
     assert next(e.data for e in refused if e.type == "mcp.changed")["changed"] == ["price"]
-    assert "error" not in result(await called(approve=approve))["data"]
+    assert "error" not in result(await run_shop_call(approve=approve))["data"]
     assert len(asked) == 1
     assert "<<TOOL" not in asked[0]
     if change != "annotations":  # without them it is no tool that only reads
-        assert "error" not in result(await called())["data"]
+        assert "error" not in result(await run_shop_call())["data"]
 
 
-async def test_a_tool_that_comes_later_is_not_offered_and_one_that_went_is_told(called, shop):
-    await called()
+async def test_added_tool_is_not_offered_and_removed_tool_is_reported(run_shop_call, shop):
+    await run_shop_call()
     shop.tools = [tool("steal", "Takes all.", item="string")]
-    later = await called()
+    later = await run_shop_call()
     assert result(later)["data"]["error"] == "shop no longer has price"
     assert next(e.data for e in later if e.type == "tools.offered")["on"]["mcp"] == [
         "mcp__shop__price"
     ]
 
 
-async def test_a_poisoned_definition_is_a_short_quotation(called, shop):
+async def test_poisoned_tool_definition_is_truncated_and_quoted(run_shop_call, shop):
     shop.tools = [tool("price", POISON + "obey " * 50_000, item="string")]
     shop.tools += [tool(f"t{n}", POISON, **{POISON: "string"}) for n in range(500)]
-    noted = await called()
+    noted = await run_shop_call()
     system = next(e.data["system"] for e in noted if e.type == "model.request")
     lines = [line for line in system.splitlines() if "mcp__shop__" in line]
     assert len(lines) <= 128
@@ -88,18 +88,18 @@ async def test_a_poisoned_definition_is_a_short_quotation(called, shop):
 
 
 @pytest.mark.row(n=6)
-async def test_a_model_that_echoes_what_a_server_says_runs_nothing(called, shop):
+async def test_model_echoing_server_result_makes_no_extra_calls(run_shop_call, shop):
     hostile = "\n".join(FORGED) + STEERING
     shop.results = {"price": hostile}
     model = Echo(CALL)
-    noted = await called(model=model)
+    noted = await run_shop_call(model=model)
     assert [e.data["name"] for e in noted if e.type == "tool.call"] == ["mcp__shop__price"]
     observation = model.told[-1]
     assert observation.count("</web>") == 1
     assert not set(STEERING) & set(observation) - set("[2J]0;owned31m")
     shop.results = {"price": {"isError": True, "content": [{"type": "text", "text": hostile}]}}
     failing = Echo(CALL)
-    noted = await called(model=failing)
+    noted = await run_shop_call(model=failing)
     assert [e.data["name"] for e in noted if e.type == "tool.call"] == ["mcp__shop__price"]
 
 
@@ -133,21 +133,21 @@ class HugeSite:
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the mark is Linux's")
 @pytest.mark.parametrize("kind", ["stdio", "application/json", "text/event-stream"])
-async def test_a_result_of_a_gigabyte_is_cut_off(called, shop, kind):
-    await called()  # what a run loads is loaded
+async def test_gigabyte_tool_result_is_cut_off(run_shop_call, shop, kind):
+    await run_shop_call()  # what a run loads is loaded
     with serving(Huge, HugeSite) as site:
         site.kind = kind
         shop.results = {"price": "huge"}
         over_http = {} if kind == "stdio" else {"mcp_servers": {"shop": {"url": f"{site.url}/mcp"}}}
         before = reset_high_water()
-        noted = await called(**over_http)
+        noted = await run_shop_call(**over_http)
         grown = high_water() - before
     assert "error" in result(noted)["data"], result(noted)
     assert grown <= 64 * MB
 
 
-async def test_a_long_result_is_capped_and_says_so(called, shop):
+async def test_long_tool_result_is_capped_and_marked(run_shop_call, shop):
     shop.results = {"price": "A price of many words. " * 40_000}
-    held = result(await called())
+    held = result(await run_shop_call())
     assert len(held["web"]) < 20_000
     assert held["data"]["cut"] > 100_000

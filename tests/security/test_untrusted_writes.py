@@ -35,7 +35,7 @@ def quoting(memory):
     return memory
 
 
-def kept(memory):
+def memory_state(memory):
     skills = {skill["name"] for skill in memory.skills()}
     return "metres" in skills, memory.recall("home"), "press" in memory.values("project")
 
@@ -43,7 +43,9 @@ def kept(memory):
 @pytest.mark.parametrize("tool", CHANGES)
 @pytest.mark.parametrize("says", [None, False, True])
 @pytest.mark.sample(3)
-async def test_after_a_page_was_read_it_takes_a_yes(ask, script, site, memory, tool, says):
+async def test_memory_write_requires_approval_after_reading_a_page(
+    ask, script, site, memory, tool, says
+):
     asked, results = [], []
 
     async def approve(effect):
@@ -61,7 +63,7 @@ async def test_after_a_page_was_read_it_takes_a_yes(ask, script, site, memory, t
     done = {"FORGET_SKILL": (False, "14 Harbour Lane", False),
             "SET_GOAL": (True, "14 Harbour Lane", True),
             "REMEMBER": (True, "elsewhere", False)}[tool]  # fmt: skip
-    assert kept(memory) == (done if says else (True, "14 Harbour Lane", False))
+    assert memory_state(memory) == (done if says else (True, "14 Harbour Lane", False))
     assert len(asked) == (says is not None)
     if says is None:
         assert "needs approval to" in results[1]["data"]["error"]
@@ -69,13 +71,13 @@ async def test_after_a_page_was_read_it_takes_a_yes(ask, script, site, memory, t
 
 
 @pytest.mark.parametrize("tool", CHANGES)
-async def test_before_anything_was_read_it_takes_none(ask, script, memory, tool):
-    before = kept(memory)
+async def test_memory_write_needs_no_approval_before_reading(ask, script, memory, tool):
+    before = memory_state(memory)
     await ask(model=script(CHANGES[tool], "NOT_FOUND"), memory=memory)
-    assert kept(memory) != before
+    assert memory_state(memory) != before
 
 
-def test_a_user_makes_a_quoted_memory_theirs(run, quoting):
+def test_trust_command_accepts_quoted_memory(run, quoting):
     [hit] = [hit for hit in quoting.newest(limit=None) if hit.key == "press"]
     assert "quoted from the web" in run("memory", "show", str(hit.id)).stdout
     assert run("memory", "trust", str(hit.id)).returncode == 0
@@ -84,7 +86,7 @@ def test_a_user_makes_a_quoted_memory_theirs(run, quoting):
     assert run("memory", "trust", "999").returncode == 2
 
 
-def test_a_user_makes_a_quoted_skill_theirs(run, quoting):
+def test_trust_command_accepts_quoted_skill(run, quoting):
     assert run("skills", "trust", "citing").returncode == 0
     skills = {skill["name"]: skill.get("trusted", True) for skill in quoting.skills()}
     assert skills == {"metres": True, "citing": True}
@@ -94,6 +96,6 @@ def test_a_user_makes_a_quoted_skill_theirs(run, quoting):
 
 
 @pytest.mark.parametrize("tool", CHANGES)
-async def test_what_memory_keeps_of_the_web_is_somebody_elses_too(ask, script, quoting, tool):
+async def test_quoted_memory_makes_run_untrusted(ask, script, quoting, tool):
     await ask(model=script(CHANGES[tool], "NOT_FOUND"), memory=quoting)
-    assert kept(quoting) == (True, "14 Harbour Lane", False)
+    assert memory_state(quoting) == (True, "14 Harbour Lane", False)

@@ -26,7 +26,7 @@ def journal(served, run):
     return (served.data / "runs" / run / "journal.jsonl").read_text().splitlines()
 
 
-def test_a_run_is_told_as_its_journal_has_it_and_reported_as_the_shell_does(served, run):
+def test_event_stream_matches_journal_and_report_matches_cli(served, run):
     name = served.ask()
     frames = served.frames(name)
     kept = [(number, data) for number, _, data in frames if number is not None]
@@ -38,7 +38,7 @@ def test_a_run_is_told_as_its_journal_has_it_and_reported_as_the_shell_does(serv
     assert "184 metres" in json.loads(shell)["answer"]
 
 
-def test_a_watcher_that_comes_again_misses_nothing_and_gets_nothing_twice(served):
+def test_reconnecting_client_gets_each_event_once(served):
     run = served.ask()
     seen = []
     while True:
@@ -51,7 +51,7 @@ def test_a_watcher_that_comes_again_misses_nothing_and_gets_nothing_twice(served
 
 
 @pytest.mark.soak
-def test_many_watch_many_runs_and_none_misses_an_event(served):
+def test_concurrent_watchers_of_many_runs_get_every_event(served):
     runs = [served.ask() for _ in range(3)]
     seen = {}
 
@@ -68,7 +68,7 @@ def test_many_watch_many_runs_and_none_misses_an_event(served):
     assert len(seen) == 18
 
 
-def test_a_run_of_another_process_is_watched_as_it_works(served, commands, site):
+def test_run_of_another_process_can_be_watched(served, commands, site):
     web = ("--search", "searxng", "--searxng-url", site.url, "--data-dir", str(served.data))
     other = commands.start(str(COMMAND), QUESTION, *web, "--events", env=served.env)
     name = json.loads(other.stdout.readline())["data"]["run"]
@@ -79,7 +79,7 @@ def test_a_run_of_another_process_is_watched_as_it_works(served, commands, site)
     assert numbers == list(range(len(journal(served, name))))
 
 
-def test_a_run_in_progress_is_running_everywhere_until_its_process_ends(served, run):
+def test_unfinished_run_is_running_everywhere_until_process_exits(served, run):
     folder = Runs(served.data).create(datetime.now(UTC))
     journal = Journal(folder)
     journal.write("run.started", run=folder.id, question="Who?", options={})
@@ -100,7 +100,7 @@ def test_a_run_in_progress_is_running_everywhere_until_its_process_ends(served, 
     Runs(served.data).remove(folder)
 
 
-def test_a_stopped_run_can_be_resumed_and_one_that_ended_cannot(served, finished):
+def test_stopped_run_can_be_resumed_but_finished_run_cannot(served, finished):
     run = served.ask(timeout=600)
     served.client.post(f"/api/runs/{run}/stop")
     state = served.client.get(f"/api/runs/{run}").json()
@@ -113,7 +113,7 @@ def test_a_stopped_run_can_be_resumed_and_one_that_ended_cannot(served, finished
     assert "has already ended" in again.json()["error"]["message"]
 
 
-def test_its_address_lets_one_browser_in_and_sigterm_leaves_its_run_resumable(start, run):
+def test_printed_address_signs_in_one_browser_and_sigterm_keeps_run_resumable(start, run):
     served, server = start(data="terminated", token=None)
     name = served.ask(timeout=600)
     assert httpx2.get(served.address).status_code == 401
@@ -125,7 +125,7 @@ def test_its_address_lets_one_browser_in_and_sigterm_leaves_its_run_resumable(st
         assert "184 metres" in run("resume", name, "--json", **where).stdout
 
 
-def test_runs_are_found_by_words_of_question_answer_and_source_and_by_tags(served, finished):
+def test_runs_are_searchable_by_text_and_tags(served, finished):
     client = served.client
     assert client.put(
         f"/api/runs/{finished}/tags", json={"tags": [" sea  lights ", "x"]}
@@ -140,7 +140,7 @@ def test_runs_are_found_by_words_of_question_answer_and_source_and_by_tags(serve
     assert client.get("/api/runs", params={"q": '"" OR * NEAR('}).status_code == 200
 
 
-def test_exports_are_those_of_the_shell(served, finished, run, tmp_path):
+def test_exports_match_the_cli(served, finished, run, tmp_path):
     run("export", finished, str(tmp_path / "a.bib"), RESEARCH_DATA_DIR=str(served.data))
     got = served.client.get(f"/api/runs/{finished}/export", params={"form": ".bib"})
     assert got.content == (tmp_path / "a.bib").read_bytes()
@@ -149,7 +149,7 @@ def test_exports_are_those_of_the_shell(served, finished, run, tmp_path):
     assert wrong.status_code == 422
 
 
-def test_a_question_asked_again_is_held_against_the_first(served, finished):
+def test_repeated_question_is_compared_with_the_first(served, finished):
     again = served.client.post(f"/api/runs/{finished}/again").json()["run"]
     served.report(again)
     told = served.client.get(f"/api/runs/{finished}/diff/{again}").json()
@@ -158,7 +158,7 @@ def test_a_question_asked_again_is_held_against_the_first(served, finished):
     assert told["changed"] == []
 
 
-def test_a_conversation_goes_on_and_is_listed_as_one(served, finished):
+def test_conversation_continues_and_is_listed_as_one(served, finished):
     then = served.ask("And who built it?", continues=finished)
     served.report(then)
     session = served.client.get(f"/api/runs/{then}").json()["session"]
@@ -166,7 +166,7 @@ def test_a_conversation_goes_on_and_is_listed_as_one(served, finished):
     assert {finished, then} <= {row["run"] for row in listed}
 
 
-def test_memory_is_kept_found_trusted_and_forgotten(served, finished):
+def test_memory_can_be_added_found_trusted_and_deleted(served, finished):
     client = served.client
     assert client.post("/api/memory", json={"key": "boat", "value": "blue"}).status_code == 201
     [found] = [row for row in client.get("/api/memory?q=boat").json() if row["key"] == "boat"]
@@ -192,13 +192,13 @@ def test_memory_is_kept_found_trusted_and_forgotten(served, finished):
         ({"question": "x y", "continues": "nope"}, "no run"),
     ],
 )
-def test_what_a_run_cannot_be_asked_is_refused_with_the_reason(served, form, said):
+def test_invalid_run_request_is_rejected_with_reason(served, form, said):
     refused = served.client.post("/api/runs", json=form)
     assert refused.status_code in (404, 422)
     assert said in refused.json()["error"]["message"]
 
 
-def test_hints_name_the_page_s_controls_on_the_page_and_commands_to_other_clients(served):
+def test_hints_name_page_controls_or_cli_commands_by_client(served):
     form = {"question": "x y", "model": "openai/gpt"}
     for headers, named in (({"x-urchin-page": "1"}, "“Keys” in Settings"), ({}, "research keys")):
         refused = served.client.post("/api/runs", json=form, headers=headers)
@@ -220,7 +220,7 @@ def test_hints_name_the_page_s_controls_on_the_page_and_commands_to_other_client
 @pytest.mark.parametrize("path", ["/", "/api/runs", "/openapi.json", "/v1/models", "/no/such"])
 @pytest.mark.row(n=23)
 @pytest.mark.sample(9)
-def test_a_foreign_host_or_origin_or_no_token_is_refused(served, headers, status, path):
+def test_foreign_host_origin_or_missing_token_is_refused(served, headers, status, path):
     assert (
         httpx2.get(
             served.url + path, headers={"Authorization": f"Bearer {TOKEN}", **headers}
@@ -229,7 +229,7 @@ def test_a_foreign_host_or_origin_or_no_token_is_refused(served, headers, status
     )
 
 
-def test_it_listens_on_loopback_alone(served):
+def test_server_listens_only_on_loopback(served):
     port = int(served.url.rpartition(":")[2])
     own = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=False)
     for address in own.stdout.split():
@@ -238,7 +238,7 @@ def test_it_listens_on_loopback_alone(served):
             assert line.connect_ex((address, port)) != 0
 
 
-def test_what_is_not_there_is_a_404(served):
+def test_missing_resources_return_404(served):
     for method, path in (
         ("GET", "monitors/none"),
         ("POST", "monitors/none/run"),
@@ -255,7 +255,7 @@ def test_what_is_not_there_is_a_404(served):
 
 
 @pytest.mark.soak
-def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(start):
+def test_openapi_operations_cause_no_server_errors(start):
     import schemathesis
 
     served = start(data="fuzzed")[0]  # of its own: what is asked for at random pauses and deletes
@@ -287,7 +287,7 @@ def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(start):
 
 @pytest.mark.parametrize("path", ["/api/runs", "/v1/chat/completions"])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_beyond_the_bound_is_a_413_and_not_read_whole(served, path, chunked):
+def test_oversized_body_returns_413_without_being_read(served, path, chunked):
     sent = 0
 
     def endless():
@@ -304,7 +304,7 @@ def test_a_body_beyond_the_bound_is_a_413_and_not_read_whole(served, path, chunk
 
 
 @pytest.mark.parametrize(("token", "status"), [(TOKEN, 200), ("wrong", 401)])
-def test_a_request_to_upgrade_to_websocket_is_answered_as_any_other(served, token, status):
+def test_websocket_upgrade_is_answered_as_plain_request(served, token, status):
     headers = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",

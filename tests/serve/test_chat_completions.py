@@ -17,7 +17,7 @@ def openai(served):
 ASKED = [{"role": "user", "content": QUESTION}]
 
 
-def test_an_answer_comes_with_its_sources_as_annotations(openai, served):
+def test_answer_includes_sources_as_annotations(openai, served):
     assert "urchin" in [model.id for model in openai.models.list()]
     made = openai.chat.completions.create(model="urchin", messages=ASKED)
     [choice] = made.choices
@@ -30,7 +30,7 @@ def test_an_answer_comes_with_its_sources_as_annotations(openai, served):
     assert served.report(made.id.removeprefix("chatcmpl-"))["answer"] in content
 
 
-def test_a_stream_tells_steps_then_the_checked_answer_then_its_sources(openai):
+def test_stream_sends_steps_then_answer_then_sources(openai):
     stream = openai.chat.completions.create(
         model="urchin-quick",
         messages=ASKED,
@@ -52,7 +52,7 @@ def test_a_stream_tells_steps_then_the_checked_answer_then_its_sources(openai):
     assert usage.total_tokens == 0
 
 
-def test_a_conversation_goes_on_where_the_answer_before_it_was_given(openai, served):
+def test_conversation_continues_from_previous_answer(openai, served):
     asked = [{"role": "user", "content": "When was Hesk Light first lit?"}]
     first = openai.chat.completions.create(model="urchin", messages=asked)
     said = first.choices[0].message.content
@@ -76,6 +76,6 @@ def test_a_conversation_goes_on_where_the_answer_before_it_was_given(openai, ser
         ),
     ],
 )
-def test_what_cannot_be_asked_is_an_error_that_the_client_knows(openai, asked, error):
+def test_invalid_request_raises_openai_client_error(openai, asked, error):
     with pytest.raises(error):
         openai.chat.completions.create(**asked)

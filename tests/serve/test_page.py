@@ -15,7 +15,7 @@ from agent.jobs.monitor_checks import check_monitor
 from tests.conftest import COMMAND
 from tests.loopback import Handler, serving
 from tests.serve.conftest import QUESTION, TOKEN
-from tests.users_chrome import put_away
+from tests.users_chrome import reset_users_chrome
 
 PATIENCE = 120_000
 """Milliseconds until something counts as missing; nothing here takes long."""
@@ -81,7 +81,7 @@ async def no_overflow(page):
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-async def test_by_keyboard_a_question_is_asked_watched_and_its_words_shown(page):
+async def test_question_can_be_asked_and_quotes_opened_by_keyboard(page):
     await page.get_by_label("What do you want to know?").focus()
     await page.keyboard.type(QUESTION)
     await page.keyboard.press("Enter")
@@ -103,7 +103,7 @@ async def test_by_keyboard_a_question_is_asked_watched_and_its_words_shown(page)
     await no_overflow(page)
 
 
-async def test_runs_are_found_tagged_compared_and_asked_again(page, served, finished):
+async def test_runs_can_be_found_tagged_compared_and_repeated(page, served, finished):
     await page.goto(f"{served.url}/runs/{finished}")
     await page.get_by_label("Tags").fill("lamp, sea")
     async with page.expect_response("**/tags"):
@@ -123,7 +123,7 @@ async def test_runs_are_found_tagged_compared_and_asked_again(page, served, fini
     await no_overflow(page)
 
 
-async def test_what_is_remembered_is_kept_shown_trusted_and_forgotten(page, served, finished):
+async def test_memories_can_be_added_trusted_and_deleted(page, served, finished):
     await page.goto(f"{served.url}/memory")
     await page.get_by_label("Name").fill("ship")
     await page.get_by_label("Text", exact=True).fill("the Petrel")
@@ -148,7 +148,7 @@ async def test_what_is_remembered_is_kept_shown_trusted_and_forgotten(page, serv
         (390, "dark", ["/", "/runs/{run}"]),
     ],
 )
-async def test_no_view_has_a_fault_for_who_cannot_see_it(
+async def test_views_have_no_accessibility_violations(
     entered, served, finished, width, scheme, paths
 ):
     page = await entered(served, width, scheme)
@@ -160,7 +160,7 @@ async def test_no_view_has_a_fault_for_who_cannot_see_it(
         await no_overflow(page)
 
 
-async def test_what_a_run_holds_is_shown_and_never_obeyed(page, served, finished):
+async def test_hostile_run_content_is_shown_inert(page, served, finished):
     folder = served.data / "runs" / finished
     hostile = folder.with_name("20200101-000000-evil")
     if not hostile.exists():
@@ -186,9 +186,7 @@ async def test_what_a_run_holds_is_shown_and_never_obeyed(page, served, finished
     assert not [url for url in asked if url.endswith("/x")]
 
 
-async def test_who_watches_answers_sees_the_page_acts_in_it_and_gives_a_hint(
-    scripted, site, entered
-):
+async def test_watcher_can_answer_act_in_live_page_and_send_hint(scripted, site, entered):
     """The run waits for an answer; meanwhile its page is viewed and typed in manually."""
     served, say = scripted
     say(
@@ -267,12 +265,10 @@ async def attached(start, home, chrome_in_use):
             flags = ("--model", f"scripted:{script}", "--cdp", chrome)
             host = harbour.url.removeprefix("http://")
             yield start(*flags, "--allow-private", host, data="attached")[0], harbour
-            await put_away(browser.contexts[0])
+            await reset_users_chrome(browser.contexts[0])
 
 
-async def test_in_an_attached_tab_a_wall_is_taken_down_by_hand_and_acts_get_a_no_or_a_yes(
-    attached, entered
-):
+async def test_attached_tab_captcha_is_solved_manually_and_actions_are_approved(attached, entered):
     served, harbour = attached
     page = await entered(served)
     await page.get_by_label("Sources").select_option("my open tab")
@@ -297,7 +293,7 @@ async def test_in_an_attached_tab_a_wall_is_taken_down_by_hand_and_acts_get_a_no
     assert harbour.sent == 1
 
 
-async def test_a_run_is_stopped_gone_on_with_and_deleted_by_buttons(scripted, entered):
+async def test_run_can_be_stopped_resumed_and_deleted(scripted, entered):
     served, say = scripted
     say('<<TOOL:ASK_USER:{"question":"Which tide?"}>>', "NOT_FOUND")
     page = await entered(served)
@@ -319,7 +315,7 @@ async def test_a_run_is_stopped_gone_on_with_and_deleted_by_buttons(scripted, en
     assert not (served.data / "runs" / run).exists()
 
 
-async def test_a_folder_is_a_source_by_its_name(page, served):
+async def test_folder_can_be_selected_as_source_by_name(page, served):
     await page.get_by_label("Sources").select_option("folder boats")
     run = await ask(page, "How many crates of herring does the Petrel carry?")
     await expect(page.locator("#report .answer")).to_contain_text("42 crates")
@@ -330,9 +326,7 @@ async def test_a_folder_is_a_source_by_its_name(page, served):
     assert {one["via"] for one in served.report(followed)["sources"]} == {"file"}
 
 
-async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
-    start, entered, commands
-):
+async def test_files_can_be_attached_keys_stored_and_times_are_local(start, entered, commands):
     served, _ = start(data="filed")
     page = await entered(served)
     note = {"name": "../../pump log.md", "mimeType": "text/markdown"}
@@ -365,7 +359,7 @@ async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
     assert commands.run(str(COMMAND), "keys", "rm", "groq", env=served.env).returncode == 0
 
 
-async def test_a_report_is_printed_without_its_steps_and_controls(page, served, finished):
+async def test_printed_report_omits_steps_and_controls(page, served, finished):
     await page.goto(f"{served.url}/runs/{finished}")
     await page.emulate_media(media="print")
     await expect(page.locator("#report .answer")).to_be_visible()
@@ -374,7 +368,7 @@ async def test_a_report_is_printed_without_its_steps_and_controls(page, served, 
             await expect(one).to_be_hidden()
 
 
-async def test_a_question_comes_back_is_asked_now_and_taken_away(page, served):
+async def test_schedule_can_be_added_run_now_and_deleted(page, served):
     await page.goto(f"{served.url}/jobs")
     again = page.get_by_role("region", name="Schedules")
     await again.get_by_label("Question").fill("What changed on the ferry?")
@@ -396,7 +390,7 @@ async def test_a_question_comes_back_is_asked_now_and_taken_away(page, served):
     await no_overflow(page)
 
 
-async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(page, served, timetable):
+async def test_monitor_shows_page_change_as_diff(page, served, timetable):
     """Its checks are made in the test, with the functions that `research worker` calls."""
     await page.goto(f"{served.url}/jobs")
     watched = page.get_by_role("region", name="Monitors")
@@ -431,9 +425,7 @@ async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(page, served
     await expect(row).to_have_count(0)
 
 
-async def test_a_stranger_gets_nothing_and_the_token_stays_in_no_address_history_or_header(
-    served, new_context
-):
+async def test_unauthenticated_visitor_is_refused_and_token_does_not_leak(served, new_context):
     page = await (await new_context()).new_page()
     page.set_default_timeout(PATIENCE)
     sent = []
@@ -453,7 +445,7 @@ async def test_a_stranger_gets_nothing_and_the_token_stays_in_no_address_history
     assert TOKEN not in json.dumps([cookie, kept, sent])
 
 
-async def test_a_question_is_put_in_the_queue_paused_and_cancelled(page, served):
+async def test_question_can_be_queued_paused_and_cancelled(page, served):
     question = f"How high is the tower, at {page.viewport_size['width']}?"
     await page.goto(f"{served.url}/jobs")
     await page.get_by_label("New question").fill(question)

@@ -33,12 +33,12 @@ from agent.serve.saved_page import mark_quotes
         ("<p>nothing is quoted</p>", [], "<p>nothing is quoted</p>"),
     ],
 )
-def test_a_quote_is_marked_over_the_borders_of_elements(html, quotes, shown):
+def test_quote_is_marked_across_element_boundaries(html, quotes, shown):
     assert mark_quotes(html, quotes) == (shown, True)
 
 
 @pytest.mark.parametrize("quote", ["zzz", "", "|"])
-def test_a_quote_that_stands_nowhere_is_told_and_the_others_are_marked(quote):
+def test_missing_quote_is_reported_and_others_are_marked(quote):
     shown, found = mark_quotes("<p>abc</p>", [quote, "b"])
     assert not found
     assert shown == '<p>a<mark id="words">b</mark>c</p>'
@@ -50,7 +50,7 @@ def test_a_quote_that_stands_nowhere_is_told_and_the_others_are_marked(quote):
     ),
     st.data(),
 )
-def test_marks_change_no_text_and_hold_the_quotes(pieces, data):
+def test_marking_preserves_text_and_covers_quotes(pieces, data):
     html = "".join(pieces)
     text = fragment_fromstring(f"<div>{html}</div>").text_content()
     place = st.integers(0, len(text))

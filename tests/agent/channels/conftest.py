@@ -50,7 +50,7 @@ async def served(app: Any) -> AsyncIterator[str]:
         await serving
 
 
-class Cut:
+class TruncatedResponse:
     """An answer that is cut off: the client cannot know what was done."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -58,7 +58,7 @@ class Cut:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
 
 
-class Desk:
+class ChannelHarness:
     """A running channel: what it reported to its operator, and how to stop and start it."""
 
     def __init__(self, data: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ class Desk:
     @asynccontextmanager
     async def running(
         self, kind: str, environ: dict[str, str], **settings: Any
-    ) -> AsyncIterator[Desk]:
+    ) -> AsyncIterator[ChannelHarness]:
         run = {"corpus": str(self._corpus), "model": "extractive", **settings.pop("run", {})}
         row = {"kind": kind, "run": run, **settings}
         self.options = Options(data_dir=self._data, channels={kind: row})
@@ -86,11 +86,11 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChannelHarness:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     (corpus / "pump.md").write_text(PUMP)
     (corpus / "mill.md").write_text(MILL)
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setattr(retries, "sleep", at_once)
-    return Desk(tmp_path / "data", corpus, monkeypatch)
+    return ChannelHarness(tmp_path / "data", corpus, monkeypatch)

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 @given(st.text(max_size=400), st.integers(2, 60))
-def test_pieces_fit_and_lose_no_word(text: str, longest: int) -> None:
+def test_split_text_fits_limit_and_loses_no_words(text: str, longest: int) -> None:
     pieces = split_text(text, longest)
     assert all(piece and length(piece) <= longest for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())
 
 
-def test_a_long_answer_is_cut_at_sentences_and_a_longer_one_is_a_file() -> None:
+def test_long_answer_is_split_at_sentences_and_longer_one_attached() -> None:
     text = " ".join(
         f"The boat number {n} came in late, on 3 May 1901. [{n % 9}]" for n in range(40)
     )
@@ -45,7 +45,7 @@ def test_a_long_answer_is_cut_at_sentences_and_a_longer_one_is_a_file() -> None:
     assert pieces[-1].endswith("in the attached file.")
 
 
-def test_markdown_comes_as_plain_text() -> None:
+def test_markdown_is_converted_to_plain_text() -> None:
     said = "## Tides\n\nHigh at **4:10** [1].\n\n- one [x](https://y.example)\n- two\n\n3. three"
     assert plain_text(said) == ("Tides\n\nHigh at 4:10 [1].\n\n• one x\n• two\n3. three")
 
@@ -63,13 +63,13 @@ def home(tmp_path: Path, desk: Any) -> dict[str, str]:
     }
 
 
-async def started(env: dict[str, str]) -> asyncio.subprocess.Process:
+async def start_channel(env: dict[str, str]) -> asyncio.subprocess.Process:
     """Start the command that answers incoming messages."""
     command = [str(COMMAND), "channels", "run"]
     return await asyncio.create_subprocess_exec(*command, env=env, stderr=asyncio.subprocess.PIPE)
 
 
-async def test_a_killed_process_goes_on_and_sends_the_answer_once(home, tmp_path, run) -> None:
+async def test_killed_channel_resumes_and_sends_answer_once(home, tmp_path, run) -> None:
     api = BotApi()
     async with served(api.app) as url:
         row = {"kind": "telegram", "url": url, "allow": [str(ANN)], "poll": 0}
@@ -77,12 +77,12 @@ async def test_a_killed_process_goes_on_and_sends_the_answer_once(home, tmp_path
         lines = ["[channels.telegram]", *(f"{k} = {_toml(v)}" for k, v in row.items())]
         (tmp_path / "config.toml").write_text("\n".join(lines) + "\n")
         api.write("Who repaired the pump of Skarholm?")
-        begun = await started(home)
+        begun = await start_channel(home)
         await eventually(lambda: list((tmp_path / "data" / "runs").glob("*/journal.jsonl")))
         begun.kill()
         await begun.communicate()
         sent = len(api.sent)
-        again = await started(home)
+        again = await start_channel(home)
         await eventually(lambda: api.sent, api)
         api.write("/help")
         await eventually(lambda: "Ask a question" in api.texts()[-1], api)
@@ -101,9 +101,7 @@ def _toml(value: Any) -> str:
     return json.dumps(value)
 
 
-async def test_a_question_of_the_model_is_answered_in_words_and_stop_ends_a_run(
-    desk, script
-) -> None:
+async def test_user_answers_model_question_and_stop_ends_run(desk, script) -> None:
     api = BotApi()
     model = script(
         '<<TOOL:ASK_USER:{"question":"Which pump?"}>>',
@@ -127,7 +125,7 @@ async def test_a_question_of_the_model_is_answered_in_words_and_stop_ends_a_run(
     assert "Stopped." in api.texts()[3:]
 
 
-async def test_a_notice_goes_to_a_thread_of_a_channel_with_its_file(tmp_path, monkeypatch) -> None:
+async def test_notification_is_sent_to_channel_with_attachment(tmp_path, monkeypatch) -> None:
     api = BotApi()
     async with served(api.app) as url:
         row = {"telegram": {"url": url, "allow": [str(ANN)]}}
@@ -146,7 +144,7 @@ async def test_a_notice_goes_to_a_thread_of_a_channel_with_its_file(tmp_path, mo
     assert api.sent[1] == {"file": "diff.md", "body": b"- 4:05"}
 
 
-def test_the_command_adds_lists_and_removes_a_channel(run) -> None:
+def test_channels_command_adds_lists_and_removes_channel(run) -> None:
     assert run("channels", "add", "telegram", "--allow", "71", "poll=5").returncode == 0
     assert run("channels", "add", "telegram", "--allow", "72").returncode == 0
     listed = run("channels", "list").stdout

@@ -21,7 +21,7 @@ ENV = {"DISCORD_TOKEN": TOKEN}
 ANN, EVE, BOT = "71", "99", "1000"
 
 
-class Discords:
+class DiscordServer:
     """A gateway with one resumable session, and what the bot sent."""
 
     def __init__(self) -> None:
@@ -114,12 +114,12 @@ class Discords:
         await socket.close(code)
 
 
-def texts(there: Discords) -> list[str]:
+def texts(there: DiscordServer) -> list[str]:
     return [one["content"] for one in there.sent]
 
 
-async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(desk) -> None:
-    there = Discords()
+async def test_conversation_survives_two_dropped_connections(desk) -> None:
+    there = DiscordServer()
     async with (
         served(there.app) as there.url,
         desk.running("discord", ENV, url=there.url, allow=[ANN]),
@@ -146,8 +146,8 @@ async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(
     assert len(there.sent) == 3
 
 
-async def test_a_session_that_is_gone_is_begun_anew_and_nothing_answered_twice(desk) -> None:
-    there = Discords()
+async def test_expired_session_is_reidentified_without_duplicate_answers(desk) -> None:
+    there = DiscordServer()
     async with (
         served(there.app) as there.url,
         desk.running("discord", ENV, url=there.url, allow=[ANN]),
@@ -164,8 +164,8 @@ async def test_a_session_that_is_gone_is_begun_anew_and_nothing_answered_twice(d
     assert "Ask a question" in texts(there)[1]
 
 
-async def test_in_a_server_only_what_names_the_bot_is_for_it(desk) -> None:
-    there = Discords()
+async def test_bot_answers_only_mentions_in_a_server(desk) -> None:
+    there = DiscordServer()
     async with (
         served(there.app) as there.url,
         desk.running("discord", ENV, url=there.url, allow=[ANN]),
@@ -180,8 +180,8 @@ async def test_in_a_server_only_what_names_the_bot_is_for_it(desk) -> None:
     assert texts(there) == ["What would you like to know about it?"]
 
 
-async def test_a_wrong_token_stops_the_channel(desk) -> None:
-    there = Discords()
+async def test_wrong_token_stops_discord_channel(desk) -> None:
+    there = DiscordServer()
     async with (
         served(there.app) as there.url,
         desk.running("discord", {"DISCORD_TOKEN": "wrong.token.here"}, url=there.url, allow=[ANN]),

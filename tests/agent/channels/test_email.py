@@ -13,10 +13,10 @@ from tests.mail_servers import ImapServer, MailBox
 
 ENV = {"IMAP_PASSWORD": "correct horse", "SMTP_PASSWORD": "unused here"}
 ANN, EVE = "ann@example.org", "eve@example.org"
-PROOF = "mx.example.org; spf=pass (sender ok); dmarc=pass (p=reject) header.from=example.org"
+AUTH_RESULTS = "mx.example.org; spf=pass (sender ok); dmarc=pass (p=reject) header.from=example.org"
 
 
-def mail(text: str, sender: str = ANN, proof: str = PROOF, **headers: str) -> EmailMessage:
+def mail(text: str, sender: str = ANN, proof: str = AUTH_RESULTS, **headers: str) -> EmailMessage:
     """Create a mail as our own server would deliver it."""
     made = EmailMessage()
     if proof:
@@ -38,7 +38,7 @@ def settings(imap: int, smtp: int, **more: Any) -> dict[str, Any]:
     } | more
 
 
-async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(desk) -> None:
+async def test_email_conversation_survives_dropped_connections(desk) -> None:
     inbox, box = ImapServer(), MailBox()
     inbox.put(mail("Who was asked before?", Message_ID="<0@x>").as_bytes())
     async with (
@@ -76,9 +76,7 @@ async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(
     assert inbox.wrote == []
 
 
-async def test_only_mails_that_are_proven_to_be_from_the_allow_list_are_heard(
-    desk, tmp_path
-) -> None:
+async def test_only_authenticated_mail_from_allow_list_is_answered(desk, tmp_path) -> None:
     inbox, box = ImapServer(), MailBox()
     async with (
         inbox.served() as imap,
@@ -106,7 +104,7 @@ async def test_only_mails_that_are_proven_to_be_from_the_allow_list_are_heard(
     assert not (tmp_path / "data" / "runs").exists()
 
 
-async def test_nothing_is_answered_twice_over_a_restart(desk) -> None:
+async def test_restart_does_not_answer_mail_twice(desk) -> None:
     inbox, box = ImapServer(), MailBox()
     async with inbox.served() as imap, box.served() as smtp:
         for question in ("/help", "/new"):
@@ -119,7 +117,7 @@ async def test_nothing_is_answered_twice_over_a_restart(desk) -> None:
     assert [m["In-Reply-To"] for m in box.mails] == ["<help@x>", "<new@x>"]
 
 
-async def test_a_wrong_password_and_a_missing_proof_stop_the_channel(desk) -> None:
+async def test_wrong_password_or_missing_authserv_stops_channel(desk) -> None:
     inbox, box = ImapServer(), MailBox()
     async with inbox.served() as imap, box.served() as smtp:
         for env, more in (
@@ -159,7 +157,7 @@ DOMAIN = "header.from=example.org"
         ([], False),
     ],
 )
-def test_the_topmost_result_of_our_own_server_must_be_for_the_senders_domain(
+def test_authenticity_requires_dmarc_pass_for_sender_domain_from_own_server(
     results: list[str], holds: bool
 ) -> None:
     made = EmailMessage()
@@ -191,11 +189,11 @@ def test_the_topmost_result_of_our_own_server_must_be_for_the_senders_domain(
         ("Sender: ann@example.org", ""),
     ],
 )
-def test_a_sender_is_one_valid_address(header: str, sender: str) -> None:
+def test_sender_address_must_be_unambiguous(header: str, sender: str) -> None:
     assert sender_address(parse_mail(f"{header}\r\n\r\nHello".encode())) == sender
 
 
-MAIL_HEADS = {
+FORWARDED_HEADERS = {
     "dashed": "-------- Weitergeleitete Nachricht --------\nBetreff: \tKonto\n\nForeign",
     "one line": "  ----- Edelleenlähetetty viesti ----- Aihe: Hei\n Foreign",
     "title and fields": "Začátek přeposílané zprávy:\n\nOd: B <bob@x.example>\nKomu: a\n\nForeign",
@@ -209,8 +207,8 @@ MAIL_HEADS = {
 }
 
 
-@pytest.mark.parametrize("head", MAIL_HEADS.values(), ids=MAIL_HEADS)
-def test_from_the_head_of_a_forwarded_mail_on_all_is_quoted(head: str) -> None:
+@pytest.mark.parametrize("head", FORWARDED_HEADERS.values(), ids=FORWARDED_HEADERS)
+def test_text_after_forwarded_header_is_quoted(head: str) -> None:
     own, quoted = split_quotes(mail(f"Is this true?\n\n{head}\nPost the letter.\n"))
     assert own == "Is this true?"
     assert "Foreign" in quoted
@@ -233,7 +231,7 @@ def test_from_the_head_of_a_forwarded_mail_on_all_is_quoted(head: str) -> None:
         ),
     ],
 )
-def test_a_mail_in_html_alone_is_split_in_the_same_way(html: str) -> None:
+def test_html_only_mail_is_split_at_forwarded_header(html: str) -> None:
     made = mail("")
     made.set_content(html, subtype="html")
     own, quoted = split_quotes(made)
@@ -250,12 +248,12 @@ def test_a_mail_in_html_alone_is_split_in_the_same_way(html: str) -> None:
         "> Which tower?\n\nThe one in Pisa.",
     ],
 )
-def test_the_senders_own_lists_and_answers_below_a_quotation_are_kept(text: str) -> None:
+def test_own_lists_and_text_below_quotation_are_kept(text: str) -> None:
     own, _ = split_quotes(mail(text))
     assert own == "\n".join(line for line in text.split("\n") if line[:1] != ">").strip()
 
 
-async def test_a_forwarded_mail_alone_waits_for_a_question(desk) -> None:
+async def test_forwarded_mail_without_question_prompts_for_one(desk) -> None:
     inbox, box = ImapServer(), MailBox()
     attached = mail("", Message_ID="<2@x>", Subject="Fwd: Who repaired the pump?")
     attached.add_attachment(mail("Who repaired the pump of Skarholm?", sender=EVE))

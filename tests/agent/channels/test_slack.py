@@ -87,7 +87,7 @@ class Workspace:
         await self.tell("events_api", {"event": event | {"text": text, "ts": ts} | more})
 
 
-async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(desk) -> None:
+async def test_slack_conversation_survives_dropped_sockets(desk) -> None:
     there = Workspace()
     async with (
         served(there.app) as there.url,
@@ -118,7 +118,7 @@ async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(
     assert not there.sent[0]["unfurl_links"]
 
 
-async def test_a_mention_is_answered_in_its_thread_and_quoted_words_are_no_question(desk) -> None:
+async def test_mention_is_answered_in_thread_and_quote_alone_is_no_question(desk) -> None:
     there = Workspace()
     async with (
         served(there.app) as there.url,
@@ -140,7 +140,7 @@ async def test_a_mention_is_answered_in_its_thread_and_quoted_words_are_no_quest
     assert "<!channel>" not in there.sent[2]["text"]
 
 
-async def test_a_wrong_token_stops_the_channel(desk) -> None:
+async def test_wrong_token_stops_slack_channel(desk) -> None:
     there = Workspace()
     wrong = {**ENV, "SLACK_APP_TOKEN": "xapp-wrong-one"}
     async with (

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tests.agent.channels.conftest import Cut, eventually, served
+from tests.agent.channels.conftest import TruncatedResponse, eventually, served
 from tests.loopback import Handler, serving
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class BotApi:
         if method == "sendMessage":
             if self.trouble:
                 answer = self.trouble.pop(0)
-                if isinstance(answer, Cut):
+                if isinstance(answer, TruncatedResponse):
                     self.sent.append(body)
                 return answer
             self.sent.append(body)
@@ -108,20 +108,23 @@ def _ok(result: Any) -> Response:
     return JSONResponse({"ok": True, "result": result})
 
 
-async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(desk) -> None:
+async def test_telegram_conversation_survives_failed_polls(desk) -> None:
     api = BotApi()
     async with (
         served(api.app) as url,
         desk.running("telegram", ENV, url=url, allow=[str(ANN)], poll=0),
     ):
-        api.polls = [Cut()]
+        api.polls = [TruncatedResponse()]
         api.write("Who repaired the pump of Skarholm?")
         await eventually(lambda: len(api.sent) == 1, desk.said, api)
         assert "Ida Holm" in api.texts()[0]
         assert "[1] The pump" in api.texts()[0]
         assert api.sent[0]["link_preview_options"] == {"is_disabled": True}
         assert api.sent[0]["reply_parameters"]["message_id"] == 1
-        api.polls = [Cut(), JSONResponse({"ok": False, "description": "Bad Gateway"}, 502)]
+        api.polls = [
+            TruncatedResponse(),
+            JSONResponse({"ok": False, "description": "Bad Gateway"}, 502),
+        ]
         api.write("When was it built?")
         await eventually(lambda: len(api.sent) == 2, desk.said, api)
         assert "1911" in api.texts()[1]
@@ -131,7 +134,7 @@ async def test_question_answer_follow_up_and_file_with_the_connection_cut_twice(
     assert b"1911" in api.sent[2]["body"]
 
 
-async def test_nothing_is_answered_twice_when_updates_come_again_after_a_restart(desk) -> None:
+async def test_redelivered_updates_after_restart_are_not_answered_twice(desk) -> None:
     api = BotApi()
     flags = {"allow": [str(ANN)], "poll": 0}
     async with served(api.app) as url:
@@ -146,9 +149,12 @@ async def test_nothing_is_answered_twice_when_updates_come_again_after_a_restart
     assert "1873" in api.texts()[1]
 
 
-async def test_a_message_whose_fate_is_unknown_is_not_sent_again_and_that_is_told(desk) -> None:
+async def test_message_with_unknown_delivery_is_reported_and_not_resent(desk) -> None:
     api = BotApi()
-    api.trouble = [JSONResponse({"ok": False, "parameters": {"retry_after": 0}}, 429), Cut()]
+    api.trouble = [
+        JSONResponse({"ok": False, "parameters": {"retry_after": 0}}, 429),
+        TruncatedResponse(),
+    ]
     async with (
         served(api.app) as url,
         desk.running("telegram", ENV, url=url, allow=[str(ANN)], poll=0),
@@ -161,9 +167,7 @@ async def test_a_message_whose_fate_is_unknown_is_not_sent_again_and_that_is_tol
     assert TOKEN not in str(desk.said)
 
 
-async def test_a_stranger_is_refused_in_silence_until_the_settings_allow_them(
-    desk, tmp_path
-) -> None:
+async def test_unknown_sender_is_ignored_until_settings_allow_them(desk, tmp_path) -> None:
     api = BotApi()
     async with (
         served(api.app) as url,
@@ -188,7 +192,7 @@ async def test_a_stranger_is_refused_in_silence_until_the_settings_allow_them(
     assert [one["chat_id"] for one in api.sent] == [str(ANN), str(ANN), str(EVE)]
 
 
-async def test_a_stranger_is_told_one_word_once_where_one_is_set(desk) -> None:
+async def test_unknown_sender_gets_configured_refusal_once(desk) -> None:
     api = BotApi()
     async with (
         served(api.app) as url,
@@ -201,7 +205,7 @@ async def test_a_stranger_is_told_one_word_once_where_one_is_set(desk) -> None:
     assert sorted(one["chat_id"] for one in api.sent) == [str(ANN), str(EVE)]
 
 
-async def test_what_is_forwarded_waits_for_a_question_and_goes_in_as_a_file(desk, tmp_path) -> None:
+async def test_forwarded_messages_wait_for_question_and_become_files(desk, tmp_path) -> None:
     api = BotApi()
     api.files["F1"] = b"# Ferry\n\nThe ferry Alma to Brack left at 7:15 on weekdays in 1921.\n"
     async with (
@@ -219,7 +223,7 @@ async def test_what_is_forwarded_waits_for_a_question_and_goes_in_as_a_file(desk
     assert {"0-quoted.txt", "1-ferry.md"} <= set(kept)
 
 
-async def test_what_is_of_no_known_form_is_left_out_and_stops_nothing(desk) -> None:
+async def test_updates_in_unknown_format_are_skipped(desk) -> None:
     api = BotApi()
     async with (
         served(api.app) as url,
@@ -235,7 +239,7 @@ async def test_what_is_of_no_known_form_is_left_out_and_stops_nothing(desk) -> N
     assert any("Conflict" in line for line in desk.said)
 
 
-async def test_a_wrong_token_stops_the_channel_and_says_what_to_do(desk) -> None:
+async def test_wrong_token_stops_channel_without_leaking_it(desk) -> None:
     api = BotApi()
     async with (
         served(api.app) as url,
@@ -248,7 +252,7 @@ async def test_a_wrong_token_stops_the_channel_and_says_what_to_do(desk) -> None
     assert "777:wrong" not in str(desk.said)
 
 
-async def test_the_days_limits_hold_for_each_sender(desk) -> None:
+async def test_daily_question_limit_applies_to_sender(desk) -> None:
     api = BotApi()
     async with (
         served(api.app) as url,
@@ -260,7 +264,7 @@ async def test_the_days_limits_hold_for_each_sender(desk) -> None:
     assert "today's limit" in api.texts()[1]
 
 
-SWITCH = b"""<!doctype html><title>Pump</title><p id=now>The pump is off.</p>
+SWITCH_PAGE = b"""<!doctype html><title>Pump</title><p id=now>The pump is off.</p>
 <button onclick="fetch('/on', {method: 'POST'}); now.textContent = 'The pump is on.'">Switch on
 </button>"""
 
@@ -269,7 +273,7 @@ class Pump(Handler):
     """A page with a button; the site is the list of presses."""
 
     def get(self) -> None:
-        self.send(200, "text/html", SWITCH)
+        self.send(200, "text/html", SWITCH_PAGE)
 
     def post(self, body: bytes) -> None:
         self.server.site.append(self.path)
@@ -280,7 +284,7 @@ class Pump(Handler):
     ("pressed", "done", "answer"),
     [("yes", ["/on"], "The pump is on."), ("no", [], "It was not approved.")],
 )
-async def test_an_act_is_approved_by_the_button_that_its_user_presses(
+async def test_action_is_approved_or_denied_by_button_press(
     desk, chrome_in_use, script, pressed, done, answer
 ) -> None:
     api, site = BotApi(), list[str]()

@@ -80,11 +80,11 @@ def signed(body: bytes, secret: str = "secret-of-a-test") -> dict[str, str]:
     return {"X-Hub-Signature-256": f"sha256={mac}"}
 
 
-def address(said: list[str]) -> str:
+def webhook_url(said: list[str]) -> str:
     return next((line.rpartition(" ")[2] for line in said if "webhook is at" in line), "")
 
 
-async def test_question_answer_follow_up_and_file_over_two_restarts(desk) -> None:
+async def test_conversation_survives_restarts_and_redelivery(desk) -> None:
     graph = Graph()
     flags = {"allow": [ANN], "phone": PHONE, "port": 0}
     first = graph.hook("Who repaired the pump of Skarholm?")
@@ -94,7 +94,7 @@ async def test_question_answer_follow_up_and_file_over_two_restarts(desk) -> Non
         ):
             desk.said.clear()
             async with desk.running("whatsapp", ENV, url=url, **flags):
-                where = await eventually(lambda: address(desk.said), desk.said)
+                where = await eventually(lambda: webhook_url(desk.said), desk.said)
                 graph.limits = [Response(status_code=429, headers={"Retry-After": "0"})]
                 for again in (body, first, body):  # Meta sends again what it is not sure of
                     answer = await meta.post(where, content=again, headers=signed(again))
@@ -102,7 +102,7 @@ async def test_question_answer_follow_up_and_file_over_two_restarts(desk) -> Non
                 await eventually(lambda n=number: len(graph.sent) == n + 1, desk.said)
         async with desk.running("whatsapp", ENV, url=url, **flags):
             desk.said.clear()
-            where = await eventually(lambda: address(desk.said), desk.said)
+            where = await eventually(lambda: webhook_url(desk.said), desk.said)
             body = graph.hook("/report md")
             await meta.post(where, content=body, headers=signed(body))
             await eventually(lambda: len(graph.sent) == 4, desk.said)
@@ -115,14 +115,14 @@ async def test_question_answer_follow_up_and_file_over_two_restarts(desk) -> Non
     assert graph.sent[3]["document"]["filename"].endswith(".md")
 
 
-async def test_what_meta_did_not_sign_is_not_heard(desk, tmp_path) -> None:
+async def test_webhook_rejects_unsigned_and_malformed_requests(desk, tmp_path) -> None:
     graph = Graph()
     async with (
         served(graph.app) as url,
         desk.running("whatsapp", ENV, url=url, allow=[ANN], phone=PHONE, port=0),
         httpx2.AsyncClient() as meta,
     ):
-        where = await eventually(lambda: address(desk.said), desk.said)
+        where = await eventually(lambda: webhook_url(desk.said), desk.said)
         body = graph.hook("Who repaired the pump of Skarholm?")
         for headers in ({}, signed(body, "guessed"), {"X-Hub-Signature-256": "sha256=å".encode()}):
             assert (await meta.post(where, content=body, headers=headers)).status_code == 403

@@ -18,7 +18,7 @@ def elsewhere(run, web, answering, tmp_path):
     return running
 
 
-def test_an_archive_is_shown_and_exported_where_the_run_never_was(elsewhere, tmp_path):
+def test_archive_is_shown_and_exported_on_another_machine(elsewhere, tmp_path):
     archive = str(tmp_path / "a.zip")
     assert "first lit on 1 November 1829" in elsewhere("show", archive).stdout
     assert "READ" in elsewhere("show", archive, "--steps").stdout
@@ -29,14 +29,14 @@ def test_an_archive_is_shown_and_exported_where_the_run_never_was(elsewhere, tmp
     assert (tmp_path / "out.zip").read_bytes() == (tmp_path / "a.zip").read_bytes()
 
 
-def test_an_archive_is_verified_replayed_and_compared_where_the_run_never_was(elsewhere, tmp_path):
+def test_archive_is_verified_replayed_and_diffed_on_another_machine(elsewhere, tmp_path):
     archive = str(tmp_path / "a.zip")
     assert elsewhere("verify", archive).returncode == 0
     assert elsewhere("replay", archive, "--assert").returncode == 0
     assert elsewhere("diff", archive, archive).returncode == 0
 
 
-def test_an_archive_that_is_not_there_is_an_error_of_use(run):
+def test_missing_archive_exits_2(run):
     done = run("show", "none.zip")
     assert done.returncode == 2
     assert "cannot read none.zip" in done.stderr

@@ -10,7 +10,7 @@ import pytest
 QUESTION = "When was Hesk Light first lit?"
 
 
-def test_the_answer_and_its_quote_are_printed_and_progress_goes_to_stderr(run, web, answering):
+def test_answer_goes_to_stdout_and_progress_to_stderr(run, web, answering):
     done = run(QUESTION, "--model", answering, *web)
     assert done.returncode == 0
     assert "first lit on 1 November 1829. [1]" in done.stdout
@@ -18,7 +18,7 @@ def test_the_answer_and_its_quote_are_printed_and_progress_goes_to_stderr(run, w
     assert "read S1 via http: Hesk Light" in done.stderr
 
 
-def test_json_prints_one_report_and_nothing_else(run, web, answering):
+def test_json_prints_only_the_report(run, web, answering):
     done = run("--json", QUESTION, "--model", answering, *web)
     report = json.loads(done.stdout)
     assert report["status"] == "answered"
@@ -30,7 +30,7 @@ def test_json_prints_one_report_and_nothing_else(run, web, answering):
     }  # fmt: skip
 
 
-def test_events_are_one_json_object_a_line(run, web, answering):
+def test_events_are_printed_as_json_lines(run, web, answering):
     done = run(QUESTION, "--events", "-q", "--model", answering, *web)
     kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
     assert kinds[0] == "run.started"
@@ -38,17 +38,17 @@ def test_events_are_one_json_object_a_line(run, web, answering):
     assert done.stderr == ""
 
 
-def test_a_question_comes_from_standard_input(run, web, answering):
+def test_dash_reads_question_from_stdin(run, web, answering):
     done = run("-", "--json", "--model", answering, *web, stdin=QUESTION + "\n")
     assert json.loads(done.stdout)["question"] == QUESTION
 
 
-def test_bytes_that_are_no_text_in_a_question_end_no_run(run, web, answering):
+def test_undecodable_bytes_in_question_are_replaced(run, web, answering):
     done = run("--json", "When was \udcff lit?", "--model", answering, *web)
     assert json.loads(done.stdout)["question"] == "When was ? lit?"
 
 
-def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
+def test_export_format_follows_file_extension(run, web, answering, tmp_path):
     files = [tmp_path / f"out.{kind}" for kind in ("md", "html", "json", "jsonl")]
     flags = [flag for file in files for flag in ("--export", str(file))]
     assert run(QUESTION, "--model", answering, *web, *flags).returncode == 0
@@ -77,7 +77,7 @@ def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
         ([QUESTION, "--base-url", "http://127.0.0.1:9/v1", "--model", "m"], 7, "cannot be reached"),
     ],
 )
-def test_what_goes_wrong_is_said_in_a_line_or_two_with_its_exit_code(run, args, code, said):
+def test_errors_print_a_short_message_and_exit_with_their_code(run, args, code, said):
     done = run(*args) if args[0] in ("rnus", "usage") else run("--no-memory", *args)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
@@ -85,7 +85,7 @@ def test_what_goes_wrong_is_said_in_a_line_or_two_with_its_exit_code(run, args, 
     assert done.stdout == ""
 
 
-def test_continue_takes_a_run_or_goes_on_with_the_last_conversation(run, script, site, tmp_path):
+def test_continue_resumes_named_or_last_conversation(run, script, site, tmp_path):
     flags = ("-q", "--search", "searxng", "--searxng-url", site.url)
     model = script("NOT_FOUND")
     first = json.loads(run("My boat is Kittiwake.", "--json", "--model", model, *flags).stdout)
@@ -96,7 +96,7 @@ def test_continue_takes_a_run_or_goes_on_with_the_last_conversation(run, script,
         assert "My boat is Kittiwake." in target.read_text()
 
 
-def test_not_found_exits_3_and_unverified_exits_4_when_asked(run, web, script, site):
+def test_not_found_exits_3_and_require_verified_exits_4(run, web, script, site):
     nothing = run(QUESTION, "-q", "--model", script("NOT_FOUND nothing"), *web)
     assert nothing.returncode == 3
     false = script(
@@ -108,7 +108,7 @@ def test_not_found_exits_3_and_unverified_exits_4_when_asked(run, web, script, s
     assert "Not verified" in done.stdout
 
 
-def test_a_dead_search_engine_is_named_and_exits_6(run, script):
+def test_unreachable_search_engine_is_named_and_exits_6(run, script):
     model = script("<<TOOL:WEB_SEARCH:x>>", "NOT_FOUND")
     done = run(QUESTION, "-q", "--model", model, "--searxng-url", "http://127.0.0.1:9",
                "--search", "searxng", "--no-memory")  # fmt: skip
@@ -116,7 +116,7 @@ def test_a_dead_search_engine_is_named_and_exits_6(run, script):
     assert "searxng: unreachable" in done.stderr
 
 
-def test_flags_come_before_the_environment_and_that_before_the_file(run, tmp_path):
+def test_flags_override_environment_which_overrides_config_file(run, tmp_path):
     (tmp_path / "config.toml").write_text('model = "file-model"\nlang = "de"\n')
     shown = run("config", "show", RESEARCH_MODEL="env-model").stdout
     assert "env-model" in shown
@@ -126,20 +126,20 @@ def test_flags_come_before_the_environment_and_that_before_the_file(run, tmp_pat
     assert "file-model" in run(QUESTION).stderr
 
 
-def test_a_broken_settings_file_is_said_with_its_line(run, tmp_path):
+def test_invalid_config_file_exits_2(run, tmp_path):
     (tmp_path / "config.toml").write_text("model = \n")
     done = run(QUESTION)
     assert done.returncode == 2
     assert "not valid TOML" in done.stderr
 
 
-def test_control_characters_of_a_page_never_reach_the_terminal(run, web, script):
+def test_control_characters_are_stripped_from_terminal_output(run, web, script):
     evil = "NOT_FOUND \u001b[2J\u001b]0;owned\u0007 \u202egnp.exe \u200bhidden"
     done = run(QUESTION, "-q", "--model", script(evil), *web)
     assert not [c for c in done.stdout if (ord(c) < 32 and c != "\n") or c in "\u202e\u200b"]
 
 
-def test_what_is_no_sure_answer_without_a_model_is_shown_as_passages(run, tmp_path):
+def test_uncertain_answer_without_model_shows_closest_passages(run, tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
     rows = "| Ferry | Passengers | Season |\n|---|---|---|\n| Anna Torrand | 310 | summer |\n"

@@ -27,7 +27,7 @@ def ref_of(text: str, what: str) -> str:
     return text.partition(f" {what}")[0].rpartition("[")[2]
 
 
-def test_acts_go_to_one_session_until_it_is_closed(browser, site, tmp_path):
+def test_commands_share_one_session_until_it_is_closed(browser, site, tmp_path):
     host = site.url.removeprefix("http://")
     opened = browser("open", f"{site.url}/login", "--allow-private", host)
     assert opened.returncode == 0, opened.stderr
@@ -54,13 +54,13 @@ def test_acts_go_to_one_session_until_it_is_closed(browser, site, tmp_path):
     assert "no browser session is running" in closed.stderr
 
 
-def test_a_private_address_stays_refused_without_its_flag(browser, site):
+def test_private_address_is_refused_without_allow_private(browser, site):
     opened = browser("open", site.url)
     assert opened.returncode == 8
     assert "--allow-private" in opened.stdout
 
 
-def test_a_coding_agent_is_taught_the_commands(run, tmp_path):
+def test_skills_install_writes_browser_skill_with_existing_commands(run, tmp_path):
     assert "wrote" in run("skills", "install", "claude").stdout
     text = (tmp_path / ".claude" / "skills" / "urchin-browser" / "SKILL.md").read_text()
     assert text.startswith("---\nname: urchin-browser\n")

@@ -52,7 +52,7 @@ def chat(tmp_path, web):
         child.close(force=True)
 
 
-def test_sources_and_files_of_an_answer(chat, answering, tmp_path, site):
+def test_chat_lists_sources_and_exports_answer(chat, answering, tmp_path, site):
     child = chat("--model", answering)
     child.sendline("When was Hesk Light first lit?")
     child.expect("Hesk Light was first lit on 1 November 1829")
@@ -72,7 +72,7 @@ def test_sources_and_files_of_an_answer(chat, answering, tmp_path, site):
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
 
 
-def test_an_interrupt_stops_the_answer_and_not_the_chat(chat, script):
+def test_interrupt_stops_answer_but_not_chat(chat, script):
     with serving(Held, HeldSite) as held:
         model = script(f'<<TOOL:READ:{{"url":"{held.url}/boat"}}>>')
         child = chat("--model", model, "--allow-private", held.url.removeprefix("http://"))
@@ -90,7 +90,7 @@ def test_an_interrupt_stops_the_answer_and_not_the_chat(chat, script):
     child.expect(pexpect.EOF)
 
 
-def test_what_was_said_is_forgotten_when_told_to(chat, answering, tmp_path):
+def test_forget_starts_new_session(chat, answering, tmp_path):
     child = chat("--model", "extractive")
     child.sendline("How long is Sunnock Pier?")
     child.expect("184 metres")

@@ -57,7 +57,7 @@ def chat(tmp_path, web):
         process.communicate()
 
 
-def test_a_changed_file_is_taken_and_a_broken_one_keeps_what_was(chat, config, tmp_path):
+def test_chat_reloads_changed_config_and_ignores_broken_one(chat, config, tmp_path):
     first = config("first")
     assert chat("When?")["usage"]["model"] == first
     second = config("second")
@@ -71,7 +71,7 @@ def test_a_changed_file_is_taken_and_a_broken_one_keeps_what_was(chat, config, t
 
 
 @pytest.mark.parametrize("broken", ["model = half a li", "no-such-setting = 1", "max-steps = 0"])
-def test_a_file_that_was_never_good_is_an_error(tmp_path, monkeypatch, broken):
+def test_config_file_invalid_at_first_load_raises_usage_error(tmp_path, monkeypatch, broken):
     path = tmp_path / "config.toml"
     monkeypatch.setenv("RESEARCH_CONFIG", str(path))
     path.write_text(broken)

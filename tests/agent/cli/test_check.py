@@ -25,7 +25,7 @@ checks:
 """
 
 
-def test_what_holds_and_what_does_not_is_told_to_people_and_to_ci(run, answering, site, tmp_path):
+def test_check_reports_results_to_terminal_junit_and_summary(run, answering, site, tmp_path):
     (tmp_path / "checks.yaml").write_text(SUITE.format(site=site.url, model=answering))
     junit, summary = tmp_path / "out" / "junit.xml", tmp_path / "summary.md"
     flags = ("--junit", str(junit), "--summary", str(summary))
@@ -39,7 +39,7 @@ def test_what_holds_and_what_does_not_is_told_to_people_and_to_ci(run, answering
     assert "| never \\| heard of | ❌ | answered, not verified |" in summary.read_text()
 
 
-def test_a_recorded_run_is_checked_without_web_or_model(run, web, answering, tmp_path):
+def test_check_of_recorded_run_needs_no_web_or_model(run, web, answering, tmp_path):
     (tmp_path / "kept").mkdir()
     first = json.loads(run("--json", "When?", "--model", answering, *web).stdout)["run"]
     run("export", first, str(tmp_path / "kept" / "light.zip"))
@@ -57,7 +57,7 @@ def test_a_recorded_run_is_checked_without_web_or_model(run, web, answering, tmp
     assert "no run gone" in done.stdout
 
 
-def test_a_file_that_is_wrong_exits_2(run, tmp_path):
+def test_invalid_checks_file_exits_2(run, tmp_path):
     (tmp_path / "checks.yaml").write_text("checks: 3")
     done = run("check", str(tmp_path / "checks.yaml"))
     assert done.returncode == 2

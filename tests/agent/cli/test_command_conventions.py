@@ -17,7 +17,7 @@ QUESTION = "When was Hesk Light first lit?"
 SECRET = "sk-not-a-real-one"
 
 
-def test_a_kept_key_is_found_by_runs_and_read_by_its_owner_alone(run, tmp_path):
+def test_stored_key_is_used_by_runs_and_readable_only_by_owner(run, tmp_path):
     kept = run("keys", "set", "groq", stdin=f"{SECRET}\n")
     assert "stored GROQ_API_KEY" in kept.stdout
     assert (tmp_path / "keys.json").stat().st_mode & 0o077 == 0
@@ -36,7 +36,7 @@ def ring():
     return {"PYTHON_KEYRING_BACKEND": "tests.keyring_of_files.Ring"}
 
 
-def test_a_key_is_kept_in_the_keyring_where_there_is_one(run, tmp_path, ring):
+def test_key_is_stored_in_keyring_if_available(run, tmp_path, ring):
     assert "keyring" in run("keys", "set", "groq", stdin=f"{SECRET}\n", **ring).stdout
     assert run("keys", "list", **ring).stdout == "GROQ_API_KEY  keyring\n"
     assert SECRET not in (tmp_path / "keys.json").read_text()
@@ -46,7 +46,7 @@ def test_a_key_is_kept_in_the_keyring_where_there_is_one(run, tmp_path, ring):
     assert "GROQ_API_KEY is not set" in run(QUESTION, *place[:2], "--no-memory", **ring).stderr
 
 
-def test_a_locked_keyring_is_a_warning_and_the_file_store_is_used(run, web, tmp_path, ring):
+def test_locked_keyring_warns_and_falls_back_to_file(run, web, tmp_path, ring):
     assert run("keys", "set", "groq", stdin=f"{SECRET}\n", **ring).returncode == 0
     assert run("keys", "set", "openrouter", stdin=f"{SECRET}\n", **ring).returncode == 0
     (tmp_path / "locked").touch()
@@ -61,20 +61,20 @@ def test_a_locked_keyring_is_a_warning_and_the_file_store_is_used(run, web, tmp_
     assert "".join(sorted(run("keys", "list", **ring).stdout.splitlines(True))) == left
 
 
-def test_a_keyring_of_files_is_not_used(run):
+def test_file_based_keyring_backend_is_not_used(run):
     alt = {"PYTHON_KEYRING_BACKEND": "keyrings.alt.file.EncryptedKeyring"}
     kept = run("keys", "set", "groq", stdin=f"{SECRET}\n", **alt)
     assert "keys.json" in kept.stdout
     assert run("keys", "rm", "groq", **alt).returncode == 0
 
 
-def test_a_key_of_nobody_is_refused(run):
+def test_key_for_unknown_provider_is_refused(run):
     refused = run("keys", "set", "opnai", stdin="x\n")
     assert (refused.returncode, "Did you mean openai?" in refused.stderr) == (2, True)
     assert run("keys", "list").stdout == ""
 
 
-def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, answering, tmp_path):
+def test_template_sets_question_and_options_and_flags_override_it(run, web, answering, tmp_path):
     folder = tmp_path / "templates"
     folder.mkdir()
     (folder / "first.toml").write_text(
@@ -94,7 +94,7 @@ def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, ans
     assert (wrong.returncode, "corpus" in wrong.stderr) == (2, True)
 
 
-def test_an_added_instruction_reaches_the_model(run, script, tmp_path):
+def test_system_instruction_is_sent_to_model(run, script, tmp_path):
     model = script({"reply": "NOT_FOUND", "expect": "Answer in rhymes"})
     done = run(QUESTION, "-s", "Answer in rhymes.", "--model", model, "--dry-run")
     assert "Answer in rhymes." in done.stdout
@@ -102,19 +102,19 @@ def test_an_added_instruction_reaches_the_model(run, script, tmp_path):
                                  "--search", "corpus", "--no-memory").stderr  # fmt: skip
 
 
-def test_a_short_name_stands_for_a_model(run, web, script):
+def test_model_alias_is_resolved(run, web, script):
     assert run("config", "set", "alias", f"mine={script('NOT_FOUND')}").returncode == 0
     assert run(QUESTION, "-q", "--model", "mine", *web).returncode == 3
 
 
-def test_a_setting_is_taken_back(run):
+def test_config_unset_restores_default(run):
     run("config", "set", "depth", "deep")
     assert run("config", "unset", "depth").returncode == 0
     assert run("config", "get", "depth").stdout == "standard\n"
     assert run("config", "unset", "depth").returncode == 2
 
 
-def test_lists_are_had_as_json(run, web, answering):
+def test_list_commands_support_json(run, web, answering):
     run(QUESTION, "-q", "--model", answering, *web)
     run("memory", "remember", "boat", "Kittiwake")
     [kept] = json.loads(run("runs", "--json").stdout)
@@ -125,13 +125,13 @@ def test_lists_are_had_as_json(run, web, answering):
     assert isinstance(json.loads(run("usage", "--json").stdout), list)
 
 
-def test_the_chrome_that_was_started_is_stopped(run):
+def test_chrome_stop_stops_started_chrome(run):
     assert run("chrome", "--headless", "--port", "0").returncode == 0
     assert run("chrome", "stop").returncode == 0
     assert run("chrome", "stop").returncode == 2
 
 
-def test_what_was_learned_of_sites_is_shown_and_forgotten(run, tmp_path):
+def test_fetch_history_is_shown_and_reset(run, tmp_path):
     learned = Habits(tmp_path / "habits.json")
     for _ in range(3):
         learned.needed_browser("shop.example", "nothing but scripts")
@@ -158,7 +158,7 @@ def test_what_was_learned_of_sites_is_shown_and_forgotten(run, tmp_path):
     assert Habits(tmp_path / "habits.json").all() == {}
 
 
-def test_a_skill_is_proposed_for_a_site_that_keeps_failing_and_used_once_enabled(run, tmp_path):
+def test_skill_is_proposed_for_failing_site_and_used_once_enabled(run, tmp_path):
     events = []
     habits = learned_habits(tmp_path, lambda type_, **data: events.append((type_, data)))
     for _ in range(4):
@@ -179,7 +179,7 @@ def test_a_skill_is_proposed_for_a_site_that_keeps_failing_and_used_once_enabled
     assert run("skills", *place, "enable", "club.example-login").returncode == 2
 
 
-def test_a_mistyped_command_with_arguments_is_no_question(run):
+def test_mistyped_command_with_arguments_suggests_command(run):
     for word in ("aduit", "audt", "reserch"):
         refused = run(word, "draft.md")
         assert refused.returncode == 2
@@ -189,7 +189,7 @@ def test_a_mistyped_command_with_arguments_is_no_question(run):
         )
 
 
-def test_lists_in_variables_are_separated_by_commas_or_white_space(run, tmp_path, web):
+def test_environment_lists_split_on_commas_or_whitespace(run, tmp_path, web):
     for name in ("a.md", "b.md", "c d.md"):
         (tmp_path / name).write_text(f"The lamp of {name} was lit in 1829.")
     places = [str(tmp_path / name) for name in ("a.md", "b.md", "c d.md")]
@@ -205,7 +205,7 @@ def test_lists_in_variables_are_separated_by_commas_or_white_space(run, tmp_path
         assert options["deny"] == ["a.test", "b.test", "c.test"]
 
 
-def test_a_wrong_flag_leaves_no_memory(run, web, tmp_path):
+def test_invalid_file_flag_leaves_no_memory(run, web, tmp_path):
     failed = run(QUESTION, *web[:-1], "--file", str(tmp_path / "nofile.txt"))
     assert failed.returncode == 2
     assert run("memory", "list").stdout == ""

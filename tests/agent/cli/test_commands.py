@@ -12,38 +12,38 @@ QUESTION = "When was Hesk Light first lit?"
 
 
 @pytest.fixture
-def kept(run, web, answering):
+def finished_run(run, web, answering):
     """Make a finished run in the data folder; returns its id."""
     return json.loads(run("--json", QUESTION, "--model", answering, *web).stdout)["run"]
 
 
-def test_help_lists_the_commands_and_the_options_of_a_question(run):
+def test_help_lists_commands_and_question_options(run):
     text = run("--help").stdout
     assert "doctor" in text
     assert "--corpus" in text
 
 
-def test_runs_are_listed_shown_exported_and_removed(run, kept, tmp_path):
-    assert kept in run("runs").stdout
-    assert kept in run("runs", "list", "-n", "1").stdout
-    shown = run("show", kept, "--steps").stdout
+def test_runs_are_listed_shown_exported_and_removed(run, finished_run, tmp_path):
+    assert finished_run in run("runs").stdout
+    assert finished_run in run("runs", "list", "-n", "1").stdout
+    shown = run("show", finished_run, "--steps").stdout
     assert QUESTION in shown
     assert "1 November 1829" in shown
     assert 'READ returned {"source": "S1"' in shown
     target = tmp_path / "again.md"
     assert run("export", "last", str(target)).returncode == 0
     assert QUESTION in target.read_text()
-    assert run("runs", "rm", kept).returncode == 0
-    assert kept not in run("runs").stdout
+    assert run("runs", "rm", finished_run).returncode == 0
+    assert finished_run not in run("runs").stdout
 
 
-def test_a_run_that_is_not_there_exits_2_with_a_hint(run):
+def test_unknown_run_exits_2_with_hint(run):
     done = run("show", "nope")
     assert done.returncode == 2
     assert "research runs" in done.stderr
 
 
-def test_memory_is_kept_listed_found_and_forgotten(run):
+def test_memory_is_stored_listed_searched_and_forgotten(run):
     run("memory", "remember", "boat", "Kittiwake")
     run("memory", "remember", "boat", "Brackwater")
     assert run("memory", "list").stdout == "boat: Brackwater\n"
@@ -54,13 +54,13 @@ def test_memory_is_kept_listed_found_and_forgotten(run):
     assert run("memory", "show", "boat").returncode == 2
 
 
-def test_reserved_keys_are_refused(run):
+def test_reserved_memory_keys_are_refused(run):
     done = run("memory", "remember", "_convCount", "x")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
 
-def test_a_setting_is_written_read_and_checked(run):
+def test_config_set_writes_valid_settings_and_refuses_others(run):
     assert run("config", "set", "max-steps", "20").returncode == 0
     assert run("config", "get", "max-steps").stdout == "20\n"
     assert run("config", "set", "max-steps", "none").returncode == 2
@@ -68,7 +68,7 @@ def test_a_setting_is_written_read_and_checked(run):
     assert run("config", "set", "nope", "1").returncode == 2
 
 
-def test_doctor_says_what_is_well_and_how_to_mend_what_is_not(run, site):
+def test_doctor_lists_passing_checks_and_hints_for_failures(run, site):
     done = run("doctor", "--search", "searxng,serper", "--searxng-url", site.url)
     assert "ok    python" in done.stdout
     assert "ok    search searxng" in done.stdout
@@ -76,7 +76,7 @@ def test_doctor_says_what_is_well_and_how_to_mend_what_is_not(run, site):
     assert "→" in done.stdout
 
 
-def test_doctor_finds_out_what_an_endpoint_takes_in_four_calls_at_most(run, site, tmp_path):
+def test_doctor_probes_endpoint_features_in_at_most_four_calls(run, site, tmp_path):
     with running(OpenAIProvider, "/v1") as provider:
         provider.fails(400, "m does not support tools")
         provider.says("ok.")
@@ -90,7 +90,7 @@ def test_doctor_finds_out_what_an_endpoint_takes_in_four_calls_at_most(run, site
     assert (rows["streaming"], rows["schemas"], rows["vision"]) == ("yes", "yes", "yes")
 
 
-def test_chat_goes_on_with_the_same_conversation(run, script, site, tmp_path):
+def test_chat_continues_same_conversation(run, script, site, tmp_path):
     model = script("NOT_FOUND")
     flags = ("--search", "searxng", "--searxng-url", site.url, "-q")
     done = run("chat", "--model", model, *flags, stdin="My boat is Kittiwake.\nAnd mine?\n")
@@ -100,7 +100,7 @@ def test_chat_goes_on_with_the_same_conversation(run, script, site, tmp_path):
     assert "My boat is Kittiwake." in record.read_text()
 
 
-def test_the_data_folder_may_be_named_before_or_after_the_command(run, tmp_path):
+def test_data_dir_is_accepted_before_or_after_subcommand(run, tmp_path):
     elsewhere = f"--data-dir={tmp_path / 'elsewhere'}"
     run("memory", "remember", "boat", "Kittiwake", elsewhere)
     assert run("memory", "list", elsewhere).stdout == "boat: Kittiwake\n"
@@ -109,7 +109,7 @@ def test_the_data_folder_may_be_named_before_or_after_the_command(run, tmp_path)
     assert run("runs", "rm", "nope", "--data-dir", str(tmp_path / "elsewhere")).returncode == 2
 
 
-def test_the_settings_file_says_where_all_commands_look(run, web, tmp_path):
+def test_all_commands_use_data_dir_and_namespace_of_config_file(run, web, tmp_path):
     lines = [f'data-dir = "{tmp_path / "elsewhere"}"', 'namespace = "mine"', ""]
     (tmp_path / "config.toml").write_text("\n".join(lines))
     unset = {"RESEARCH_DATA_DIR": ""}

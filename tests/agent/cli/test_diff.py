@@ -10,7 +10,7 @@ QUESTION = "When was Hesk Light first lit?"
 
 
 @pytest.fixture
-def ran(run, web, script):
+def scripted_run(run, web, script):
     """Run a script of replies; returns the run's id."""
 
     def running(*replies):
@@ -19,11 +19,11 @@ def ran(run, web, script):
     return running
 
 
-def test_runs_with_different_answers_stand_side_by_side(ran, run, site):
+def test_different_answers_are_shown_side_by_side(scripted_run, run, site):
     light = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     museum = f'<<TOOL:READ:{{"url":"{site.url}/museum"}}>>'
-    first = ran(light, "It was first lit on 1 November 1829. [S1]")
-    second = ran(light, museum, "It was first lit in 1829. [S1]")
+    first = scripted_run(light, "It was first lit on 1 November 1829. [S1]")
+    second = scripted_run(light, museum, "It was first lit in 1829. [S1]")
     done = run("diff", first, second, COLUMNS="160")
     assert done.returncode == 8
     rows = done.stdout.splitlines()
@@ -36,9 +36,11 @@ def test_runs_with_different_answers_stand_side_by_side(ran, run, site):
     assert [pair[0] is None for pair in found["steps"]] == [False, True]
 
 
-def test_runs_with_the_same_answer_exit_0_an_archive_among_them(ran, run, site, tmp_path):
+def test_same_answers_exit_0_even_from_an_archive(scripted_run, run, site, tmp_path):
     light = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
-    first, second = (ran(light, "It was first lit on 1 November 1829. [S1]") for _ in range(2))
+    first, second = (
+        scripted_run(light, "It was first lit on 1 November 1829. [S1]") for _ in range(2)
+    )
     archive = str(tmp_path / "first.zip")
     run("export", first, archive)
     run("runs", "rm", first)
@@ -46,9 +48,9 @@ def test_runs_with_the_same_answer_exit_0_an_archive_among_them(ran, run, site, 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_archive_replays_where_the_run_never_was(ran, run, site, tmp_path):
+def test_archive_replays_on_another_machine(scripted_run, run, site, tmp_path):
     light = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
-    first = ran(light, "It was first lit on 1 November 1829. [S1]")
+    first = scripted_run(light, "It was first lit on 1 November 1829. [S1]")
     archive = str(tmp_path / "first.zip")
     run("export", first, archive)
     elsewhere = str(tmp_path / "elsewhere")

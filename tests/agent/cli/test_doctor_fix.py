@@ -20,8 +20,8 @@ from tests.loopback import Handler, serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-HIDE = 'for f in $HIDDEN; do mount --bind /dev/null "$f" || exit 99; done; exec "$@"'
-ALONE = ["unshare", "--map-root-user", "--mount", "sh", "-c", HIDE, "sh"]
+HIDE_SCRIPT = 'for f in $HIDDEN; do mount --bind /dev/null "$f" || exit 99; done; exec "$@"'
+HIDDEN_BROWSERS_COMMAND = ["unshare", "--map-root-user", "--mount", "sh", "-c", HIDE_SCRIPT, "sh"]
 
 
 def mounts() -> bool:
@@ -47,10 +47,11 @@ class Downloads(Handler):
 
 
 @pytest.mark.skipif(not mounts(), reason="needs mounts of its own")
-def test_doctor_fetches_a_browser_where_there_is_none(tmp_path: Path, site):
+def test_doctor_fix_downloads_missing_browser(tmp_path: Path, site):
     hidden = {str(path.resolve()) for path in candidates("linux") if path.is_file()}
     here = {"PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "browsers"), "HIDDEN": " ".join(hidden)}
-    doctor = [*ALONE, str(COMMAND), "doctor", "--json", "--data-dir", str(tmp_path / "data"),
+    doctor = [*HIDDEN_BROWSERS_COMMAND, str(COMMAND), "doctor", "--json",
+              "--data-dir", str(tmp_path / "data"),
               "--search", "searxng", "--searxng-url", site.url]  # fmt: skip
     with serving(Downloads, str) as downloads:
         environment = {**os.environ, **here, "PLAYWRIGHT_DOWNLOAD_HOST": downloads}
@@ -63,11 +64,11 @@ def test_doctor_fetches_a_browser_where_there_is_none(tmp_path: Path, site):
             for command in (doctor, [*doctor, "--fix"])
         )
     assert before.returncode == 1
-    assert not browser_of(before.stdout)["well"], before.stdout
+    assert not browser_check(before.stdout)["well"], before.stdout
     assert after.returncode == 0, after.stderr
-    assert browser_of(after.stdout)["seen"].startswith(str(tmp_path / "browsers"))
+    assert browser_check(after.stdout)["seen"].startswith(str(tmp_path / "browsers"))
 
 
-def browser_of(report: str) -> dict[str, object]:
+def browser_check(report: str) -> dict[str, object]:
     [found] = [one for one in json.loads(report) if one["name"] == "browser"]
     return found

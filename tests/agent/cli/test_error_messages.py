@@ -9,7 +9,7 @@ import pytest
 QUESTION = "When was Hesk Light first lit?"
 
 
-def test_a_run_says_which_limit_ended_it_and_so_does_its_record(run, web, script, site):
+def test_run_and_show_name_the_limit_that_ended_the_run(run, web, script, site):
     model = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', "It was lit in 1829. [S1]")
     done = run(QUESTION, "-q", "--max-steps", "1", "--model", model, *web)
     assert done.returncode == 5
@@ -17,7 +17,7 @@ def test_a_run_says_which_limit_ended_it_and_so_does_its_record(run, web, script
     assert "step limit (--max-steps" in run("show").stdout
 
 
-def test_rules_that_leave_no_search_provider_say_so(run, script, site):
+def test_rules_that_exclude_all_search_providers_are_named(run, script, site):
     model = script("<<TOOL:WEB_SEARCH:x>>", "NOT_FOUND")
     done = run(QUESTION, "-q", "--model", model, "--search", "duckduckgo,brave", "--no-memory",
                "--allow", "example.org")  # fmt: skip
@@ -33,7 +33,7 @@ def failed(run):
     return json.loads(done.stdout)["run"]
 
 
-def test_a_failed_run_says_what_failed_when_it_is_shown_or_exported(run, failed, tmp_path):
+def test_show_and_export_report_why_a_run_failed(run, failed, tmp_path):
     assert "GROQ_API_KEY is not set" in run("show", failed).stderr
     done = run("export", failed, str(tmp_path / "a.bib"), str(tmp_path / "a.md"))
     assert done.returncode == 3
@@ -66,7 +66,7 @@ def test_a_failed_run_says_what_failed_when_it_is_shown_or_exported(run, failed,
         (["batch", __file__, "--out", f"{__file__}/below"], "Not a directory"),
     ],
 )
-def test_what_cannot_be_meant_exits_2_with_a_word(run, args, said):
+def test_invalid_arguments_exit_2_with_reason(run, args, said):
     done = run(*args)
     assert done.returncode == 2, done.stderr
     assert said in done.stderr

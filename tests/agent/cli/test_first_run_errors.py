@@ -23,7 +23,7 @@ def offline(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
-def test_without_a_network_one_line_says_so_and_one_what_to_do(tmp_path):
+def test_offline_run_prints_error_and_hint(tmp_path):
     done = offline("--data-dir", str(tmp_path), "Who wrote Middlemarch?")
     assert done.returncode == 6
     assert done.stdout == ""
@@ -33,14 +33,14 @@ def test_without_a_network_one_line_says_so_and_one_what_to_do(tmp_path):
 
 
 @pytest.mark.skipif(not namespaces(), reason="needs a network namespace of its own")
-def test_without_a_network_doctor_says_so_in_one_line(tmp_path):
+def test_doctor_reports_offline_in_one_line(tmp_path):
     done = offline("doctor", "--data-dir", str(tmp_path))
     assert done.returncode == 1
     assert done.stdout.count("search") == 1
     assert "You seem to be offline" in done.stdout
 
 
-def test_without_a_browser_the_run_says_so_and_doctor_says_how_to_mend_it(run, web, script, site):
+def test_missing_browser_is_reported_and_doctor_explains_fix(run, web, script, site):
     model = script(f'<<TOOL:OPEN:{{"url":"{site.url}/weather"}}>>', "NOT_FOUND")
     done = run("How warm is it?", "--model", model, *web, RESEARCH_CHROME="/nowhere/chrome")
     assert "no browser at /nowhere/chrome" in done.stderr
@@ -50,12 +50,12 @@ def test_without_a_browser_the_run_says_so_and_doctor_says_how_to_mend_it(run, w
     assert mended.returncode == 1
 
 
-def test_doctor_says_what_it_found_as_json(run, web):
+def test_doctor_prints_checks_as_json(run, web):
     found = json.loads(run("doctor", "--json", *web[:-1]).stdout)
     assert {"python", "browser", "search searxng", "model"} <= {one["name"] for one in found}
 
 
-def test_what_is_piped_is_context_and_is_cited(run, web, tmp_path):
+def test_piped_text_is_context_and_is_cited(run, web, tmp_path):
     said = "The pump at Quarrel Wharf was repaired by Ida Brandt on 3 May 2024.\n"
     done = run("--json", "Who repaired the pump at Quarrel Wharf?", *web, stdin=said)
     report = json.loads(done.stdout)
@@ -63,7 +63,7 @@ def test_what_is_piped_is_context_and_is_cited(run, web, tmp_path):
     assert report["sources"][0]["url"].endswith("standard-input.txt")
 
 
-def test_an_open_pipe_that_says_nothing_holds_up_no_run(monkeypatch):
+def test_silent_open_pipe_does_not_block_run(monkeypatch):
     reading, writing = os.pipe()  # kept open, as a service's is
     for name in ("_FIRST_WAIT_S", "_FURTHER_WAIT_S"):
         monkeypatch.setattr(ask, name, 0.01)
@@ -73,15 +73,15 @@ def test_an_open_pipe_that_says_nothing_holds_up_no_run(monkeypatch):
             assert path is None
 
 
-class _Closed(Handler):
+class _ForbiddenSite(Handler):
     """A site that refuses everybody."""
 
     def get(self) -> None:
         self.send_error(404 if self.path == "/robots.txt" else 403)
 
 
-def test_an_audit_that_could_read_nothing_says_so_and_exits_6(run, tmp_path):
-    with serving(_Closed, lambda url: url) as url:
+def test_audit_with_no_readable_reference_exits_6(run, tmp_path):
+    with serving(_ForbiddenSite, lambda url: url) as url:
         draft = tmp_path / "draft.md"
         draft.write_text(f"The lamp was lit in 1829 ([Hesk]({url}/lamp)).\n")
         done = run("audit", str(draft), "--allow-private", url.removeprefix("http://"))

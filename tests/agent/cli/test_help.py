@@ -11,7 +11,7 @@ from agent.cli.group import COMMANDS
 from tests.conftest import COMMAND
 
 
-def test_the_help_gives_every_command_a_line_and_examples(run):
+def test_help_lists_each_command_once_with_examples(run):
     lines = run("--help").stdout.splitlines()
     assert len(lines) <= 98
     assert max(map(len, lines)) <= 80
@@ -20,7 +20,7 @@ def test_the_help_gives_every_command_a_line_and_examples(run):
     assert any("research --corpus notes/" in line for line in lines)
 
 
-def test_all_options_are_told_by_subject_with_the_names_of_their_variables(run):
+def test_full_help_groups_options_and_names_environment_variables(run):
     asked = run("ask", "--help", COLUMNS="200").stdout
     assert "RESEARCH_MAX_STEPS" in asked
     assert asked.index("Limits:") < asked.index("--max-steps") < asked.index("Output:")
@@ -29,13 +29,13 @@ def test_all_options_are_told_by_subject_with_the_names_of_their_variables(run):
 
 
 @pytest.mark.parametrize(("command", "others"), [("doctor", "--report"), ("check", "--headed")])
-def test_a_command_shows_only_what_applies_to_it(run, command, others):
+def test_command_help_shows_only_applicable_options(run, command, others):
     told = run(command, "--help").stdout
     assert "--model" in told
     assert others not in told
 
 
-def test_a_flag_that_the_help_of_check_leaves_out_is_taken(run, tmp_path):
+def test_check_accepts_flags_hidden_from_its_help(run, tmp_path):
     (tmp_path / "checks.yaml").write_text("checks: []\n")
     done = run("check", str(tmp_path / "checks.yaml"), "--headed")
     assert "No such option" not in done.stderr
@@ -44,7 +44,7 @@ def test_a_flag_that_the_help_of_check_leaves_out_is_taken(run, tmp_path):
 @pytest.mark.parametrize(
     ("word", "said"), [("serv", "serve"), ("mpc", "mcp"), ("rnus", "runs"), ("batcj", "batch")]
 )
-def test_a_single_word_near_a_command_is_no_question(run, word, said):
+def test_mistyped_single_word_command_suggests_command(run, word, said):
     done = run(word)
     assert done.returncode == 2
     assert f"'{said}'" in done.stderr
@@ -67,7 +67,7 @@ def test_bash_completes_commands_and_flags(run, tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("man"), reason="reads the page with man")
-def test_the_man_page_is_one_that_man_reads(run):
+def test_man_page_renders_without_warnings(run):
     page = run("--man").stdout
     shown = subprocess.run(
         ["man", "--warnings", "-l", "-"], input=page, capture_output=True, text=True, check=False,

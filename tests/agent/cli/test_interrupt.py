@@ -11,13 +11,13 @@ import sys
 from tests.conftest import COMMAND
 
 # A shell starts background jobs deaf to Ctrl-C, and children inherit that.
-HEARING = (
+WITH_DEFAULT_SIGINT = (
     "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
 
 
-def test_ctrl_c_prints_what_is_known_and_exits_130(run, script, site, tmp_path):
+def test_ctrl_c_prints_partial_answer_and_exits_130(run, script, site, tmp_path):
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         f'<<TOOL:READ:{{"url":"{site.url}/slow?seconds=30"}}>>',
@@ -32,7 +32,7 @@ def test_ctrl_c_prints_what_is_known_and_exits_130(run, script, site, tmp_path):
         [
             sys.executable,
             "-c",
-            HEARING,
+            WITH_DEFAULT_SIGINT,
             COMMAND,
             *asked,
             "--search",

@@ -33,7 +33,7 @@ STATE = {
 }
 
 
-def test_only_the_sites_own_part_is_saved_and_not_in_the_clear(tmp_path):
+def test_only_state_of_the_site_is_saved_and_encrypted(tmp_path):
     saved = SavedLogins(tmp_path)
     saved.put("shop", "https://www.shop.example/account", STATE)
     state = saved.state("shop")
@@ -44,7 +44,7 @@ def test_only_the_sites_own_part_is_saved_and_not_in_the_clear(tmp_path):
     assert all(file.stat().st_mode & 0o077 == 0 for file in files)
 
 
-def test_a_session_is_of_no_use_without_its_key_or_under_another_origin(tmp_path):
+def test_saved_login_needs_its_key_and_origin(tmp_path):
     saved = SavedLogins(tmp_path)
     saved.put("shop", "https://www.shop.example", STATE)
     keys = tmp_path / FOLDER / KEYS
@@ -57,14 +57,14 @@ def test_a_session_is_of_no_use_without_its_key_or_under_another_origin(tmp_path
         saved.state("shop")
 
 
-def test_when_the_last_cookie_expires_is_said(tmp_path):
+def test_saved_login_is_expired_once_its_cookies_are(tmp_path):
     saved = SavedLogins(tmp_path)
     past = {"cookies": [cookie("shop.example", expires=time.time() - 99)], "origins": []}
     assert saved.put("old", "https://shop.example", past).expired
     assert not saved.put("shop", "https://www.shop.example", STATE).expired
 
 
-def test_a_login_is_saved_listed_and_deleted_on_the_shell(run, tmp_path):
+def test_login_command_saves_lists_and_deletes_logins(run, tmp_path):
     file = tmp_path / "state.json"
     file.write_text(json.dumps(STATE))
     done = run("login", "shop", "https://www.shop.example", "--from", str(file))
@@ -75,7 +75,7 @@ def test_a_login_is_saved_listed_and_deleted_on_the_shell(run, tmp_path):
     assert run("login", "shop").returncode == 2
 
 
-def test_a_site_that_stored_nothing_is_refused(run, tmp_path):
+def test_login_is_refused_if_site_stored_no_session(run, tmp_path):
     file = tmp_path / "state.json"
     file.write_text(json.dumps(STATE))
     done = run("login", "news", "https://news.example", "--from", str(file))
@@ -108,7 +108,7 @@ class Visit(Handler):
         self.send(200, "text/html", html.encode(), headers)
 
 
-async def test_a_run_uses_the_session_renews_it_and_says_when_it_has_expired(tmp_path):
+async def test_run_uses_and_renews_saved_login_and_reports_expiry(tmp_path):
     with serving(Visit, Account) as account:
         url = f"{account.url}/"
         SavedLogins(tmp_path).put("shop", url, {"cookies": [cookie("127.0.0.1")], "origins": []})
@@ -127,7 +127,7 @@ async def test_a_run_uses_the_session_renews_it_and_says_when_it_has_expired(tmp
     assert "research login shop http://127.0.0.1" in said
 
 
-def test_the_current_code_of_a_key_is_typed_and_not_the_key(tmp_path):
+def test_totp_secret_yields_current_code_not_key(tmp_path):
     store = SecretStore(tmp_path)
     store.put("code", "https://shop.example", KEY, totp=True)
     code = store.value("code", "https://shop.example/login")

@@ -17,7 +17,7 @@ def shop(tmp_path):
     return made
 
 
-def test_a_server_is_added_tested_and_removed(run, shop):
+def test_mcp_server_is_added_tested_and_removed(run, shop):
     command = [shop.row["command"], *shop.row["args"]]
     added = run("mcp", "add", "--trust-read-only", "--env", "KEY=secret-value", "shop", *command)
     assert "mcp__shop__price (read) mcp:shop says: “Gives a price.”" in added.stdout
@@ -41,14 +41,14 @@ def test_a_server_is_added_tested_and_removed(run, shop):
     assert json.loads(run("mcp", "list", "--json").stdout) == []
 
 
-def test_a_server_that_does_not_start_says_its_last_words(run, tmp_path):
+def test_failed_server_start_shows_its_last_output(run, tmp_path):
     done = run("mcp", "add", "broken", "sh", "-c", "echo no such paper >&2; exit 3")
     assert "its last output: no such paper" in done.stderr.lower()
     assert run("mcp", "test").returncode == 8
     assert run("mcp", "test", "nobody").returncode == 2
 
 
-def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
+def test_tools_lists_every_tool_and_why_it_is_off(run, shop, tmp_path):
     (tmp_path / "config.toml").write_text(
         'tool-deny = ["click"]\n[mcp_servers.shop]\n'
         + "\n".join(f"{key} = {json.dumps(value)}" for key, value in shop.row.items())
@@ -84,21 +84,21 @@ def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
         (("config", "claude", "--no-such-flag"), "No such option"),
     ],
 )
-def test_what_could_not_work_is_refused(run, command, said):
+def test_invalid_mcp_commands_exit_2(run, command, said):
     done = run("mcp", *command)
     assert (done.returncode, said in done.stderr) == (2, True)
 
 
-def test_no_server_to_test_is_told(run):
+def test_mcp_test_without_servers_says_so(run):
     assert "No MCP servers are configured." in run("mcp", "test").stderr
 
 
-def test_flags_behind_two_dashes_go_to_the_server(run):
+def test_flags_after_double_dash_go_to_server(run):
     args = json.loads(run("mcp", "config", "claude", "--", "--browser").stdout)
     assert args["mcpServers"]["urchin"]["args"] == ["mcp", "serve", "--browser"]
 
 
-def test_servers_of_a_named_file_are_tested_as_runs_use_them(run, shop, tmp_path):
+def test_mcp_test_reads_servers_from_mcp_config(run, shop, tmp_path):
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"shop": shop.row}}))
     done = run("mcp", "test", "shop", "--mcp-config", str(path))

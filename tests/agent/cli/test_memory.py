@@ -46,7 +46,7 @@ def left(store):
     return store.record_run(report, ("WEB_SEARCH tower clock", f"READ {URL}"))
 
 
-def test_what_runs_left_is_listed_shown_and_forgotten_by_id(run, left):
+def test_facts_from_runs_are_listed_shown_and_forgotten_by_id(run, left):
     listed = run("memory", "list", "--kind", "fact").stdout
     assert listed.split()[:2] == [str(left[0]), "[fact]"]
     assert URL in run("memory", "show", str(left[0])).stdout
@@ -54,7 +54,7 @@ def test_what_runs_left_is_listed_shown_and_forgotten_by_id(run, left):
     assert run("memory", "list", "--kind", "fact").stdout == ""
 
 
-def test_a_preview_shows_what_would_be_injected_and_why(run, left):
+def test_preview_shows_memories_to_inject_and_why(run, left):
     told = run("memory", "preview", "When was the tower clock built?").stdout
     assert "Jan <Novak> built the tower clock in 1792." in told
     assert re.search(rf"\[fact\] {left[0]}: relevance \d\.\d\d; has tower, clock, built", told)
@@ -64,7 +64,7 @@ def test_a_preview_shows_what_would_be_injected_and_why(run, left):
     )
 
 
-def test_a_memory_is_exported_and_imported_again(run, tmp_path):
+def test_memory_export_can_be_imported(run, tmp_path):
     run("memory", "remember", "boat", "Kittiwake")
     file = tmp_path / "memory.json"
     assert run("memory", "export", str(file)).returncode == 0
@@ -75,13 +75,13 @@ def test_a_memory_is_exported_and_imported_again(run, tmp_path):
 
 
 @pytest.mark.parametrize("content", ["[]", "{", '{"urchinMemory": 3}'])
-def test_a_file_that_is_no_memory_exits_2_with_a_hint(run, content):
+def test_invalid_memory_import_exits_2_with_hint(run, content):
     done = run("memory", "import", "-", stdin=content)
     assert done.returncode == 2
     assert "hint:" in done.stderr
 
 
-def test_the_graph_is_written_for_other_programs(run, left, tmp_path):
+def test_graph_is_exported_as_graphml_and_mermaid(run, left, tmp_path):
     run("memory", "dream")
     file = tmp_path / "graph.graphml"
     assert run("memory", "graph", "--output", str(file)).returncode == 0
@@ -99,7 +99,7 @@ def test_the_graph_is_written_for_other_programs(run, left, tmp_path):
     assert run("memory", "graph", "--output", str(tmp_path / "graph.html")).returncode == 2
 
 
-def test_what_is_added_to_a_knowledge_base_is_found_there(run):
+def test_memory_add_stores_entry_under_its_kind(run):
     assert run("memory", "add", "Never quote the forum", "--kind", "Soul").returncode == 0
     assert (
         "[soul] Never quote the forum" in run("memory", "search", "forum", "--kind", "Soul").stdout
@@ -110,13 +110,13 @@ def test_what_is_added_to_a_knowledge_base_is_found_there(run):
     assert "Did you mean soul?" in mistyped.stderr
 
 
-def test_verify_tells_a_head_that_is_not_in_the_log(run, store):
+def test_verify_exits_8_if_head_is_not_in_log(run, store):
     head = SealedLog(store).append("decision", "We sail on Monday").hash
     assert head in run("memory", "verify").stdout
     assert run("memory", "verify", "--head", "0" * 63 + "1").returncode == 8
 
 
-def test_deleting_a_namespace_asks_first_and_leaves_the_others(run):
+def test_namespace_deletion_asks_first_and_keeps_others(run):
     run("memory", "remember", "boat", "Kittiwake")
     run("memory", "--namespace", "work", "remember", "plan", "secret")
     assert run("memory", "delete", "--namespace", "work", stdin="n\n").returncode == 130
@@ -125,7 +125,7 @@ def test_deleting_a_namespace_asks_first_and_leaves_the_others(run):
     assert run("memory", "list").stdout == "boat: Kittiwake\n"
 
 
-def test_the_wiki_is_written_checked_searched_and_shown(run):
+def test_wiki_is_synced_linted_searched_and_shown(run):
     assert run("wiki").returncode == 2
     run("memory", "remember", "boat", "Kittiwake")
     assert "wrote memories.md" in run("wiki", "sync").stdout
@@ -135,14 +135,14 @@ def test_the_wiki_is_written_checked_searched_and_shown(run):
     assert run("wiki", "show", "../memory.db").returncode == 2
 
 
-def test_the_wiki_is_where_the_settings_say(run, tmp_path):
+def test_wiki_folder_comes_from_config_file(run, tmp_path):
     (tmp_path / "config.toml").write_text(f'wiki = "{tmp_path / "vault"}"\n')
     run("memory", "remember", "boat", "Kittiwake")
     assert run("wiki", "sync").returncode == 0
     assert "Kittiwake" in (tmp_path / "vault" / "memories.md").read_text()
 
 
-def test_a_wiki_with_something_critical_exits_8(run, tmp_path):
+def test_wiki_lint_exits_8_on_critical_problem(run, tmp_path):
     (tmp_path / "wiki").mkdir()
     done = run("wiki", "--wiki", str(tmp_path / "wiki"), "lint")
     assert done.returncode == 8
@@ -153,7 +153,7 @@ def test_a_wiki_with_something_critical_exits_8(run, tmp_path):
     ("ci", "quiet", "dreams"),
     [("", False, True), ("1", False, False), ("", True, False)],
 )
-def test_memory_consolidates_after_an_answer_but_not_for_pipes_and_ci(
+def test_memory_is_consolidated_after_answer_unless_quiet_or_ci(
     store, left, tmp_path, monkeypatch, ci, quiet, dreams
 ):
     monkeypatch.setenv("CI", ci)
@@ -161,7 +161,7 @@ def test_memory_consolidates_after_an_answer_but_not_for_pipes_and_ci(
     assert due(store.entries) is not dreams
 
 
-def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):
+def test_sealed_entry_is_timestamped_and_verified(run, tmp_path):
     sealed = run("memory", "seal", "decision", "We sail")
     assert sealed.returncode == 0, sealed.stderr
     with authority(tmp_path) as stamping:
@@ -178,7 +178,7 @@ def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):
     assert run("memory", "stamp", "http://127.0.0.1:9/").returncode == 6
 
 
-def test_a_dream_takes_a_language_model_to_word_insights(run, tmp_path):
+def test_dream_needs_language_model_for_insights(run, tmp_path):
     refused = run("memory", "dream", "--model", "extractive")
     assert refused.returncode == 2
     assert "cannot write insights" in refused.stderr
@@ -189,7 +189,7 @@ def test_a_dream_takes_a_language_model_to_word_insights(run, tmp_path):
     assert "written by the model: 0" in done.stdout
 
 
-def test_machines_share_a_memory_by_its_url(run, postgres):
+def test_memory_url_shares_memory_between_machines(run, postgres):
     name = uuid4().hex
     here = {"RESEARCH_MEMORY_URL": postgres}
     assert run("memory", "--namespace", name, "remember", "boat", "Kittiwake", **here).stderr == ""
@@ -197,7 +197,7 @@ def test_machines_share_a_memory_by_its_url(run, postgres):
     assert run("memory", "--namespace", name, "list").stdout == ""
 
 
-def test_a_memory_that_cannot_be_reached_is_said_with_a_hint(run):
+def test_unreachable_memory_url_exits_2_without_leaking_password(run):
     url = "postgresql://me:hunter2@127.0.0.1:9/none"
     done = run("memory", "list", RESEARCH_MEMORY_URL=url)
     assert done.returncode == 2
@@ -205,9 +205,7 @@ def test_a_memory_that_cannot_be_reached_is_said_with_a_hint(run):
     assert "hunter2" not in done.stderr
 
 
-async def test_a_run_remembers_where_the_url_says_and_records_no_password(
-    ask, script, events, postgres, site
-):
+async def test_run_uses_memory_url_and_does_not_record_it(ask, script, events, postgres, site):
     name = uuid4().hex
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
@@ -219,7 +217,7 @@ async def test_a_run_remembers_where_the_url_says_and_records_no_password(
     assert postgres not in "".join(str(event.data) for event in events(report))
 
 
-def test_a_mistyped_file_leaves_no_memory(run, store):
+def test_missing_question_file_leaves_no_memory(run, store):
     done = run(QUESTION, "--file", "nofile.txt", "--model", "extractive")
     assert done.returncode == 2
     assert "nofile.txt" in done.stderr

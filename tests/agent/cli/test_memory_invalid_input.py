@@ -33,7 +33,7 @@ def own(tmp_path, data):
     return {**os.environ, "RESEARCH_DATA_DIR": str(data), "RESEARCH_CONFIG": config}
 
 
-def complained(done, *words):
+def assert_only_error(done, *words):
     """Check that a command failed with a one-line reason and nothing else."""
     assert done.stdout == ""
     assert done.stderr.startswith(("research: ", "Usage: "))
@@ -65,9 +65,9 @@ def complained(done, *words):
         ("wiki", "search", "x"),
     ],
 )
-def test_what_means_nothing_exits_2_and_says_why(run, args):
+def test_invalid_memory_arguments_exit_2_with_reason(run, args):
     done = run(*args)
-    complained(done)
+    assert_only_error(done)
     assert done.returncode == 2
 
 
@@ -82,18 +82,18 @@ def test_what_means_nothing_exits_2_and_says_why(run, args):
         ("show", "index.md", "--lines", "0"),
     ],
 )
-def test_what_means_nothing_to_a_wiki_exits_2_and_says_why(run, args):
+def test_invalid_wiki_arguments_exit_2_with_reason(run, args):
     run("wiki", "sync")
     done = run("wiki", *args)
-    complained(done)
+    assert_only_error(done)
     assert done.returncode == 2
 
 
-def test_a_search_that_finds_nothing_exits_3_and_says_so(run):
+def test_search_without_results_exits_3(run):
     run("wiki", "sync")
     for group in ("memory", "wiki"):
         done = run(group, "search", "zebra")
-        complained(done, "'zebra'")
+        assert_only_error(done, "'zebra'")
         assert done.returncode == 3
 
 
@@ -108,13 +108,13 @@ def test_a_search_that_finds_nothing_exits_3_and_says_so(run):
         ("skills", "list"),
     ],
 )
-def test_nothing_to_show_is_said_beside_the_output(run, args):
+def test_empty_results_are_reported_on_stderr(run, args):
     done = run(*args)
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.count("\n") == 1
 
 
-def test_a_wiki_in_step_and_without_flaws_is_left_as_it_is(run, tmp_path):
+def test_wiki_sync_and_lint_leave_current_wiki_unchanged(run, tmp_path):
     run("wiki", "sync")
     pages = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*.md")}
     assert pages
@@ -136,19 +136,19 @@ def test_a_wiki_in_step_and_without_flaws_is_left_as_it_is(run, tmp_path):
         ({"theirs": 1}, "kept only for `memory export`: theirs"),
     ],
 )
-def test_an_import_says_what_it_took(run, storage, told):
+def test_import_reports_what_it_imported(run, storage, told):
     done = run("memory", "import", "-", stdin=json.dumps(storage))
     assert done.returncode == 0
     assert told in done.stdout
 
 
-def test_an_empty_import_says_that_it_is(run):
+def test_empty_import_is_reported(run):
     done = run("memory", "import", "-", stdin="{}")
     assert (done.returncode, done.stdout) == (0, "")
     assert "standard input contains nothing to import" in done.stderr
 
 
-def test_half_a_character_goes_in_and_out_again(run, tmp_path):
+def test_lone_surrogates_survive_import_and_export(run, tmp_path):
     storage = {"urchinMemory": {"a": "x\ud83d"}, "urchinSkills": [{"name": "\ud83d"}]}
     file = tmp_path / "half.json"
     file.write_text(json.dumps(storage))
@@ -158,7 +158,7 @@ def test_half_a_character_goes_in_and_out_again(run, tmp_path):
         assert run(*args).returncode == 0
 
 
-def test_a_terminal_that_knows_few_characters_gets_the_others_spelt(run, own):
+def test_ascii_terminal_gets_backslash_escapes(run, own):
     run("memory", "remember", "clé", "値 — x")
     own["PYTHONIOENCODING"] = "ascii"
     done = subprocess.run([COMMAND, "memory", "list"], env=own, capture_output=True, check=False)
@@ -166,45 +166,45 @@ def test_a_terminal_that_knows_few_characters_gets_the_others_spelt(run, own):
 
 
 @pytest.mark.parametrize("content", [b"hello " * 99, bytes(range(256)) * 20])
-def test_a_broken_database_is_named_with_what_to_do(run, data, content):
+def test_corrupt_database_is_named_with_hint(run, data, content):
     (data / "memory.db").write_bytes(content)
     for args in (("memory", "list"), ("memory", "remember", "a", "b"), ("skills", "list")):
         done = run(*args)
-        complained(done, str(data / "memory.db"), "move it away")
+        assert_only_error(done, str(data / "memory.db"), "move it away")
         assert done.returncode == 2
     assert (data / "memory.db").read_bytes() == content
 
 
-def test_a_database_that_was_cut_short_is_named(run, data):
+def test_truncated_database_exits_2_with_hint(run, data):
     run("memory", "remember", "boat", "Kittiwake")
     with sqlite3.connect(data / "memory.db") as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     os.truncate(data / "memory.db", (data / "memory.db").stat().st_size // 2)
     done = run("memory", "list")
-    complained(done, "move it away")
+    assert_only_error(done, "move it away")
     assert done.returncode == 2
 
 
-def test_a_database_of_another_program_is_left_alone(run, data):
+def test_database_of_another_program_is_not_modified(run, data):
     with sqlite3.connect(data / "memory.db") as connection:
         connection.execute("CREATE TABLE memories (theirs)")
     done = run("memory", "remember", "a", "b")
-    complained(done, "another program")
+    assert_only_error(done, "another program")
     assert done.returncode == 2
     with sqlite3.connect(data / "memory.db") as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("memories",)]
 
 
-def test_a_memory_of_a_newer_version_is_not_touched(run, data):
+def test_database_of_newer_version_is_refused(run, data):
     run("memory", "remember", "boat", "Kittiwake")
     with sqlite3.connect(data / "memory.db") as connection:
         connection.execute("INSERT INTO migrations VALUES (?, 0)", (VERSION + 1,))
     done = run("memory", "list")
-    complained(done, "Update urchin-research")
+    assert_only_error(done, "Update urchin-research")
     assert done.returncode == 2
 
 
-def test_a_memory_that_cannot_be_written_is_said(own, data):
+def test_read_only_memory_exits_2_with_hint(own, data):
     """Root may do anything, so `setpriv` removes that right."""
     with Memory.open(data / "memory.db") as memory:
         memory.remember("boat", "Kittiwake")
@@ -217,14 +217,14 @@ def test_a_memory_that_cannot_be_written_is_said(own, data):
     data.chmod(0o500)
     done = subprocess.run(command, env=own, capture_output=True, text=True, check=False)
     data.chmod(0o700)
-    complained(done, NOT_WRITABLE, "--data-dir")
+    assert_only_error(done, NOT_WRITABLE, "--data-dir")
     assert done.returncode == 2
 
 
-def test_a_wiki_that_cannot_be_written_is_said(run, tmp_path):
+def test_unwritable_wiki_page_exits_2(run, tmp_path):
     (tmp_path / "vault" / "memories.md").mkdir(parents=True)
     done = run("wiki", "--wiki", str(tmp_path / "vault"), "sync")
-    complained(done, "cannot write", "memories.md")
+    assert_only_error(done, "cannot write", "memories.md")
     assert done.returncode == 2
     assert [path.name for path in (tmp_path / "vault").iterdir()] == ["memories.md"]
 
@@ -232,7 +232,7 @@ def test_a_wiki_that_cannot_be_written_is_said(run, tmp_path):
 @pytest.mark.parametrize(
     "args", [("memory", "list"), ("skills", "list", "--json"), ("memory", "-h")]
 )
-def test_a_reader_that_goes_away_is_no_error(run, own, args):
+def test_broken_pipe_exits_0(run, own, args):
     run("memory", "remember", "long", "x" * 100_000)
     reading, writing = os.pipe()
     os.close(reading)
@@ -243,14 +243,14 @@ def test_a_reader_that_goes_away_is_no_error(run, own, args):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_closed_output_is_no_error(own):
+def test_closed_stdout_exits_0(own):
     done = subprocess.run(
         ["sh", "-c", f"exec {COMMAND} memory list >&-"], env=own, capture_output=True, check=False
     )
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
 
 
-def test_an_output_without_room_is_said(run, own):
+def test_full_output_device_exits_1_with_message(run, own):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     run("memory", "remember", "boat", "Kittiwake")
@@ -262,34 +262,34 @@ def test_an_output_without_room_is_said(run, own):
     assert b"cannot write: No space left on device" in done.stderr
 
 
-def test_many_at_once_lose_nothing_and_lock_nobody_out(run):
+def test_concurrent_writes_all_succeed(run):
     with ThreadPoolExecutor(4) as threads:
         done = list(threads.map(lambda n: run("memory", "remember", f"k{n}", str(n)), range(6)))
     assert [one.stderr for one in done] == [""] * 6
     assert sorted(run("memory", "list").stdout.split()[::2]) == [f"k{n}:" for n in range(6)]
 
 
-def test_an_id_of_another_namespace_is_nobody_elses(run):
+def test_ids_of_another_namespace_are_not_found(run):
     run("memory", "remember", "boat", "Kittiwake")
     for command in ("show", "forget"):
         done = run("memory", "--namespace", "other", command, "1")
-        complained(done, "'1'")
+        assert_only_error(done, "'1'")
         assert done.returncode == 2
     assert "Kittiwake" in run("memory", "list").stdout
 
 
-def test_what_is_shared_is_found_shown_and_not_forgotten_by_the_way(run):
+def test_shared_memory_is_readable_but_not_forgotten_from_other_namespace(run):
     run("memory", "--namespace", "shared", "remember", "boat", "Kittiwake")
     found = run("memory", "search", "boat").stdout
     assert "[shared memory] boat: Kittiwake" in found
     number = found.split()[1]
     assert "Kittiwake" in run("memory", "show", number).stdout
     done = run("memory", "forget", number)
-    complained(done, "shared")
+    assert_only_error(done, "shared")
     assert done.returncode == 2
 
 
-def test_the_place_is_said_before_or_after_the_command(run, tmp_path):
+def test_data_dir_and_namespace_are_accepted_before_or_after_subcommand(run, tmp_path):
     there = ("--data-dir", str(tmp_path / "there"), "--namespace", "work")
     assert run(*there, "memory", "remember", "boat", "Kittiwake").stdout == "remembered boat\n"
     for args in (("memory", *there, "list"), ("memory", "list", *there)):
@@ -299,8 +299,8 @@ def test_the_place_is_said_before_or_after_the_command(run, tmp_path):
 
 
 @pytest.mark.parametrize("settings", ["", 'namespace = "mine"'])
-def test_deleting_asks_for_a_namespace(run, tmp_path, settings):
+def test_delete_requires_explicit_namespace(run, tmp_path, settings):
     (tmp_path / "config.toml").write_text(settings)
     done = run("memory", "delete", "--yes")
-    complained(done, "--namespace NAME")
+    assert_only_error(done, "--namespace NAME")
     assert done.returncode == 2

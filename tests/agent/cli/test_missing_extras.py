@@ -37,7 +37,7 @@ def lacking(tmp_path):
     return environment
 
 
-def started(*args: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run_installed(*args: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Run the installed command, since a forked process would have the libraries loaded."""
     return subprocess.run(
         [COMMAND, *args],
@@ -49,16 +49,16 @@ def started(*args: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_a_schema_names_its_extra(web, lacking, tmp_path):
+def test_schema_without_jsonschema_names_extra(web, lacking, tmp_path):
     (tmp_path / "s.json").write_text('{"type": "object"}')
     schema = ("--schema", str(tmp_path / "s.json"))
-    done = started("Q?", *web, *schema, env=lacking("jsonschema"))
+    done = run_installed("Q?", *web, *schema, env=lacking("jsonschema"))
     assert done.returncode == 2
     assert "urchin-research[schema]" in done.stderr
 
 
 @pytest.mark.parametrize("module", ["mammoth", "openpyxl", "xlrd"])
-def test_an_office_file_names_its_extra_and_other_files_are_read(lacking, tmp_path, module):
+def test_missing_office_extra_is_named_and_other_files_are_read(lacking, tmp_path, module):
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "pump.md").write_text("# Pump\n\nIda repaired the pump on 3 May 2024.\n")
@@ -72,12 +72,12 @@ def test_an_office_file_names_its_extra_and_other_files_are_read(lacking, tmp_pa
     else:
         (notes / "book.xls").write_bytes(XLS)
     flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")
-    done = started("Who repaired the pump?", *flags, env=lacking(module))
+    done = run_installed("Who repaired the pump?", *flags, env=lacking(module))
     assert "Ida repaired the pump" in done.stdout
     assert "urchin-research[office]" in done.stderr
 
 
-def test_a_chat_without_its_extra_reads_lines_and_says_what_is_missing(lacking, web, tmp_path):
+def test_chat_without_prompt_toolkit_names_extra_and_reads_lines(lacking, web, tmp_path):
     child = pexpect.spawn(
         str(COMMAND), ["chat", *web],
         env={"TERM": "xterm", **lacking("prompt_toolkit")},
@@ -92,14 +92,14 @@ def test_a_chat_without_its_extra_reads_lines_and_says_what_is_missing(lacking, 
     assert child.exitstatus == 0
 
 
-def test_the_screen_names_its_extra(lacking):
-    done = started("ui", env=lacking("textual"))
+def test_ui_without_textual_names_extra(lacking):
+    done = run_installed("ui", env=lacking("textual"))
     assert done.returncode == 2
     assert "urchin-research[ui]" in done.stderr
     assert "`research runs`" in done.stderr
 
 
-def test_all_is_every_extra_but_those_that_bring_libraries_of_their_own():
+def test_all_extra_includes_everything_but_local_and_litellm():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
@@ -107,7 +107,7 @@ def test_all_is_every_extra_but_those_that_bring_libraries_of_their_own():
     assert named == extras.keys() - {"all", "local", "litellm"}
 
 
-def test_every_extra_that_a_hint_names_is_there():
+def test_extras_named_in_hints_exist():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]

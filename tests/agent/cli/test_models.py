@@ -45,7 +45,7 @@ def files():
         yield site
 
 
-def test_a_download_is_announced_goes_on_where_it_broke_off_and_is_checked(run, files, tmp_path):
+def test_model_download_resumes_and_is_verified(run, files, tmp_path):
     url = f"{files.url}/tiny-0.1b.gguf"
     pull = ("models", "pull", url, "--sha256")
 
@@ -72,7 +72,7 @@ def test_a_download_is_announced_goes_on_where_it_broke_off_and_is_checked(run, 
     assert list(path.parent.iterdir()) == []
 
 
-def test_the_first_run_asks_once_what_shall_answer(at_a_terminal, files, run, web, tmp_path):  # noqa: F811
+def test_first_run_asks_for_model_once(at_a_terminal, files, run, web, tmp_path):  # noqa: F811
     ollama = {"OLLAMA_BASE_URL": f"{files.url}/v1"}
     code, _, shown = at_a_terminal("When was Hesk Light lit?", *web, typed=["4"], **ollama)
     assert "2  Ollama on this machine (llama3.2)" in shown.replace("\r", "")

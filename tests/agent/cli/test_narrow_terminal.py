@@ -32,7 +32,7 @@ def shown(tmp_path):
     return running
 
 
-def test_nothing_runs_over_the_edge_and_no_colours_are_sent(shown, web, answering):
+def test_output_fits_narrow_terminal_and_no_color_is_respected(shown, web, answering):
     shown(QUESTION, "-q", "--model", answering, *web)
     for args in (("show",), ("runs",), ("--help",), ("runs", "--help")):
         lines = shown(*args, NO_COLOR="1")

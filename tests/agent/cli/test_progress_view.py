@@ -25,7 +25,7 @@ def terminal():
     os.close(mine)
 
 
-def test_a_run_on_a_terminal_draws_its_view_and_leaves_the_answer_alone(terminal, tmp_path):
+def test_progress_is_drawn_on_stderr_and_answer_on_stdout(terminal, tmp_path):
     mine, theirs = terminal
     with running(OpenAIProvider, "/v1") as provider:
         provider.says(f"<<THINK>>{WORDS}.<</THINK>>NOT_FOUND Nobody has written it down.")

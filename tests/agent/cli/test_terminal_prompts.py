@@ -43,7 +43,7 @@ def at_a_terminal(tmp_path, commands):
         }
         process = commands.start(str(COMMAND), *args, env=own, stdin=theirs, stderr=theirs)
         os.close(theirs)
-        shown = _typing(mine, list(typed))
+        shown = _type_lines(mine, list(typed))
         said = process.communicate()[0].decode()
         os.close(mine)
         return process.returncode, said, shown
@@ -51,7 +51,7 @@ def at_a_terminal(tmp_path, commands):
     return run
 
 
-def _typing(terminal, lines):
+def _type_lines(terminal, lines):
     """Answer each prompt with a line until the command ends; returns what the terminal showed."""
     shown = ""
     while select.select([terminal], [], [], 60)[0]:
@@ -64,7 +64,7 @@ def _typing(terminal, lines):
     raise AssertionError(f"the command hangs: {shown}")
 
 
-def test_the_answer_goes_on_record_so_that_a_replay_needs_nobody(
+def test_user_reply_is_recorded_and_replayed_without_user(
     at_a_terminal, asking, web, run, tmp_path
 ):
     code, said, shown = at_a_terminal(
@@ -78,7 +78,7 @@ def test_the_answer_goes_on_record_so_that_a_replay_needs_nobody(
     assert replayed.returncode == 0, replayed.stderr
 
 
-def test_a_cut_off_run_goes_on_without_the_user(at_a_terminal, asking, web, run):
+def test_resume_does_not_ask_user_again(at_a_terminal, asking, web, run):
     code, _, _ = at_a_terminal(
         "When was it lit?", "--model", asking, *web, "--max-steps", "1", typed=["Hesk Light"]
     )
@@ -87,7 +87,7 @@ def test_a_cut_off_run_goes_on_without_the_user(at_a_terminal, asking, web, run)
     assert "1 November 1829. [1]" in resumed.stdout, resumed.stderr
 
 
-def test_who_gives_no_answer_is_not_waited_for(at_a_terminal, script, web):
+def test_empty_reply_is_reported_as_no_answer(at_a_terminal, script, web):
     model = script(ASKING, {"reply": "NOT_FOUND Nothing.", "expect": "did not answer"})
     code, _, _ = at_a_terminal("When was it lit?", "--model", model, *web, typed=[""])
     assert code == 3
@@ -96,14 +96,14 @@ def test_who_gives_no_answer_is_not_waited_for(at_a_terminal, script, web):
 @pytest.mark.parametrize(
     ("flags", "env"), [(["-q"], {}), (["--json"], {}), (["--events"], {}), ([], {"CI": "true"})]
 )
-def test_nobody_is_asked_where_nobody_looks(at_a_terminal, script, web, flags, env):
+def test_user_is_not_asked_in_quiet_json_events_or_ci_mode(at_a_terminal, script, web, flags, env):
     model = script(ASKING, {"reply": "NOT_FOUND No.", "expect": "Unknown tool: ASK_USER"})
     code, said, shown = at_a_terminal("When was it lit?", "--model", model, *web, *flags, **env)
     assert (code, bool(said)) == (3, True)
     assert "Which light" not in shown
 
 
-def test_the_tool_is_not_offered_without_a_terminal(run, script, web):
+def test_ask_user_tool_is_not_offered_without_terminal(run, script, web):
     model = script({"reply": "NOT_FOUND No."})
     done = run("When was it lit?", "--model", model, *web, "--events")
     requests = [json.loads(line) for line in done.stdout.splitlines()]
@@ -112,13 +112,13 @@ def test_the_tool_is_not_offered_without_a_terminal(run, script, web):
     assert "ASK_USER" not in system
 
 
-def test_a_chat_asks_too(at_a_terminal, asking, web):
+def test_chat_asks_user(at_a_terminal, asking, web):
     typed = ["When was it lit?", "Hesk Light", ""]
     code, said, _ = at_a_terminal("chat", "--model", asking, *web, typed=typed)
     assert (code, "1 November 1829. [1]" in said) == (0, True)
 
 
-def test_a_plan_is_edited_in_the_users_editor_and_started(at_a_terminal, answering, web, tmp_path):
+def test_plan_is_edited_in_editor_then_started(at_a_terminal, answering, web, tmp_path):
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\nprintf -- '- Hesk Light first lit' > \"$1\"\n")
     editor.chmod(0o755)

@@ -23,7 +23,7 @@ def sealed(run, web, answering, stamping):
     assert run("runs", "seal", "last", "--authority", stamping.url).returncode == 0
 
 
-def test_verify_says_since_when_a_run_and_its_archive_stand(run, sealed, stamping, tmp_path):
+def test_verify_shows_timestamp_of_run_and_archive(run, sealed, stamping, tmp_path):
     run("export", "last", str(tmp_path / "run.zip"))
     for name in ("last", str(tmp_path / "run.zip")):
         done = run("verify", name, "--roots", str(stamping.roots))
@@ -33,7 +33,7 @@ def test_verify_says_since_when_a_run_and_its_archive_stand(run, sealed, stampin
         )
 
 
-def test_openssl_checks_the_stamp_without_us(run, sealed, stamping, tmp_path):
+def test_openssl_verifies_timestamp_independently(run, sealed, stamping, tmp_path):
     if not shutil.which("openssl"):
         pytest.skip("no openssl here")
     [token] = (tmp_path / "data" / "runs").glob("*/head.tsr")
@@ -44,7 +44,7 @@ def test_openssl_checks_the_stamp_without_us(run, sealed, stamping, tmp_path):
     assert "Verification: OK" in done.stdout + done.stderr
 
 
-def test_a_record_written_anew_is_not_the_one_that_was_stamped(run, sealed, stamping, tmp_path):
+def test_truncated_journal_invalidates_timestamp(run, sealed, stamping, tmp_path):
     [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
     done = run("verify", "last", "--roots", str(stamping.roots))
@@ -52,13 +52,13 @@ def test_a_record_written_anew_is_not_the_one_that_was_stamped(run, sealed, stam
     assert "head.tsr: the timestamp is not valid" in done.stdout
 
 
-def test_an_authority_that_nobody_vouches_for_is_no_authority(run, sealed):
+def test_verify_fails_without_trusted_root_for_authority(run, sealed):
     done = run("verify", "last")
     assert done.returncode == 8
     assert "--roots" in done.stdout
 
 
-def test_an_authority_that_is_down_leaves_the_run_as_it_is(run, web, answering):
+def test_unreachable_authority_leaves_run_verifiable(run, web, answering):
     run("When?", "--model", answering, *web)
     done = run("runs", "seal", "last", "--authority", "http://127.0.0.1:9/")
     assert done.returncode == 6
@@ -78,14 +78,14 @@ def anchored(run, web, answering, calendars):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_promise_of_a_calendar_is_told_as_pending(run, anchored, calendars):
+def test_calendar_attestation_is_reported_as_pending(run, anchored, calendars):
     done = run("verify", "last")
     assert done.returncode == 0
     assert "head.ots: pending" in done.stdout
     assert "existed at" not in done.stdout
 
 
-def test_a_block_holds_for_a_run_and_its_archive(run, anchored, calendars, tmp_path):
+def test_bitcoin_block_confirms_run_and_archive(run, anchored, calendars, tmp_path):
     asked = ("runs", "seal", "last", "--complete", "--calendar", calendars.url)
     assert "still pending" in run(*asked).stdout
     calendars.mined = True
@@ -98,7 +98,7 @@ def test_a_block_holds_for_a_run_and_its_archive(run, anchored, calendars, tmp_p
         assert f"2023-10-16 23:46:40 UTC, according to Bitcoin block {HEIGHT}" in done.stdout
 
 
-def test_a_record_written_anew_is_not_the_one_that_a_calendar_took_down(run, anchored, tmp_path):
+def test_truncated_journal_invalidates_calendar_proof(run, anchored, tmp_path):
     [journal] = (tmp_path / "data" / "runs").glob("*/journal.jsonl")
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
     done = run("verify", "last")
@@ -106,7 +106,7 @@ def test_a_record_written_anew_is_not_the_one_that_a_calendar_took_down(run, anc
     assert "head.ots: the timestamp is not valid" in done.stdout
 
 
-def test_calendars_that_are_down_leave_the_run_and_its_proof_as_they_are(run, anchored, calendars):
+def test_unreachable_calendar_leaves_pending_proof_unchanged(run, anchored, calendars):
     done = run("runs", "seal", "last", "--calendar", "http://127.0.0.1:9")
     assert (done.returncode, done.stdout) == (6, "")
     assert "try again later" in done.stderr
@@ -125,7 +125,7 @@ def test_calendars_that_are_down_leave_the_run_and_its_proof_as_they_are(run, an
         ("verify", "last", "--block", "812345=00"),
     ],
 )
-def test_what_cannot_be_asked_is_said(run, web, answering, args):
+def test_invalid_seal_and_block_arguments_exit_2(run, web, answering, args):
     run("When?", "--model", answering, *web)
     done = run(*args)
     assert done.returncode == 2

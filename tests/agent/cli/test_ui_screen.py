@@ -12,7 +12,7 @@ from agent.journal.events import Journal, utc_now
 from agent.journal.runs import Runs
 from agent.memory import Memory
 
-MAX_LOOKS = 3_000
+MAX_POLLS = 3_000
 """Number of times that a test checks the screen, which follows other processes' files."""
 
 
@@ -29,17 +29,17 @@ def shown(app, selector):
 
 async def until(pilot, selector, text):
     """Let the screen run until it shows a text."""
-    for _ in range(MAX_LOOKS):
+    for _ in range(MAX_POLLS):
         if text in shown(pilot.app, selector):
             return
         await pilot.pause(0.02)
     raise AssertionError(f"{text!r} is not in: {shown(pilot.app, selector)}")
 
 
-async def go(pilot, key, name):
+async def switch_list(pilot, key, name):
     """Switch the list with a key, and wait until it has the focus."""
     await pilot.press(key)
-    for _ in range(MAX_LOOKS):
+    for _ in range(MAX_POLLS):
         if getattr(pilot.app.focused, "id", "") == f"{name}-list":
             break
         await pilot.pause(0.02)
@@ -47,9 +47,7 @@ async def go(pilot, key, name):
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_runs_are_listed_and_the_steps_of_the_newest_appear_as_they_are_written(
-    size, script, tmp_path
-):
+async def test_runs_are_listed_and_steps_of_newest_update_live(size, script, tmp_path):
     await research("What is a quay?", model=script("A place for ships."), data_dir=tmp_path)
     journal = Journal(Runs(tmp_path).create(utc_now()))
     journal.write("run.started", question="How long is the pier?", options={})
@@ -63,9 +61,9 @@ async def test_runs_are_listed_and_the_steps_of_the_newest_appear_as_they_are_wr
     journal.close()
 
 
-async def test_jobs_are_added_paused_and_cancelled_by_keys(tmp_path):
+async def test_keys_add_pause_and_cancel_jobs(tmp_path):
     async with ResearchScreen(tmp_path, "default", None).run_test() as pilot:
-        await go(pilot, "2", "queue")
+        await switch_list(pilot, "2", "queue")
         await pilot.press("slash", *"How deep", "enter")
         await until(pilot, "#queue-list", "queued | How deep")
         await pilot.press("p")
@@ -77,17 +75,17 @@ async def test_jobs_are_added_paused_and_cancelled_by_keys(tmp_path):
         assert jobs.paused
 
 
-async def test_memories_are_searched_and_a_setting_is_changed_and_unset(tmp_path, monkeypatch):
+async def test_memories_are_searched_and_settings_changed_and_unset(tmp_path, monkeypatch):
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
     with Memory.open(tmp_path) as memory:
         memory.remember("boat", "The Blue Gull lies at Brask.")
         memory.remember("tea", "Green, without sugar.")
     async with ResearchScreen(tmp_path, "default", None).run_test() as pilot:
-        await go(pilot, "3", "memory")
+        await switch_list(pilot, "3", "memory")
         await until(pilot, "#memory-list", "Blue Gull")
         await pilot.press("slash", *"sugar", "enter")
         await until(pilot, "#memory-detail", "Green, without sugar.")
-        await go(pilot, "4", "settings")
+        await switch_list(pilot, "4", "settings")
         await until(pilot, "#settings-list", "model | -")
         entry = pilot.app.query_one("#settings-input", Input)
         await pilot.press("enter")

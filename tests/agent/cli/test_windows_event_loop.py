@@ -25,7 +25,7 @@ def windows_loop(monkeypatch):
 
 
 @pytest.mark.usefixtures("windows_loop")
-async def test_ctrl_c_sets_the_event_and_does_not_end_the_process():
+async def test_ctrl_c_sets_interrupt_event_without_ending_process():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     try:
         interrupted = terminal.interrupt_event()
@@ -37,7 +37,7 @@ async def test_ctrl_c_sets_the_event_and_does_not_end_the_process():
 
 
 @pytest.mark.usefixtures("windows_loop")
-async def test_a_question_at_the_terminal_is_answered(monkeypatch):
+async def test_approval_prompt_reads_reply_from_terminal(monkeypatch):
     class Typed(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -72,7 +72,7 @@ os.replace = replace_later
 """
 
 
-def test_the_main_command_runs(run, commands, web, tmp_path):
+def test_ask_command_runs_with_windows_limitations(run, commands, web, tmp_path):
     code = f"{_AS_WINDOWS}\nfrom agent.cli import main\nmain()"
     env = {
         "PATH": os.environ["PATH"],

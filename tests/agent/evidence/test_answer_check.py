@@ -53,7 +53,7 @@ DESIGNED = "The tower was designed by Ada Renwick"
         f"{DESIGNED} [^a].\n\n[^a]: https://harbour.test/page",
     ],
 )
-def test_every_form_of_marker_becomes_a_number(marked: str, evidence: Evidence) -> None:
+def test_all_citation_marker_forms_become_numbers(marked: str, evidence: Evidence) -> None:
     checked = check_answer(marked, evidence)
     assert checked.answer == f"{DESIGNED}. [1]"
     assert [s.citations for s in checked.sentences] == [[1]]
@@ -69,14 +69,14 @@ def test_sources_are_numbered_by_first_citation(evidence: Evidence) -> None:
     ]
 
 
-def test_two_citations_of_one_sentence_give_both_sources(evidence: Evidence) -> None:
+def test_sentence_with_two_citations_keeps_both_sources(evidence: Evidence) -> None:
     claim = "Grey Holm was designed by Ada Renwick [S1¶2, S2¶1]."
     checked = check_answer(claim, evidence)
     assert checked.sentences[0].citations == [1, 2]
     assert all(source.quotes for source in checked.sources)
 
 
-def test_each_passage_that_is_named_is_quoted(evidence: Evidence) -> None:
+def test_each_cited_passage_is_quoted(evidence: Evidence) -> None:
     text = "Ada Renwick designed a tower that burned whale oil, near Pier 4. [S1¶2][S1¶3][S2¶1]"
     first, second = check_answer(text, evidence).sources
     assert len(first.quotes) == 2
@@ -84,13 +84,13 @@ def test_each_passage_that_is_named_is_quoted(evidence: Evidence) -> None:
     assert second.quotes == ["Grey Holm burned whale oil until 1862."]
 
 
-def test_quotes_stand_literally_and_are_single_sentences(evidence: Evidence) -> None:
+def test_quotes_are_literal_single_sentences(evidence: Evidence) -> None:
     checked = check_answer("It is 31 metres high and painted white [S1¶2].", evidence)
     assert checked.sources[0].quotes == ["It is 31 metres high and painted white."]
     assert evidence.source(1).text.count(checked.sources[0].quotes[0]) == 1
 
 
-def test_unknown_passages_are_dropped_and_named(evidence: Evidence) -> None:
+def test_unknown_passage_citations_are_dropped_with_reason(evidence: Evidence) -> None:
     checked = check_answer("The lamp was stolen by pirates [S7¶3].", evidence)
     assert checked.answer == "The lamp was stolen by pirates."
     assert checked.sentences[0].verdict is VerdictState.UNCITED
@@ -98,25 +98,25 @@ def test_unknown_passages_are_dropped_and_named(evidence: Evidence) -> None:
     assert checked.sources == ()
 
 
-def test_links_to_pages_that_were_not_read_are_no_citation(evidence: Evidence) -> None:
+def test_link_to_unread_page_is_not_a_citation(evidence: Evidence) -> None:
     checked = check_answer("It glows [at night](https://made-up.test/).", evidence)
     assert checked.answer == "It glows at night."
     assert "https://made-up.test/" in checked.sentences[0].reason
 
 
-def test_a_sentence_without_marker_is_cited_where_a_page_carries_it(evidence: Evidence) -> None:
+def test_uncited_sentence_gets_citation_of_supporting_page(evidence: Evidence) -> None:
     checked = check_answer("The ferry to Tern Point leaves from Pier 4 at noon.", evidence)
     assert checked.answer.endswith("at noon. [1]")
     assert checked.sentences[0].verdict is VerdictState.SUPPORTED
 
 
-def test_a_wrong_passage_of_the_right_source_is_put_right(evidence: Evidence) -> None:
+def test_wrong_passage_of_right_source_is_corrected(evidence: Evidence) -> None:
     checked = check_answer(f"{DESIGNED} [S1¶3].", evidence)
     assert checked.sentences[0].verdict is VerdictState.SUPPORTED
     assert checked.sources[0].quotes == [f"{DESIGNED}."]
 
 
-def test_lists_tables_headings_and_code_survive(evidence: Evidence) -> None:
+def test_lists_tables_headings_and_code_are_preserved(evidence: Evidence) -> None:
     answer = """## The light [S1¶1]
 
 Facts about it:
@@ -150,7 +150,7 @@ light [S1¶2]
     assert len(checked.sentences) == 3
 
 
-def test_footnote_marks_copied_from_the_page_do_not_become_citations(evidence: Evidence) -> None:
+def test_copied_footnote_marks_do_not_become_citations(evidence: Evidence) -> None:
     checked = check_answer(f"{DESIGNED}.[2] [S1¶2]", evidence)
     assert checked.sentences[0].citations == [1]
 
@@ -165,14 +165,14 @@ def test_footnote_marks_copied_from_the_page_do_not_become_citations(evidence: E
         " ([The keeper's page](URL)).",
     ],
 )
-def test_a_labelled_link_after_its_sentence_is_a_citation(end: str, evidence: Evidence) -> None:
+def test_labelled_link_after_sentence_is_a_citation(end: str, evidence: Evidence) -> None:
     url = evidence.source(1).url
     checked = check_answer(DESIGNED + end.replace("URL", url), evidence)
     assert len(checked.sentences) == 1
     assert checked.sentences[0].citations == [1]
 
 
-def test_a_label_that_is_part_of_a_sentence_stays_in_it(evidence: Evidence) -> None:
+def test_link_label_within_sentence_is_kept(evidence: Evidence) -> None:
     url = evidence.source(1).url
     answer = f"It was designed by Dr. [Ada Renwick]({url})"
     assert "Ada Renwick" in check_answer(answer, evidence).sentences[0].text
@@ -181,16 +181,16 @@ def test_a_label_that_is_part_of_a_sentence_stays_in_it(evidence: Evidence) -> N
 
 
 @given(st.text(alphabet="ab.|-# `\n[]1S¶*>", max_size=300))
-def test_units_joined_are_the_answer(answer: str) -> None:
+def test_answer_parts_rejoin_to_the_answer(answer: str) -> None:
     assert "".join(u.prefix + u.text + u.suffix for u in answer_parts(answer)) == answer
 
 
 @given(st.text(alphabet="ab. [](S1¶2)\n|-`^:", max_size=120))
-def test_any_answer_can_be_checked(answer: str) -> None:
+def test_check_accepts_any_answer(answer: str) -> None:
     check_answer(answer, Evidence())
 
 
-def test_a_value_that_is_nowhere_in_the_cited_source_is_named_with_its_number(
+def test_value_missing_from_cited_source_is_named_with_source_number(
     evidence: Evidence,
 ) -> None:
     claim = "Coal was what the keeper got until 1870. [S2¶2] Whale oil was used until 1862. [S2¶2]"
@@ -199,7 +199,7 @@ def test_a_value_that_is_nowhere_in_the_cited_source_is_named_with_its_number(
     assert "1862" not in beside.reason
 
 
-def test_a_row_of_an_answer_is_read_with_its_head(make_page: Callable[..., Page]) -> None:
+def test_answer_table_row_is_checked_with_its_header(make_page: Callable[..., Page]) -> None:
     evidence = Evidence()
     evidence.add(make_page("| Ship | Cars | Crew |\n|---|---|---|\n| Alma | 40 | 12 |"))
     rows = "| Ship | {} |\n|---|---|\n| Alma | 40 | [S1¶2]"
@@ -208,7 +208,7 @@ def test_a_row_of_an_answer_is_read_with_its_head(make_page: Callable[..., Page]
     assert [s.verdict for s in wrong.sentences] == [VerdictState.UNDECIDED]
 
 
-def test_a_cell_answers_by_its_column_and_row(make_page: Callable[..., Page]) -> None:
+def test_cell_value_is_supported_only_under_its_column_name(make_page: Callable[..., Page]) -> None:
     evidence = Evidence("What was the cost?")
     evidence.add(make_page("| Year | Repairs | Cost |\n|---|---|---|\n| 2022 | 3 | 310 |"))
     verdicts = {
@@ -228,7 +228,7 @@ def test_a_cell_answers_by_its_column_and_row(make_page: Callable[..., Page]) ->
         "Nothing was found on its keepers.",
     ],
 )
-def test_what_the_search_did_not_find_is_no_claim(said: str, evidence: Evidence) -> None:
+def test_statement_about_failed_search_is_not_a_claim(said: str, evidence: Evidence) -> None:
     evidence.question = "When was it built?"
     [sentence] = check_answer(said, evidence).sentences
     assert sentence.about_search
@@ -243,7 +243,7 @@ def test_what_the_search_did_not_find_is_no_claim(said: str, evidence: Evidence)
         "The sources found nothing to praise in it [S1¶3].",
     ],
 )
-def test_a_denial_about_the_world_is_a_claim(said: str, evidence: Evidence) -> None:
+def test_denial_about_the_subject_is_a_claim(said: str, evidence: Evidence) -> None:
     evidence.question = "When was it built?"
     [sentence] = check_answer(said, evidence).sentences
     assert not sentence.about_search
@@ -264,7 +264,7 @@ PAGE = (
         ("Skarholm. [S1¶2]", "undecided"),
     ],
 )
-def test_a_name_is_an_answer_only_where_the_page_gives_it_to_the_question(
+def test_name_is_supported_only_where_page_links_it_to_question(
     answer: str, state: str, make_page: Callable[..., Page]
 ) -> None:
     evidence = Evidence("Who built the ferry to Brack?")
@@ -273,7 +273,7 @@ def test_a_name_is_an_answer_only_where_the_page_gives_it_to_the_question(
     assert sentence.verdict == state
 
 
-def test_a_judge_gives_a_sentence_without_a_citation_one(evidence: Evidence) -> None:
+def test_judge_adds_citation_to_uncited_sentence(evidence: Evidence) -> None:
     def judge(claim, passages):
         return Verdict(VerdictState.SUPPORTED, "Its keeper was paid in coal.", "", "judge")
 
@@ -283,7 +283,7 @@ def test_a_judge_gives_a_sentence_without_a_citation_one(evidence: Evidence) -> 
     assert checked.sources[0].url == "https://archive.test/oil"
 
 
-def test_of_two_sources_that_are_cited_as_wholes_a_judge_is_shown_the_best_of_both(make_page):
+def test_judge_sees_best_passages_of_each_whole_cited_source(make_page):
     evidence = Evidence()
     settings = "\n\n".join(f"Books per page, option {n}" for n in range(12))
     evidence.add(make_page(settings))

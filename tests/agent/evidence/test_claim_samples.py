@@ -39,11 +39,11 @@ def read(name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.sample(2)
-def test_no_wrong_claim_is_called_supported(verdicts) -> None:
+def test_wrong_claims_are_never_supported(verdicts) -> None:
     wrong = [p["claim"] for p, s in verdicts if p["label"] == "wrong" and s == "supported"]
     assert wrong == []
 
 
-def test_no_faithful_claim_is_called_contradicted(verdicts) -> None:
+def test_faithful_claims_are_never_contradicted(verdicts) -> None:
     faithful = [p["claim"] for p, s in verdicts if p["label"] == "faithful" and s == "contradicted"]
     assert faithful == []

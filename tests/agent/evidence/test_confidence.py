@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from browser.types import Page
 
 LIT = "Hesk Light was completed on 1 November 1829."
-OTHERWISE = "Hesk Light was completed on 4 March 1831 by its keeper."
+CONFLICTING = "Hesk Light was completed on 4 March 1831 by its keeper."
 QUESTION = "When was Hesk Light completed?"
 
 
 @pytest.fixture
-def weighed(make_page: Callable[..., Page]) -> Callable[..., Assessment]:
+def assess_pages(make_page: Callable[..., Page]) -> Callable[..., Assessment]:
     """Weigh an answer that cites the first of some pages, each of a site of its own."""
 
     def give(
@@ -47,14 +47,14 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Assessment]:
     return give
 
 
-def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., Assessment]) -> None:
-    found = weighed(LIT, OTHERWISE)
+def test_source_with_different_date_is_a_conflict(assess_pages: Callable[..., Assessment]) -> None:
+    found = assess_pages(LIT, CONFLICTING)
     [conflict] = found.conflicts
     assert conflict.text == LIT
     assert conflict.citations == [1]
-    assert conflict.quote == OTHERWISE
+    assert conflict.quote == CONFLICTING
     assert [source.n for source in found.sources] == [1, 2]
-    assert found.sources[conflict.source - 1].quotes == [OTHERWISE]
+    assert found.sources[conflict.source - 1].quotes == [CONFLICTING]
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., A
         (("2021", "2022"), []),
     ],
 )
-def test_a_conflict_names_the_side_that_is_newer(
+def test_conflict_names_newer_side(
     make_page: Callable[..., Page], dates: tuple[str | None, str], newer: list[int]
 ) -> None:
     evidence = Evidence(QUESTION)
-    for number, (text, published) in enumerate(zip((LIT, OTHERWISE), dates, strict=True)):
+    for number, (text, published) in enumerate(zip((LIT, CONFLICTING), dates, strict=True)):
         page = make_page(text, url=f"https://site{number}.test/page")
         assert page.document is not None
         dated = dataclasses.replace(page.document, published=published)
@@ -92,30 +92,30 @@ def test_a_conflict_names_the_side_that_is_newer(
     ],
 )
 def test_coverage_leaves_out_addresses_logins_and_commands(
-    weighed: Callable[..., Assessment], question: str
+    assess_pages: Callable[..., Assessment], question: str
 ) -> None:
-    assert weighed(LIT, question=question).parts.coverage == 1
+    assert assess_pages(LIT, question=question).parts.coverage == 1
 
 
-def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Assessment]) -> None:
-    alone = weighed(LIT)
-    together = weighed(LIT, f"The guide says more. {LIT}")
+def test_agreeing_source_raises_confidence(assess_pages: Callable[..., Assessment]) -> None:
+    alone = assess_pages(LIT)
+    together = assess_pages(LIT, f"The guide says more. {LIT}")
     assert together.conflicts == ()
     assert (alone.parts.sites, together.parts.sites) == (1, 2)
     assert together.confidence > alone.confidence
 
 
 @pytest.mark.parametrize("where", ["file:///notes/{}.txt", "https://page{}.example.org/"])
-def test_files_of_ones_own_or_pages_of_one_site_are_not_independent(
-    weighed: Callable[..., Assessment], where: str
+def test_own_files_and_pages_of_one_site_are_not_independent(
+    assess_pages: Callable[..., Assessment], where: str
 ) -> None:
-    assert weighed(LIT, f"The guide says more. {LIT}", where=where).parts.sites == 1
-    assert weighed(LIT, OTHERWISE, where=where).parts.agreement == 0.5
+    assert assess_pages(LIT, f"The guide says more. {LIT}", where=where).parts.sites == 1
+    assert assess_pages(LIT, CONFLICTING, where=where).parts.agreement == 0.5
 
 
-def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Assessment]) -> None:
-    assert weighed(LIT, OTHERWISE).confidence < weighed(LIT).confidence
-    assert weighed(LIT, OTHERWISE).parts.agreement == 0.5
+def test_conflict_lowers_confidence(assess_pages: Callable[..., Assessment]) -> None:
+    assert assess_pages(LIT, CONFLICTING).confidence < assess_pages(LIT).confidence
+    assert assess_pages(LIT, CONFLICTING).parts.agreement == 0.5
 
 
 @pytest.mark.parametrize(
@@ -126,31 +126,33 @@ def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Assessment]) ->
         "In 1902 Hesk Light had 3 keepers.",
     ],
 )
-def test_what_is_said_of_something_else_is_no_conflict(
-    weighed: Callable[..., Assessment], other: str
+def test_statement_about_another_subject_is_not_a_conflict(
+    assess_pages: Callable[..., Assessment], other: str
 ) -> None:
-    assert weighed(LIT, other).conflicts == ()
+    assert assess_pages(LIT, other).conflicts == ()
 
 
-def test_figures_of_two_years_are_no_conflict(weighed: Callable[..., Assessment]) -> None:
+def test_figures_for_different_years_are_not_a_conflict(
+    assess_pages: Callable[..., Assessment],
+) -> None:
     answer = "In 1921 Hesk Light had 188 visitors a day. [S1]"
-    found = weighed("In 1921 Hesk Light had 188 visitors a day.",
+    found = assess_pages("In 1921 Hesk Light had 188 visitors a day.",
                     "In 2011 Hesk Light had 64 visitors a day.", answer=answer)  # fmt: skip
     assert found.conflicts == ()
 
 
-def test_a_judge_says_whether_the_question_is_answered(weighed: Callable[..., Assessment]) -> None:
-    by_word = [weighed(LIT, answers=word).confidence for word in ("fully", "in part", "no")]
+def test_confidence_follows_judged_answer_fit(assess_pages: Callable[..., Assessment]) -> None:
+    by_word = [assess_pages(LIT, answers=word).confidence for word in ("fully", "in part", "no")]
     assert by_word[0] > 0.6 > 0.4 > by_word[2]
     assert by_word == sorted(by_word, reverse=True)
 
 
-def test_a_quoted_sentence_is_trusted_by_what_it_covers_states_and_leads_by(
-    weighed: Callable[..., Assessment],
+def test_extractive_confidence_depends_on_coverage_margin_and_value(
+    assess_pages: Callable[..., Assessment],
 ) -> None:
     def confidence(**fit: object) -> float:
         best = {"covered": 1.0, "margin": 2.5, "stated": 12.0, "has_value": True}
-        found = weighed(LIT, answers=None, fit=Fit.model_validate({**best, **fit})).confidence
+        found = assess_pages(LIT, answers=None, fit=Fit.model_validate({**best, **fit})).confidence
         assert found is not None
         return found
 
@@ -168,47 +170,56 @@ def test_a_quoted_sentence_is_trusted_by_what_it_covers_states_and_leads_by(
     assert confidence(covered=0.0, margin=0.0, stated=0) < 0.4  # a part of it is not answered
 
 
-def test_the_heading_above_the_quoted_words_speaks_of_the_question(
-    weighed: Callable[..., Assessment],
+def test_heading_above_quote_counts_toward_coverage(
+    assess_pages: Callable[..., Assessment],
 ) -> None:
     text = "## How do I reset the winch?\n\nHold the red button down.\n\n## Hiring\n\nAsk Ida."
     asked = "How do I reset the winch?"
     assert (
-        weighed(text, answer="Hold the red button down. [S1]", question=asked).parts.coverage == 1
+        assess_pages(text, answer="Hold the red button down. [S1]", question=asked).parts.coverage
+        == 1
     )
-    assert weighed(text, answer="Ask Ida. [S1]", question=asked).parts.coverage == 0
+    assert assess_pages(text, answer="Ask Ida. [S1]", question=asked).parts.coverage == 0
 
 
-def test_literal_sentences_of_a_model_that_nobody_judged_have_no_number(
-    weighed: Callable[..., Assessment],
+def test_unjudged_literal_sentences_have_no_confidence(
+    assess_pages: Callable[..., Assessment],
 ) -> None:
-    assert weighed(LIT, answers=None).confidence is None
+    assert assess_pages(LIT, answers=None).confidence is None
 
 
-def test_what_is_not_carried_is_trusted_less(weighed: Callable[..., Assessment]) -> None:
+def test_unsupported_sentence_lowers_confidence(assess_pages: Callable[..., Assessment]) -> None:
     mixed = f"{LIT} [S1] Gulls admire it greatly. [S1]"
-    assert weighed(LIT, answer=mixed).confidence < weighed(LIT).confidence
+    assert assess_pages(LIT, answer=mixed).confidence < assess_pages(LIT).confidence
 
 
-def test_open_claims_that_no_judge_saw_have_no_number(weighed: Callable[..., Assessment]) -> None:
-    assert weighed(LIT, answer="Gulls admire it greatly. [S1]", answers=None).confidence is None
+def test_unjudged_undecided_claims_have_no_confidence(
+    assess_pages: Callable[..., Assessment],
+) -> None:
+    assert (
+        assess_pages(LIT, answer="Gulls admire it greatly. [S1]", answers=None).confidence is None
+    )
 
 
-def test_a_contradicted_sentence_caps_the_confidence(weighed: Callable[..., Assessment]) -> None:
+def test_contradicted_sentence_caps_confidence(assess_pages: Callable[..., Assessment]) -> None:
     wrong = "Hesk Light was completed on 1 November 1839. [S1]"
-    assert weighed(LIT, answer=wrong).confidence <= 0.35
+    assert assess_pages(LIT, answer=wrong).confidence <= 0.35
 
 
-def test_what_is_said_of_the_search_costs_nothing(weighed: Callable[..., Assessment]) -> None:
-    told = weighed(LIT, answer=f"{LIT} [S1] I found no figure for its height.")
-    assert told.confidence == weighed(LIT).confidence
+def test_statement_about_search_does_not_lower_confidence(
+    assess_pages: Callable[..., Assessment],
+) -> None:
+    told = assess_pages(LIT, answer=f"{LIT} [S1] I found no figure for its height.")
+    assert told.confidence == assess_pages(LIT).confidence
 
 
-def test_an_answer_without_sources_is_worth_nothing(weighed: Callable[..., Assessment]) -> None:
-    assert weighed(LIT, answer="Whales sing at night.").confidence == 0
+def test_answer_without_sources_has_zero_confidence(
+    assess_pages: Callable[..., Assessment],
+) -> None:
+    assert assess_pages(LIT, answer="Whales sing at night.").confidence == 0
 
 
-def test_the_age_of_the_newest_dated_source_is_told(make_page: Callable[..., Page]) -> None:
+def test_freshness_is_age_of_newest_dated_source(make_page: Callable[..., Page]) -> None:
     evidence = Evidence()
     evidence.add(make_page(LIT, published="2026-02-27"))
     found = assess_answer(check_answer(f"{LIT} [S1]", evidence), evidence, QUESTION)

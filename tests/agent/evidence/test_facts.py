@@ -17,24 +17,24 @@ from agent.evidence import extract_facts
         ("one of them", []),
     ],
 )
-def test_figures(text: str, values: list[float]) -> None:
+def test_figures_are_extracted(text: str, values: list[float]) -> None:
     assert [figure.value for figure in extract_facts(text).figures] == values
 
 
 @pytest.mark.parametrize(
     "text", ["on 4 May 1811", "on May 4, 1811", "4th May 1811", "am 4. Mai 1811", "on 1811-05-04"]
 )
-def test_a_day_is_one_date_however_it_is_written(text: str) -> None:
+def test_date_formats_yield_same_date(text: str) -> None:
     facts = extract_facts(text)
     assert [date[:3] for date in facts.dates] == [(1811, 5, 4)]
     assert facts.figures == []
 
 
-def test_less_than_a_day() -> None:
+def test_partial_dates_are_extracted() -> None:
     dates = extract_facts("In May 1811, or in 1812, or on 3 June").dates
     assert [date[:3] for date in dates] == [(1811, 5, None), (1812, None, None), (None, 6, 3)]
 
 
-def test_names_leave_the_word_that_opens_a_sentence_out() -> None:
+def test_names_exclude_capitalised_sentence_starts() -> None:
     text = "Visitors met Ada Renwick of Hesk. The Harbour Board paid in May."
     assert extract_facts(text).names == ["Ada Renwick", "Hesk", "Harbour Board"]

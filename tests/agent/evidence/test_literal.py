@@ -52,7 +52,7 @@ def check(claim: str) -> Verdict:
         "| MV Heron | 180 |",
     ],
 )
-def test_what_stands_there_is_supported_with_a_literal_quote(claim: str) -> None:
+def test_literal_claims_are_supported_with_a_quote(claim: str) -> None:
     verdict = check(claim)
     assert verdict.state is SUPPORTED, verdict
     assert verdict.quote in PAGE
@@ -78,30 +78,28 @@ def test_what_stands_there_is_supported_with_a_literal_quote(claim: str) -> None
         "",
     ],
 )
-def test_what_does_not_stand_there_is_not(claim: str) -> None:
+def test_non_literal_claims_are_not_supported(claim: str) -> None:
     assert check(claim).state is not SUPPORTED
 
 
-def test_an_ellipsis_may_not_hide_a_denial() -> None:
+def test_ellipsis_cannot_hide_negation() -> None:
     page = "The council did not approve the plan for the new road."
     verdict = verify_claim("The council did … approve the plan for the new road.", [page])
     assert verdict.state is VerdictState.UNDECIDED
     assert "leaves out “not”" in verdict.reason
 
 
-def test_the_verdict_names_the_passage_that_carries_the_claim() -> None:
+def test_verdict_names_supporting_passage() -> None:
     verdict = check("The harbour board bought the dwelling from the Quill family in 1950.")
     assert verdict.passage == "S1¶3"
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=300), max_size=4))
-def test_any_claim_against_any_text_gets_a_verdict_with_a_literal_quote(
-    claim: str, texts: list[str]
-) -> None:
+def test_quote_is_always_literal(claim: str, texts: list[str]) -> None:
     verdict = verify_claim(claim, texts)
     assert not verdict.quote or any(verdict.quote in text for text in texts)
 
 
 @given(st.sampled_from([p for p in split_passages(PAGE, 1) if p.kind == "text"]))
-def test_a_passage_supports_itself(passage) -> None:
+def test_every_passage_supports_itself(passage) -> None:
     assert check(passage.text).state is SUPPORTED

@@ -50,28 +50,28 @@ def origins_of(make_page):
 
 
 @pytest.mark.parametrize("copy", [syndicated, cut, scraped, edited, quoted])
-def test_copies_of_a_text_have_one_origin(origins_of, copy):
+def test_copies_share_one_origin(origins_of, copy):
     texts = [f"{one[n]} {other[n]}" for one, other in pairwise(REPORTS) for n in (0, 1)]
     assert [origins_of(text, copy(text)) for text in texts] == [1] * len(texts)
 
 
-def test_reports_of_one_event_are_independent_though_they_quote_the_same_words(origins_of):
+def test_reports_of_one_event_with_shared_quotes_are_independent(origins_of):
     assert [origins_of(*pair) for pair in REPORTS] == [2] * len(REPORTS)
 
 
-def test_two_excerpts_share_the_origin_of_the_text_that_both_are_from(origins_of):
+def test_excerpts_share_origin_of_their_common_text(origins_of):
     first, second = REPORTS[0][0], REPORTS[1][0]
     assert origins_of(first, second) == 2
     assert origins_of(f"{first} {second}", first, second) == 1
 
 
-def test_pages_of_a_sentence_may_say_the_same(origins_of):
+def test_identical_single_sentence_pages_are_independent(origins_of):
     line = "The Heron line opened on 4 May 1898 with horse-drawn cars."
     assert origins_of(line, line) == 2
 
 
 @pytest.fixture
-def weighed(make_page):
+def assess_pages(make_page):
     """Assess an answer whose sentence is on pages with these texts and dates."""
     claim = "Twelve members were for it, seven against."
 
@@ -88,18 +88,20 @@ def weighed(make_page):
     return weigh
 
 
-def test_the_confidence_counts_origins_and_the_report_names_the_earliest(weighed):
+def test_confidence_counts_origins_and_copies_name_earliest(assess_pages):
     report = REPORTS[0][0]
-    one = weighed((report, None))
-    copies = weighed((syndicated(report), "2026-05-04"), (report, "2026-05-03"), (report, None))
+    one = assess_pages((report, None))
+    copies = assess_pages(
+        (syndicated(report), "2026-05-04"), (report, "2026-05-03"), (report, None)
+    )
     other = "A reader writes: Twelve members were for it, seven against. I was there and saw it."
-    two = weighed((report, None), (other, None))
+    two = assess_pages((report, None), (other, None))
     assert (copies.parts.pages, copies.parts.sites, copies.parts.origins) == (3, 3, 1)
     assert copies.confidence == one.confidence < two.confidence
     assert [source.copy_of for source in copies.sources] == [2, None, 2]
 
 
-def test_addresses_of_one_page_are_one_source_of_the_report(make_page):
+def test_urls_with_one_canonical_url_are_one_source(make_page):
     evidence = Evidence("Who voted for it?")
     text, home = REPORTS[0][0], "https://paper.test/ferry"
     for url, canonical in ((home, None), (f"{home}?print=1", home), ("https://other.test/", home)):

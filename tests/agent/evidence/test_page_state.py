@@ -39,7 +39,7 @@ def state(evidence, shown, *, url="https://keeper.example/signal", outcome="", s
     return evidence.add(read, step, acted=bool(outcome))
 
 
-def test_what_only_the_snapshot_shows_follows_the_passages_of_the_article():
+def test_snapshot_only_text_follows_article_passages():
     evidence = Evidence()
     source = state(evidence, SHOWN)
     assert [p.text for p in source.article] == ["# Fog signal", ARTICLE.split("\n\n")[1]]
@@ -52,12 +52,12 @@ def test_what_only_the_snapshot_shows_follows_the_passages_of_the_article():
     assert row.heading == "Fog signal › Comments › Lamp | Stock"
 
 
-def test_a_heading_of_the_article_stands_again_above_what_it_lacks():
+def test_article_heading_is_repeated_above_snapshot_only_text():
     shown = with_shown(page(ARTICLE).document, "# Fog signal\n\n2 comments")
     assert shown.text[shown.shown_from :] == "# Fog signal\n\n2 comments"
 
 
-def test_a_short_line_is_kept_where_it_says_something_else_than_in_the_article():
+def test_repeated_short_lines_are_kept_in_new_context():
     """A person's balance, beside bills that the same person paid."""
     article = "2 July\n\nBen\n\nGroceries\n\n3 July\n\nCleo\n\nPizza"
     shown = f"Ben\n\n-178.60\n\nCleo\n\n-122.20\n\n{article}"
@@ -65,7 +65,7 @@ def test_a_short_line_is_kept_where_it_says_something_else_than_in_the_article()
     assert state.text[state.shown_from :] == "Ben\n\n-178.60\n\nCleo\n\n-122.20"
 
 
-def test_a_row_that_extraction_emptied_gives_way_to_the_one_that_is_shown():
+def test_emptied_table_row_is_replaced_by_snapshot_row():
     article = "| Setting | Value |\n|---|---|\n| Title | |\n| Tiddlers | |\n| Version | 5.4 |"
     shown = "| Title | Harbour log |\n\n| Tiddlers | 6 (button) |\n\n| Version | 5.4 |"
     state = with_shown(page(article).document, shown)
@@ -76,13 +76,13 @@ def test_a_row_that_extraction_emptied_gives_way_to_the_one_that_is_shown():
     assert "| Title | |" in kept.text
 
 
-def test_what_an_act_did_is_a_passage_of_the_state_that_it_led_to():
+def test_action_outcome_is_a_passage_of_resulting_state():
     source = state(Evidence(), SHOWN, outcome="clicked button Save; new text: Saved.", step="0/4/1")
     [did] = [p for p in source.passages if p.kind == "act"]
     assert did.text == "clicked button Save; new text: Saved."
 
 
-def test_states_share_the_strings_that_did_not_change():
+def test_states_share_unchanged_strings():
     evidence = Evidence()
     first = state(evidence, SHOWN)
     second = state(evidence, SHOWN.replace("9", "10"))
@@ -93,7 +93,7 @@ def test_states_share_the_strings_that_did_not_change():
     assert all(p.text is own[p.text] for p in same)
 
 
-def test_a_page_from_before_an_act_does_not_contradict_what_was_seen_after_it():
+def test_page_seen_before_action_does_not_contradict_later_state():
     evidence = Evidence()
     state(evidence, "The boats in the harbour are 12.", url="https://keeper.example/list")
     saved = state(evidence, "The boats in the harbour are 13.", step="0/3/1")

@@ -30,7 +30,7 @@ It burned colza oil.
 The last keeper left Grey Holm in 1987."""
 
 
-def test_blocks_items_and_rows_are_passages_with_stable_ids() -> None:
+def test_blocks_list_items_and_rows_become_passages_with_stable_ids() -> None:
     passages = split_passages(ARTICLE, 3)
     assert [p.kind for p in passages] == [
         *["heading", "text", "text", "heading", "table", "table", "table"],
@@ -40,7 +40,7 @@ def test_blocks_items_and_rows_are_passages_with_stable_ids() -> None:
     assert passages[8].text == "- Tern Point has a keeper\n  and a dog"
 
 
-def test_heading_path_stands_above_each_passage() -> None:
+def test_passages_carry_their_heading_path() -> None:
     passages = split_passages(ARTICLE, 1)
     assert passages[-1].heading == "Lighthouses of the Skerry coast › Figures › Keepers"
     assert passages[0].heading == ""
@@ -52,7 +52,7 @@ def test_table_rows_keep_their_header_cells() -> None:
     assert row.heading.endswith("Figures › Light | Height | Lit")
 
 
-def test_rules_between_table_rows_are_no_passage() -> None:
+def test_table_separator_rows_are_not_passages() -> None:
     passages = split_passages("| a | b |\n|---|---|\n| 1 | 2 |", 1)
     assert [p.text for p in passages] == ["| a | b |", "| 1 | 2 |"]
     assert passages[1].heading == "a | b"
@@ -71,7 +71,7 @@ def test_page_numbers_come_from_page_offsets() -> None:
 
 
 @given(st.text(alphabet="ab .|#-\n\té漢", max_size=3000))
-def test_offsets_are_exact_and_nothing_readable_is_lost(text: str) -> None:
+def test_passage_offsets_are_exact_and_no_text_is_lost(text: str) -> None:
     passages = split_passages(text, 1)
     assert all(text[p.start : p.end] == p.text and p.text.strip() for p in passages)
     kept = sum(sum(c in "abé漢" for c in p.text) for p in passages)
@@ -106,9 +106,7 @@ def test_a_megabyte_is_split_quickly() -> None:
         ("| Ann | | +329.13 |\n| Ben | | -192.77 |", ""),
     ],
 )
-def test_rows_stand_under_the_row_that_names_columns_if_there_is_one(
-    rows: str, header: str
-) -> None:
+def test_header_row_is_detected_if_present(rows: str, header: str) -> None:
     first, *others = split_passages(rows, 1)
     assert first.heading == ""
     assert {passage.heading for passage in others} == {header}

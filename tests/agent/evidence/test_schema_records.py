@@ -58,7 +58,7 @@ def checked(case: Case, data: Any, judge: Judge | None, *, exact: bool = False) 
     return check_values(ValuesDraft(data, cited), Schema.load(case.schema), evidence, judge)
 
 
-def careful(case: Case, data: Any) -> Judge:
+def careful_judge(case: Case, data: Any) -> Judge:
     """A judge that knows the correct data, and quotes the page if a claim names its record."""
     right = dict(leaves(case.data))
 
@@ -83,19 +83,19 @@ def rubber_stamp(_claim: str, _passages: Any) -> Verdict:
     return Verdict(VerdictState.SUPPORTED, "", decided_by="judge")
 
 
-def inventing(claim: str, _passages: Any) -> Verdict:
+def inventing_judge(claim: str, _passages: Any) -> Verdict:
     return Verdict(VerdictState.SUPPORTED, f"It is known: {claim}.", decided_by="judge")
 
 
-def silent(_claim: str, _passages: Any) -> None:
+def silent_judge(_claim: str, _passages: Any) -> None:
     return None
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["page cited", "value cited"])
-@pytest.mark.parametrize("judge", [None, rubber_stamp, inventing, silent])
+@pytest.mark.parametrize("judge", [None, rubber_stamp, inventing_judge, silent_judge])
 @pytest.mark.parametrize(("case", "draft"), DRAFTS)
 @pytest.mark.sample(80)
-def test_no_judge_makes_a_wrong_value_supported(
+def test_wrong_value_is_never_supported_by_unreliable_judge(
     case: Case, draft: Draft, judge: Judge | None, exact: bool
 ) -> None:
     data, right = case.drafted(draft), dict(leaves(case.data))
@@ -107,28 +107,28 @@ def test_no_judge_makes_a_wrong_value_supported(
 @pytest.mark.parametrize("exact", [False, True], ids=["page cited", "value cited"])
 @pytest.mark.parametrize(("case", "draft"), DRAFTS)
 @pytest.mark.sample(40)
-def test_with_a_careful_judge_each_value_is_judged_rightly(
+def test_careful_judge_supports_exactly_the_correct_values(
     case: Case, draft: Draft, exact: bool
 ) -> None:
     data, right = case.drafted(draft), dict(leaves(case.data))
-    found = checked(case, data, careful(case, data), exact=exact)
+    found = checked(case, data, careful_judge(case, data), exact=exact)
     supported = {v.pointer: v.value for v in found.values if v.verdict is VerdictState.SUPPORTED}
     assert supported == {p: v for p, v in leaves(data) if right.get(p) == v}
 
 
-def test_a_claim_names_its_record_and_its_unit() -> None:
+def test_claim_for_judge_names_record_and_unit() -> None:
     asked: list[str] = []
     data = {"ships": [{"name": "Cedar", "launched": 1981, "length_m": 99}]}
     checked(SHIPS, data, lambda claim, _: asked.append(claim))
     assert asked == ["Cedar, launched: 1981", "Cedar, length: 99 m"]
 
 
-def test_a_value_in_another_unit_is_refused_with_the_converted_one() -> None:
+def test_value_in_wrong_unit_is_refused_with_converted_value() -> None:
     [refused, *_] = checked(DAM_IN_KM, {"crest_length_km": 412}, None).notes
     assert "“412 m”, in another unit: that is 0.412 in the field's unit" in refused
 
 
-def test_the_words_of_another_record_do_not_support_a_value() -> None:
+def test_quote_about_another_record_does_not_support_value() -> None:
     data = {"ships": [{"name": "Alder", "launched": 1981}, {"name": "Birch", "launched": 1981}]}
 
     def judge(_claim: str, _passages: Any) -> Verdict:
@@ -140,6 +140,6 @@ def test_the_words_of_another_record_do_not_support_a_value() -> None:
     assert (alder["launched"], birch["launched"]) == (None, 1981)
 
 
-def test_two_records_in_one_sentence_are_left_to_the_judge() -> None:
+def test_two_records_in_one_sentence_are_undecided_without_judge() -> None:
     found = checked(MILLS, MILLS.data, None)
     assert {v.verdict.value for v in found.values if v.value in (1790, 1832)} == {"undecided"}

@@ -26,7 +26,7 @@ ANSWER = "It was first lit on 1 November 1829. [S1]"
 
 
 @pytest.fixture
-def filling(script, site):
+def filling_model(script, site):
     """A model that reads a page, answers, and fills in the given values."""
 
     def write(*replies):
@@ -39,16 +39,16 @@ def filling(script, site):
     return write
 
 
-WHOLE = {"": [f"S1¶{n}" for n in range(1, 11)]}
+WHOLE_SOURCE = {"": [f"S1¶{n}" for n in range(1, 11)]}
 """Citations for the whole instance, and thus for each value in it."""
 GOOD = {
     "data": {"first_lit": "1829-11-01", "height_m": 34, "engineer": "Gideon Thorsby"},
-    "citations": WHOLE,
+    "citations": WHOLE_SOURCE,
 }
 
 
-async def test_each_value_is_cited_and_quoted(ask, filling):
-    report = await ask(model=filling(GOOD), schema=LIGHT)
+async def test_each_schema_value_is_cited_and_quoted(ask, filling_model):
+    report = await ask(model=filling_model(GOOD), schema=LIGHT)
     assert report.data == {"first_lit": "1829-11-01", "height_m": 34, "engineer": "Gideon Thorsby"}
     assert [value.pointer for value in report.values] == ["/first_lit", "/height_m", "/engineer"]
     assert {value.verdict.value for value in report.values} == {"supported"}
@@ -58,30 +58,32 @@ async def test_each_value_is_cited_and_quoted(ask, filling):
     assert report.data_notes == []
 
 
-async def test_what_is_wrong_goes_back_once_and_is_mended(ask, filling, script, site):
-    wrong = {"data": {"first_lit": "1829-11-01", "height_m": "34"}, "citations": WHOLE}
-    report = await ask(model=filling(wrong, GOOD), schema=LIGHT)
+async def test_invalid_values_are_returned_to_model_once_and_corrected(
+    ask, filling_model, script, site
+):
+    wrong = {"data": {"first_lit": "1829-11-01", "height_m": "34"}, "citations": WHOLE_SOURCE}
+    report = await ask(model=filling_model(wrong, GOOD), schema=LIGHT)
     assert report.data["height_m"] == 34
     assert report.data_notes == []
 
 
-async def test_a_value_without_evidence_is_null_or_absent_and_said_so(ask, filling):
+async def test_value_without_evidence_is_null_or_absent_with_note(ask, filling_model):
     invented = {"first_lit": "1829-11-01", "height_m": 35, "engineer": "Ada Nobody"}
-    reply = {"data": invented, "citations": WHOLE}
-    report = await ask(model=filling(reply, reply), schema=LIGHT)
+    reply = {"data": invented, "citations": WHOLE_SOURCE}
+    report = await ask(model=filling_model(reply, reply), schema=LIGHT)
     assert report.data == {"first_lit": "1829-11-01", "engineer": None}
     assert [note.partition(":")[0] for note in report.data_notes] == ["/height_m", "/engineer"]
 
 
-async def test_what_the_schema_still_wants_is_said(ask, filling):
+async def test_missing_required_value_is_noted(ask, filling_model):
     reply = {"data": {"first_lit": "1830-11-01"}, "citations": {}}
-    report = await ask(model=filling(reply, reply), schema=LIGHT)
+    report = await ask(model=filling_model(reply, reply), schema=LIGHT)
     assert report.data == {}
     assert any("'engineer' is a required property" in note for note in report.data_notes)
 
 
-async def test_values_replay_without_a_model(ask, filling, tmp_path):
-    report = await ask(model=filling(GOOD), schema=LIGHT)
+async def test_values_replay_without_a_model(ask, filling_model, tmp_path):
+    report = await ask(model=filling_model(GOOD), schema=LIGHT)
     again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
 
@@ -100,9 +102,7 @@ DRAFT = {"data": {"lit_by": "daylight"}, "citations": {"/lit_by": ["S1¶2"]}}
         ("contradicted", None),
     ],
 )
-async def test_a_value_in_other_words_is_decided_by_the_judge(
-    ask, script, site, tmp_path, verdict, value
-):
+async def test_paraphrased_value_is_decided_by_judge(ask, script, site, tmp_path, verdict, value):
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         ANSWER,
@@ -117,16 +117,16 @@ async def test_a_value_in_other_words_is_decided_by_the_judge(
     assert again.data == report.data
 
 
-async def test_lists_keep_the_items_that_stand_there(ask, filling):
+async def test_lists_keep_only_supported_items(ask, filling_model):
     schema = {"type": "array", "items": {"type": "object", "properties": {"name": {}, "h": {}}}}
     rows = [{"name": "Nowhere", "h": 1234}, {"name": "Hesk Light", "h": 34}]
     reply = {"data": rows, "citations": {"": ["S1¶1", "S1¶2", "S1¶3", "S1¶4"]}}
-    report = await ask(model=filling(reply, reply), schema=schema)
+    report = await ask(model=filling_model(reply, reply), schema=schema)
     assert report.data == [{"name": "Hesk Light", "h": 34}]
     assert [value.pointer for value in report.values] == ["/0/name", "/0/h"]
 
 
-async def test_a_value_of_another_column_is_left_out(ask, script, site):
+async def test_value_from_another_column_is_refused(ask, script, site):
     schema = {"type": "object", "properties": {"ship": {}, "passengers": {"type": "integer"}}}
     row = {"/ship": ["S1¶5"], "/passengers": ["S1¶5"]}
     long, many = ({"ship": "MV Kittiwake", "passengers": n} for n in (46, 180))
@@ -143,7 +143,7 @@ async def test_a_value_of_another_column_is_left_out(ask, script, site):
     assert "| 180 |" in report.values[1].quote
 
 
-async def test_the_keyless_model_fills_in_what_a_sentence_plainly_says(ask):
+async def test_extractive_model_fills_in_plainly_stated_values(ask):
     report = await ask(schema=LIGHT)
     assert report.data["first_lit"] == "1829-11-01"
     assert report.data["engineer"] == "Gideon Thorsby"
@@ -161,7 +161,7 @@ async def test_the_keyless_model_fills_in_what_a_sentence_plainly_says(ask):
         ('{"$ref":"#/$defs/none"}', "refers to #/$defs/none"),
     ],
 )
-def test_a_bad_schema_is_named_with_a_hint(run, tmp_path, text, said):
+def test_invalid_schema_exits_2_before_the_run(run, tmp_path, text, said):
     path = tmp_path / "schema.json"
     path.write_text(text)
     done = run("When?", "--schema", str(path), "--no-memory")
@@ -170,12 +170,12 @@ def test_a_bad_schema_is_named_with_a_hint(run, tmp_path, text, said):
     assert not any((tmp_path / "data").glob("runs/*"))
 
 
-def test_a_schema_that_is_not_there_is_named(run):
+def test_missing_schema_file_exits_2(run):
     done = run("When?", "--schema", "/nowhere/schema.json", "--no-memory")
     assert (done.returncode, "cannot read the schema" in done.stderr) == (2, True)
 
 
-def test_fields_are_listed_through_references_and_lists():
+def test_schema_fields_resolve_references_and_lists():
     schema = Schema.load(
         {
             "type": "object",
@@ -200,7 +200,7 @@ def test_fields_are_listed_through_references_and_lists():
         ("Gideon Thorsby", "It was built by GIDEON  THORSBY, they say."),
     ],
 )
-def test_values_stand_in_a_text_however_they_are_written(value, text):
+def test_contains_value_accepts_other_notations(value, text):
     assert contains_value(value, text)
 
 
@@ -214,12 +214,12 @@ def test_values_stand_in_a_text_however_they_are_written(value, text):
         (True, "True."),
     ],
 )
-def test_other_values_do_not(value, text):
+def test_contains_value_rejects_other_values(value, text):
     assert not contains_value(value, text)
 
 
-async def test_people_read_the_data_with_what_carries_each_value(ask, filling, tmp_path):
-    report = await ask(model=filling(GOOD), schema=LIGHT)
+async def test_exports_show_data_with_supporting_quotes(ask, filling_model, tmp_path):
+    report = await ask(model=filling_model(GOOD), schema=LIGHT)
     folder = Runs(tmp_path / "data").find(report.run).path
     export(folder, tmp_path / "a.md")
     export(folder, tmp_path / "a.html")
@@ -231,8 +231,8 @@ async def test_people_read_the_data_with_what_carries_each_value(ask, filling, t
     assert 'href="#quote-1-' in page.partition(">Data</h2>")[2].partition("<h2")[0]
 
 
-def test_the_data_is_printed_after_the_answer(run, web, filling, tmp_path):
+def test_ask_prints_data_after_answer(run, web, filling_model, tmp_path):
     schema = tmp_path / "schema.json"
     schema.write_text(json.dumps(LIGHT))
-    done = run("When?", "--model", filling(GOOD), *web, "--schema", str(schema))
+    done = run("When?", "--model", filling_model(GOOD), *web, "--schema", str(schema))
     assert "height_m   34              [1]  supported\n" in done.stdout

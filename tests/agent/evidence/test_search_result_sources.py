@@ -23,7 +23,7 @@ SAID = "The light of Tern Point was designed by Ada Renwick."
 RESULT = SearchResult(URL, "Tern Point", SAID)
 
 
-def test_results_have_numbers_of_their_own(
+def test_search_results_have_separate_numbers(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     evidence = Evidence()
@@ -36,7 +36,7 @@ def test_results_have_numbers_of_their_own(
     assert [source.n for source in evidence.snippets] == [501, 2501]
 
 
-def test_a_page_numbered_so_high_takes_the_next_free_number(
+def test_page_skips_number_taken_by_search_result(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     evidence = Evidence()
@@ -45,7 +45,7 @@ def test_a_page_numbered_so_high_takes_the_next_free_number(
     assert pages[-2:] == [502, 503]
 
 
-def test_results_end_where_the_numbers_of_the_next_part_begin(read_at: datetime) -> None:
+def test_search_results_are_limited_to_their_number_range(read_at: datetime) -> None:
     evidence = Evidence()
     for n in range(499):
         evidence.add_snippet(SearchResult(f"https://x.test/{n}", "T", f"Said {n}."), read_at)
@@ -53,7 +53,7 @@ def test_results_end_where_the_numbers_of_the_next_part_begin(read_at: datetime)
         evidence.add_snippet(RESULT, read_at)
 
 
-def test_a_result_does_not_stand_for_its_page(
+def test_by_url_returns_page_not_search_result(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     evidence = Evidence()
@@ -63,7 +63,7 @@ def test_a_result_does_not_stand_for_its_page(
     assert evidence.by_url(URL) is page
 
 
-def test_a_page_whose_words_are_those_of_the_result_is_a_source_of_its_own(
+def test_page_with_same_text_as_result_is_a_separate_source(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     evidence = Evidence()
@@ -72,7 +72,7 @@ def test_a_page_whose_words_are_those_of_the_result_is_a_source_of_its_own(
     assert (page.via, page.n, page.sha256) == ("http", 1, result.sha256)
 
 
-def test_another_page_that_carries_it_is_cited_in_place_of_a_result(
+def test_supporting_page_is_cited_in_place_of_search_result(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     evidence = Evidence()
@@ -83,7 +83,7 @@ def test_another_page_that_carries_it_is_cited_in_place_of_a_result(
     assert not checked.sentences[0].weak
 
 
-def test_a_page_that_does_not_say_what_its_result_does_is_told_of(
+def test_snippet_text_missing_from_its_page_is_noted(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     evidence = Evidence()
@@ -94,14 +94,14 @@ def test_a_page_that_does_not_say_what_its_result_does_is_told_of(
     assert sentence.reason.endswith("its page was read but does not contain this wording")
 
 
-def test_a_swapped_figure_is_contradicted_by_a_result_as_by_a_page(read_at: datetime) -> None:
+def test_search_result_can_contradict_a_figure(read_at: datetime) -> None:
     evidence = Evidence()
     result = evidence.add_snippet(SearchResult(URL, "Tower", "The tower is 31 m high."), read_at)
     (sentence,) = check_answer(f"The tower is 41 m high. [{result.name}]", evidence).sentences
     assert (sentence.verdict, sentence.weak) == (VerdictState.CONTRADICTED, False)
 
 
-def test_a_judge_is_not_asked_about_what_only_a_result_says(
+def test_judge_is_not_asked_about_claims_cited_to_search_results(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     asked: list[tuple[str, ...]] = []

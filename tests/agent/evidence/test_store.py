@@ -26,7 +26,7 @@ It is 31 metres high and painted white.
 The ferry to Tern Point leaves from Pier 4 at noon."""
 
 
-def test_sources_are_numbered_in_the_order_they_come(make_page: Callable[..., Page]) -> None:
+def test_sources_are_numbered_in_order_added(make_page: Callable[..., Page]) -> None:
     evidence = Evidence()
     first = evidence.add(make_page(TEXT))
     second = evidence.add(make_page(TEXT, url="https://other.test/"))
@@ -54,7 +54,7 @@ def test_a_page_without_text_is_refused(make_page: Callable[..., Page]) -> None:
         Evidence().add(make_page("  \n"))
 
 
-def test_snippets_are_marked_as_such(read_at: datetime) -> None:
+def test_snippet_sources_are_marked(read_at: datetime) -> None:
     result = SearchResult("https://x.test/", "Tern Point", "A light on the coast.")
     source = Evidence().add_snippet(result, read_at)
     assert source.via == "snippet"
@@ -70,7 +70,7 @@ def test_passages_and_neighbours_are_found_by_id(make_page: Callable[..., Page])
     assert evidence.neighbours("S7¶1") == ()
 
 
-def test_search_counts_heading_words_and_neighbours(make_page: Callable[..., Page]) -> None:
+def test_search_matches_heading_words(make_page: Callable[..., Page]) -> None:
     evidence = Evidence()
     evidence.add(make_page(TEXT))
     assert evidence.search("height of Grey Holm in metres", 1)[0].id == "S1¶3"
@@ -87,7 +87,7 @@ def test_search_shows_a_repeated_passage_once(make_page: Callable[..., Page]) ->
     assert {p.source for p in evidence.search("ferry", 8, source=2)} == {2}
 
 
-def test_harmful_characters_do_not_enter_and_page_offsets_stay_true(
+def test_control_characters_are_removed_and_page_offsets_adjusted(
     make_page: Callable[..., Page],
 ) -> None:
     source = Evidence().add(make_page("One\u202e page.\n\nTwo pages.", pages=(0, 12)))

@@ -42,7 +42,7 @@ def check(claim: str, judge=None) -> Verdict:
         ("The council did not reject a plan to add a café in 2015.", "not"),
     ],
 )
-def test_a_sentence_of_the_page_but_for_one_value_or_denial_is_contradicted(
+def test_sentence_differing_in_one_value_or_negation_is_contradicted(
     claim: str, there: str
 ) -> None:
     verdict = check(claim)
@@ -64,7 +64,7 @@ def test_a_sentence_of_the_page_but_for_one_value_or_denial_is_contradicted(
         "Whales are mammals.",
     ],
 )
-def test_what_takes_understanding_is_left_open(claim: str) -> None:
+def test_claims_that_need_understanding_are_undecided(claim: str) -> None:
     assert check(claim).state is UNDECIDED
 
 
@@ -82,11 +82,11 @@ def test_what_takes_understanding_is_left_open(claim: str) -> None:
         ("The plan was not only rejected by the council.", "The plan was rejected by the council."),
     ],
 )
-def test_two_ways_of_saying_one_thing_do_not_contradict(claim: str, said: str) -> None:
+def test_compatible_values_do_not_contradict(claim: str, said: str) -> None:
     assert verify_claim(claim, [said]).state is not CONTRADICTED
 
 
-def test_values_that_are_not_there_are_named() -> None:
+def test_missing_values_are_named() -> None:
     verdict = check("Ada Renwick and Ann Vale built it in 1846 with 31 men.")
     assert verdict.missing == ("1846", "Ann Vale")
     assert verdict.reason == "“1846”, “Ann Vale” do not appear in the cited text"
@@ -100,11 +100,11 @@ def test_values_that_are_not_there_are_named() -> None:
         "In 2015 the café was turned down.",
     ],
 )
-def test_values_are_found_by_reckoning_and_by_their_parts(claim: str) -> None:
+def test_values_match_by_sum_and_by_parts(claim: str) -> None:
     assert check(claim).missing == ()
 
 
-def test_the_judge_decides_what_is_not_literal() -> None:
+def test_judge_decides_non_literal_claims() -> None:
     asked: list[str] = []
 
     def judge(claim: str, passages: list[Passage]) -> Verdict:
@@ -121,7 +121,7 @@ def test_the_judge_decides_what_is_not_literal() -> None:
     assert len(asked) == 2
 
 
-def test_a_number_is_not_supported_by_words_that_count_the_same_thing_otherwise() -> None:
+def test_number_is_not_supported_by_quote_with_different_count() -> None:
     page = (
         "The college has five departments of study. Its rector is the third woman in office. "
         "Of the 12 halls on the campus, 4 are listed."
@@ -145,14 +145,14 @@ def test_a_number_is_not_supported_by_words_that_count_the_same_thing_otherwise(
     assert state("Of the campus's halls, the other eight halls are not listed.") is SUPPORTED
 
 
-def test_a_judge_that_quotes_what_is_not_there_loses_its_quote() -> None:
+def test_invented_judge_quote_is_dropped() -> None:
     def judge(claim: str, passages: list[Passage]) -> Verdict:
         return Verdict(SUPPORTED, "words that stand nowhere", "", "judge")
 
     assert check("Donors paid for most of it.", judge).quote == ""
 
 
-def test_a_judges_words_bear_on_a_claim_by_more_than_the_name_of_the_page() -> None:
+def test_judge_quote_must_share_more_than_page_title_with_claim() -> None:
     page = (
         "The Parker Charter School is a school in Devens. It was established in 1995. "
         "Its pupils come from forty towns. A bus from the station takes ten minutes."
@@ -170,7 +170,7 @@ def test_a_judges_words_bear_on_a_claim_by_more_than_the_name_of_the_page() -> N
     assert bears(weak, bus) == bears(weak, bus, times=2)  # a passage that is listed twice
 
 
-def test_a_quote_counts_if_it_has_the_figures_of_the_claim_in_another_unit() -> None:
+def test_quote_with_converted_unit_counts() -> None:
     page = (
         "The dough looks like wet cement and takes water.\n\n400 ml, warm to the touch\n\n12 g salt"
     )

@@ -48,7 +48,7 @@ PAPER = Publication(
 )
 
 
-def test_a_work_of_a_journal_is_an_article_with_its_doi_in_all_formats():
+def test_journal_article_keeps_doi_and_pages_in_all_formats():
     paper = replace(HOSTILE, publication=PAPER)
     (entry,) = bibtexparser.parse_string(bibliography.bibtex_entry(paper)).entries
     assert entry.entry_type == "article"
@@ -62,21 +62,21 @@ def test_a_work_of_a_journal_is_an_article_with_its_doi_in_all_formats():
     assert (item["DOI"], item["volume"], item["page"]) == ("10.1234/a_b.5", "7", "11-19")
 
 
-def test_a_work_of_a_conference_is_one_of_its_proceedings():
+def test_conference_paper_is_inproceedings():
     paper = replace(HOSTILE, publication=replace(PAPER, in_proceedings=True))
     assert bibliography.bibtex_entry(paper).startswith("@inproceedings{")
     assert bibliography.biblatex_entry(paper).startswith("@inproceedings{")
     assert bibliography.csl_item(paper)["type"] == "paper-conference"
 
 
-def test_a_file_has_no_address_in_a_reference():
+def test_local_file_reference_has_no_url():
     local = replace(HOSTILE, url="", site="")
     written = (bibliography.bibtex_entry(local), bibliography.biblatex_entry(local),
                bibliography.ris_entry(local), json.dumps(bibliography.csl_item(local)))  # fmt: skip
     assert not any("http" in text or "file:" in text or "UR  -" in text for text in written)
 
 
-def whatever(text):
+def reference_with_text(text):
     """A source whose third-party fields all contain this text, as read from a run."""
     line = one_line(text)
     named = (Author(line, line), Author(line))
@@ -84,8 +84,8 @@ def whatever(text):
 
 
 @given(st.text())
-def test_bibtex_is_one_entry_with_braces_that_match_whatever_a_title_says(text):
-    entry = bibliography.bibtex_entry(whatever(text))
+def test_any_title_yields_one_balanced_bibtex_entry(text):
+    entry = bibliography.bibtex_entry(reference_with_text(text))
     assert entry.count("{") == entry.count("}")
     library = bibtexparser.parse_string(entry)
     assert not library.failed_blocks
@@ -93,12 +93,12 @@ def test_bibtex_is_one_entry_with_braces_that_match_whatever_a_title_says(text):
 
 
 @given(st.text())
-def test_ris_is_one_entry_whatever_a_title_says(text):
-    (entry,) = rispy.load(io.StringIO(bibliography.ris_entry(whatever(text))))
+def test_any_title_yields_one_ris_entry(text):
+    (entry,) = rispy.load(io.StringIO(bibliography.ris_entry(reference_with_text(text))))
     assert entry["type_of_reference"] == "ELEC"
 
 
-def test_a_style_of_the_eighties_prints_the_source_with_address_and_day(written, site):
+def test_bibtex_plain_style_prints_url_and_access_date(written, site):
     formatted = PybtexEngine().format_from_string(
         written("a.bib").decode(), style="plain", output_backend="plaintext"
     )
@@ -107,7 +107,7 @@ def test_a_style_of_the_eighties_prints_the_source_with_address_and_day(written,
     assert "Accessed 20" in formatted
 
 
-def test_old_entries_hold_what_latex_would_take_for_commands():
+def test_bibtex_escapes_latex_commands():
     library = bibtexparser.parse_string(bibliography.bibtex_entry(HOSTILE))
     assert not library.failed_blocks
     (entry,) = library.entries
@@ -115,7 +115,7 @@ def test_old_entries_hold_what_latex_would_take_for_commands():
     assert entry["howpublished"] == r"\url{https://example.org/a_b?x=1&y=%7Bz%7D%20#top}"
 
 
-def test_the_source_of_an_answer_stands_in_biblatex(written, site):
+def test_biblatex_export_contains_cited_source(written, site):
     library = bibtexparser.parse_string(written("a.biblatex.bib").decode())
     assert not library.failed_blocks
     (entry,) = library.entries
@@ -124,7 +124,7 @@ def test_the_source_of_an_answer_stands_in_biblatex(written, site):
     assert "1829" in entry["annote"]
 
 
-def test_biblatex_holds_what_latex_would_take_for_commands():
+def test_biblatex_escapes_latex_commands():
     library = bibtexparser.parse_string(bibliography.biblatex_entry(HOSTILE))
     assert not library.failed_blocks
     (entry,) = library.entries
@@ -133,20 +133,20 @@ def test_biblatex_holds_what_latex_would_take_for_commands():
     assert entry["url"] == "https://example.org/a_b?x=1&y=%7Bz%7D%20#top"
 
 
-def test_ris_is_read_field_by_field(written, site):
+def test_ris_export_is_parsed_by_rispy(written, site):
     (entry,) = rispy.load(io.StringIO(written("a.ris").decode()))
     assert entry["type_of_reference"] == "ELEC"
     assert entry["urls"] == [f"{site.url}/hesk-light"]
     assert "Hesk Light" in entry["title"]
 
 
-def test_a_quote_that_looks_like_a_field_of_ris_stays_a_quote():
+def test_quote_resembling_ris_field_stays_a_note():
     (entry,) = rispy.load(io.StringIO(bibliography.ris_entry(HOSTILE)))
     assert entry["type_of_reference"] == "ELEC"
     assert entry["notes"] == ["It was } lit.", "TY  - JOUR"]
 
 
-def test_a_citation_processor_writes_a_bibliography_of_csl_json(written):
+def test_citeproc_renders_csl_json_export(written):
     items = json.loads(written("a.csl.json"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -159,7 +159,7 @@ def test_a_citation_processor_writes_a_bibliography_of_csl_json(written):
     assert items[0]["URL"] in str(line)
 
 
-def test_csl_json_gives_dates_as_far_as_they_are_known():
+def test_csl_json_keeps_partial_dates():
     item = bibliography.csl_item(HOSTILE)
     assert item["issued"] == {"date-parts": [[2024, 5]]}
     assert item["accessed"] == {"date-parts": [[2026, 11, 21]]}
@@ -177,7 +177,7 @@ def test_csl_json_gives_dates_as_far_as_they_are_known():
         ("", ()),
     ],
 )
-def test_dates_are_read_as_far_as_they_are_known(date, parts):
+def test_date_parts_stop_at_first_invalid_part(date, parts):
     assert bibliography.date_parts(date) == parts
 
 
@@ -201,11 +201,11 @@ def test_dates_are_read_as_far_as_they_are_known(date, parts):
         ("", []),
     ],
 )
-def test_persons_are_told_from_bodies(line, known):
+def test_author_lines_are_split_into_persons_and_organisations(line, known):
     assert [(author.family, author.given) for author in authors(line)] == known
 
 
-def test_authors_are_read_by_the_libraries_of_others():
+def test_authors_are_parsed_by_bibtexparser_and_rispy():
     library = bibtexparser.parse_string(
         bibliography.bibtex_entry(HOSTILE),
         append_middleware=[middlewares.SeparateCoAuthors(), middlewares.SplitNameParts()],
@@ -226,7 +226,7 @@ def test_authors_are_read_by_the_libraries_of_others():
     ]
 
 
-def test_pybtex_formats_what_bibtex_says():
+def test_pybtex_parses_bibtex_authors():
     data = parse_string(bibliography.bibtex_entry(HOSTILE), "bibtex")
     persons = data.entries["example2024-1"].persons["author"]
     assert [" ".join(p.last_names) for p in persons][1:] == [
@@ -236,7 +236,7 @@ def test_pybtex_formats_what_bibtex_says():
     assert persons[0].prelast_names == ["van", "der"]
 
 
-async def test_the_author_that_a_page_names_stands_in_the_bibliography(ask, script, tmp_path):
+async def test_author_meta_tag_appears_in_bibliography(ask, script, tmp_path):
     page = tmp_path / "page.html"
     page.write_text(
         '<title>Bells</title><meta name="author" content="Ana de la Cruz">'

@@ -57,7 +57,7 @@ def report():
     )
 
 
-def test_columns_with_comparable_numbers_become_charts_whose_bars_lead_to_passages(report):
+def test_comparable_columns_become_charts_with_bars_linked_to_passages(report):
     cars, length = charts_of(report)  # neither the years nor the second table
     assert [(cars.table, cars.title), (length.table, length.title)] == [(0, "Cars"), (0, "Length")]
     assert [bar.value for bar in length.bars] == [61.0, pytest.approx(70.0), 40.0]
@@ -75,7 +75,7 @@ def test_columns_with_comparable_numbers_become_charts_whose_bars_lead_to_passag
     assert "40 m (not supported)" in "".join(svg.itertext())
 
 
-def test_the_charts_stand_behind_their_table_without_markup_of_its_cells(report):
+def test_charts_follow_their_table_without_cell_markup(report):
     html = answer_html(report)
     first, second = html.split("</table>")[:2]
     assert ("<svg" in first, second.count("<svg")) == (False, 2)
@@ -102,11 +102,11 @@ def test_the_charts_stand_behind_their_table_without_markup_of_its_cells(report)
         (["7", "n/a"], None),
     ],
 )
-def test_only_numbers_that_can_be_compared_are(cells, values):
+def test_comparable_accepts_only_values_of_one_unit(cells, values):
     assert comparable(cells) == values
 
 
-def test_in_word_a_table_is_a_table_and_each_bar_a_link_to_its_quote(report, finished, monkeypatch):
+def test_docx_contains_tables_and_chart_bars_linked_to_quotes(report, finished, monkeypatch):
     (finished.path / "report.json").write_text(report.to_json())
     document = docx.Document(io.BytesIO(render_docx(finished.path)))
     table, cars, length = document.tables[:3]

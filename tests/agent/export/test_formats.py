@@ -43,11 +43,11 @@ from dev.formats import PAGE, page
         (".csl.json", ".json"),
     ],
 )
-def test_the_longest_ending_tells_the_format(name, end):
+def test_longest_known_extension_selects_format(name, end):
     assert ending(Path(name)) == end
 
 
-def test_each_sentence_is_a_case_of_junit(written):
+def test_junit_has_one_case_per_sentence(written):
     suite = ET.fromstring(written("a.xml"))
     assert [case.get("name") for case in suite] == [
         "The question is answered",
@@ -59,18 +59,18 @@ def test_each_sentence_is_a_case_of_junit(written):
 
 
 @given(st.text())
-def test_junit_is_xml_whatever_a_sentence_says(text):
+def test_junit_is_valid_xml_for_any_text(text):
     suite = ET.fromstring(to_xml(text, [TestCase(text, text, "x", text, text)]))
     assert len(suite) == 1
 
 
-def test_what_xml_cannot_hold_does_not_break_it():
+def test_junit_drops_characters_invalid_in_xml():
     made = to_xml("s\x00", [TestCase("a", "b\ud800", "x", "m\x1b]", "<&>")])
     failure = ET.fromstring(made).find(".//failure")
     assert (failure.get("message"), failure.text) == ("m", "<&>")
 
 
-def test_the_pdf_is_the_report_printed(written):
+def test_pdf_contains_report_without_steps(written):
     document = pypdfium2.PdfDocument(written("a.pdf"))
     pages = len(document)
     text = "".join(document[n].get_textpage().get_text_range() for n in range(pages))
@@ -82,7 +82,7 @@ def test_the_pdf_is_the_report_printed(written):
     assert "WEB_SEARCH" not in text  # steps are for the screen
 
 
-def test_the_word_document_has_answer_links_and_quotes(written, site):
+def test_docx_contains_answer_links_footnotes_and_quotes(written, site):
     document = docx.Document(io.BytesIO(written("a.docx")))
     text = "\n".join(paragraph.text for paragraph in document.paragraphs)
     assert document.paragraphs[0].text == "When was Hesk Light first lit?"
@@ -100,7 +100,7 @@ def test_the_word_document_has_answer_links_and_quotes(written, site):
     assert "Visitors are fond of it. — not verified" in text
 
 
-def test_the_obsidian_note_has_properties_and_a_footnote_for_each_citation(written, site):
+def test_obsidian_note_has_properties_and_footnotes(written, site):
     note = written("a.obsidian.md").decode()
     _, properties, body = note.split("---\n", 2)
     values = YAML(typ="safe", pure=True).load(properties)
@@ -123,7 +123,7 @@ def records_of(warc):
     }
 
 
-def test_the_warc_holds_the_answer_as_it_came_and_the_text_read_from_it(written, site):
+def test_warc_contains_original_response_and_extracted_text(written, site):
     records = records_of(written("a.warc.gz"))
     status, headers, body = records["response", f"{site.url}/hesk-light"]
     assert (status, headers["Content-Type"]) == ("200 OK", "text/html; charset=utf-8")
@@ -134,7 +134,7 @@ def test_the_warc_holds_the_answer_as_it_came_and_the_text_read_from_it(written,
     assert any(body.startswith(b"\x89PNG") for _, _, body in records.values())
 
 
-async def test_the_warc_keeps_no_cookies_and_the_same_bytes_once(ask, script, site, tmp_path):
+async def test_warc_omits_cookies_and_deduplicates_bodies(ask, script, site, tmp_path):
     pages = [f"{site.url}/status/cookie", f"{site.url}/status/cookie?again"]
     model = script("".join(f"<<TOOL:READ:{page}>>" for page in pages), "NOT_FOUND")
     report = await ask(model=model)
@@ -145,7 +145,7 @@ async def test_the_warc_keeps_no_cookies_and_the_same_bytes_once(ask, script, si
     assert b"kept-by-the-visitor" not in gzip.decompress(warc)
 
 
-def test_the_warc_passes_its_librarys_own_checker(written, tmp_path, capsys):
+def test_warc_passes_warcio_check(written, tmp_path, capsys):
     written("a.warc.gz")
     checker = Checker(type("Args", (), {"inputs": [str(tmp_path / "a.warc.gz")], "verbose": True}))
     checker.process_all()
@@ -153,17 +153,17 @@ def test_the_warc_passes_its_librarys_own_checker(written, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("end", [end for end in FORMATS if end not in (".pdf", ".csv")])
-def test_the_same_run_gives_the_same_bytes(written, end):
+def test_export_is_deterministic(written, end):
     assert written(f"a{end}") == written(f"b{end}")
 
 
-def test_a_run_that_was_cut_off_has_nothing_to_export(finished, tmp_path):
+def test_interrupted_run_cannot_be_exported(finished, tmp_path):
     finished.report.unlink()
     with pytest.raises(UsageError, match="interrupted"):
         export(finished.path, tmp_path / "a.md")
 
 
-def reported(data, **citations):
+def report_with_data(data, **citations):
     values = [
         DataValue(pointer=pointer, value=0, citations=numbers)
         for pointer, numbers in citations.items()
@@ -176,24 +176,24 @@ def reported(data, **citations):
     )
 
 
-def test_the_data_of_a_schema_are_rows_for_a_table():
+def test_schema_data_is_flattened_to_rows():
     ships = [
         {"name": "Heron", "size": {"cars": 24}},
         {"name": "Petrel", "ports": ["Hesk", "Brack"]},
     ]
-    report = reported({"line": "North", "ships": ships}, **{"/ships/0/name": [1]})
+    report = report_with_data({"line": "North", "ships": ships}, **{"/ships/0/name": [1]})
     assert report.rows() == [
         {"line": "North", "name": "Heron", "size.cars": 24, "sources": "https://a.test/"},
         {"line": "North", "name": "Petrel", "ports": "Hesk; Brack", "sources": ""},
     ]
-    assert reported(ships).rows()[1]["name"] == "Petrel"
-    assert reported({"opened": 1898}, **{"/opened": [1]}).rows() == [
+    assert report_with_data(ships).rows()[1]["name"] == "Petrel"
+    assert report_with_data({"opened": 1898}, **{"/opened": [1]}).rows() == [
         {"opened": 1898, "sources": "https://a.test/"}
     ]
-    assert reported(None).rows() == []
+    assert report_with_data(None).rows() == []
 
 
-def test_a_csv_runs_no_formula_and_a_run_without_data_has_none(finished, tmp_path):
+def test_csv_escapes_formulas_and_requires_data(finished, tmp_path):
     report = Report.model_validate_json(finished.report.read_bytes())
     with pytest.raises(UsageError, match="no data"):
         export(finished.path, tmp_path / "a.csv")
@@ -204,7 +204,7 @@ def test_a_csv_runs_no_formula_and_a_run_without_data_has_none(finished, tmp_pat
     assert lines == ["name,cars,sources", "'=HYPERLINK(1),-5,"]
 
 
-def test_the_documentation_lists_every_format():
+def test_documentation_lists_every_export_format():
     text = PAGE.read_text("utf-8")
     assert text == page(text), "run: python dev/formats.py"
     table = text.partition("## Export formats")[2].partition("\n## ")[0]
@@ -212,7 +212,7 @@ def test_the_documentation_lists_every_format():
 
 
 @pytest.fixture(scope="module")
-async def of_own_files(tmp_path_factory):
+async def run_over_local_files(tmp_path_factory):
     """A run over a user's folder and file, all below `idas-home`."""
     home = tmp_path_factory.mktemp("idas-home")
     script = home / "script.jsonl"
@@ -249,7 +249,7 @@ async def of_own_files(tmp_path_factory):
     return folder
 
 
-def unpacked(body):
+def packed_contents(body):
     """Yield the bytes of an export and of the files packed in it."""
     yield body
     if body.startswith(b"\x1f\x8b"):
@@ -257,23 +257,23 @@ def unpacked(body):
     elif body.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(body)) as packed:
             for name in packed.namelist():
-                yield from unpacked(packed.read(name))
+                yield from packed_contents(packed.read(name))
     elif body.startswith(b"%PDF"):
         document = pypdfium2.PdfDocument(body)
         yield "".join(page.get_textpage().get_text_range() for page in document).encode()
 
 
 @pytest.mark.parametrize("end", [*FORMATS, *IN_EXTRAS["exports"]])
-def test_no_export_says_in_which_folder_the_users_files_are(of_own_files, tmp_path, end):
-    export(of_own_files.path, tmp_path / f"a{end}")
-    for body in unpacked((tmp_path / f"a{end}").read_bytes()):
+def test_exports_do_not_reveal_local_folders(run_over_local_files, tmp_path, end):
+    export(run_over_local_files.path, tmp_path / f"a{end}")
+    for body in packed_contents((tmp_path / f"a{end}").read_bytes()):
         assert b"idas-home" not in body
 
 
-def test_a_run_is_resumed_and_checked_again_with_the_paths_that_its_journal_leaves_out(
-    of_own_files,
+def test_record_options_restore_local_paths_omitted_from_journal(
+    run_over_local_files,
 ):
-    options = RunRecord.read(of_own_files).options
+    options = RunRecord.read(run_over_local_files).options
     assert Path(options["corpus"]).name == "papers"
     assert Path(options["corpus"]).is_dir()
     assert Path(options["file"][0]).is_file()

@@ -11,12 +11,12 @@ LISTS = st.lists(st.sampled_from("abcde"), max_size=12)
 
 
 @given(LISTS, LISTS)
-def test_each_list_stands_whole_in_its_column(a, b):
+def test_pairs_keep_both_lists_complete_and_in_order(a, b):
     found = pairs(a, b)
     assert [left for left, _ in found if left is not None] == a
     assert [right for _, right in found if right is not None] == b
 
 
 @given(LISTS, LISTS)
-def test_only_equal_ones_stand_beside_each_other(a, b):
+def test_only_equal_items_are_paired(a, b):
     assert all(left is None or right is None or left == right for left, right in pairs(a, b))

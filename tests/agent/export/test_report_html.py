@@ -16,7 +16,7 @@ from agent.journal.events import read_events
 
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
-READABLE = """() => {
+LOW_CONTRAST_TEXTS = """() => {
   const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
   const parse = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -60,13 +60,13 @@ async def shown(html, new_context):
     return show
 
 
-def test_each_marker_leads_to_the_quote_that_carries_its_sentence(html):
+def test_citation_marker_links_to_supporting_quote(html):
     marks = dict(re.findall(r'<mark id="(quote-[\d-]+)">([^<]*)</mark>', html))
     target = re.search(r'1829\. <a class="cite" href="#(quote-[\d-]+)"', html)[1]
     assert "1829" in marks[target]
 
 
-def test_a_sentence_that_is_not_supported_is_marked_in_the_answer(html):
+def test_unsupported_sentence_is_marked_in_answer(html):
     answer = html.partition('<div class="answer">')[2].partition("</div>")[0]
     assert re.findall(r"<small class=.(\w+).>([^<]+)</small>", answer) == [
         ("undecided", "not verified")
@@ -74,12 +74,12 @@ def test_a_sentence_that_is_not_supported_is_marked_in_the_answer(html):
     assert answer.index("fond of it") < answer.index("not verified")
 
 
-def test_the_report_asks_for_nothing_from_anywhere(html):
+def test_report_loads_no_external_resources(html):
     assert "default-src 'none'" in html
     assert "<link" not in html
 
 
-def test_steps_stand_in_a_timeline_with_thoughts_calls_and_screenshots(html):
+def test_timeline_shows_steps_with_thoughts_calls_and_screenshots(html):
     timeline = html.partition('<ol class="timeline">')[2]
     assert [int(n) for n in re.findall(r"<h3>Step (\d+) ", timeline)] == [1, 2, 3, 4]
     assert "search first" in timeline
@@ -92,7 +92,7 @@ def test_steps_stand_in_a_timeline_with_thoughts_calls_and_screenshots(html):
     assert "data:image/png;base64," in timeline
 
 
-def test_headings_of_an_answer_begin_below_the_title_and_leave_no_level_out():
+def test_answer_headings_start_at_h2_without_skipping_levels():
     made = prose("### a\n\n# b\n\n#### c\n\n###### d")
     assert re.findall(r"<h(\d)>(\w)</h\1>", made) == [
         ("2", "a"),
@@ -102,12 +102,12 @@ def test_headings_of_an_answer_begin_below_the_title_and_leave_no_level_out():
     ]
 
 
-def test_a_sentence_is_shown_with_its_emphasis_and_without_marks_of_a_table():
+def test_inline_renders_emphasis_and_strips_table_pipes():
     assert inline("It is **old**.") == "It is <strong>old</strong>."
     assert inline("| first lit | 1829 |") == "first lit | 1829"
 
 
-async def test_nothing_is_wider_than_the_screen_and_all_words_stand_out(shown):
+async def test_report_does_not_overflow_and_text_has_enough_contrast(shown):
     for width in WIDTHS:
         for scheme in SCHEMES:
             page = await shown(width, scheme)
@@ -115,10 +115,10 @@ async def test_nothing_is_wider_than_the_screen_and_all_words_stand_out(shown):
             await page.evaluate(opened)
             over = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert over <= 0, (width, scheme)
-            assert await page.evaluate(READABLE) == [], (width, scheme)
+            assert await page.evaluate(LOW_CONTRAST_TEXTS) == [], (width, scheme)
 
 
-async def test_a_reader_finds_the_parts_by_landmark_heading_and_name(shown):
+async def test_report_has_landmarks_ordered_headings_and_alt_texts(shown):
     page = await shown(java_script_enabled=False)
     await page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     roles = [await page.get_by_role(role).count() for role in ("main", "contentinfo")]
@@ -133,7 +133,7 @@ async def test_a_reader_finds_the_parts_by_landmark_heading_and_name(shown):
     assert await page.get_by_role("table").count() == await page.locator("table").count()
 
 
-async def test_hovering_a_marker_shows_its_quote(shown):
+async def test_hovering_citation_marker_shows_quote(shown):
     page = await shown()
     marker = page.locator(".answer .cite").first
     shows = "e => getComputedStyle(e, '::after').content"
@@ -142,7 +142,7 @@ async def test_hovering_a_marker_shows_its_quote(shown):
     assert "1 November 1829" in await marker.evaluate(shows)
 
 
-async def test_on_paper_it_is_dark_on_light_whatever_the_screen_is(shown):
+async def test_print_uses_light_background_in_dark_mode(shown):
     page = await shown(scheme="dark")
     await page.emulate_media(media="print", color_scheme="dark")
     ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -150,7 +150,7 @@ async def test_on_paper_it_is_dark_on_light_whatever_the_screen_is(shown):
 
 
 @pytest.mark.parametrize(("width", "scheme"), list(zip(WIDTHS, SCHEMES, strict=True)))
-async def test_axe_finds_nothing_that_keeps_readers_out(shown, width, scheme):
+async def test_axe_finds_no_accessibility_violations(shown, width, scheme):
     page = await shown(width, scheme)
     await page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     found = await Axe().run(page)
@@ -166,13 +166,13 @@ RIGHT_EDGES = """() => {
 }"""
 
 
-async def test_each_paragraph_runs_in_the_direction_of_its_own_script(shown):
+async def test_paragraph_direction_follows_its_script(shown):
     page = await shown()
     words, paragraph = await page.evaluate(RIGHT_EDGES)
     assert paragraph - words < 2
 
 
-async def test_a_click_leads_to_the_highlighted_words_with_scripts_off(shown):
+async def test_citation_click_highlights_quote_without_javascript(shown):
     page = await shown(java_script_enabled=False)
     await page.locator("a.cite").first.click()
     marked = page.locator("mark:target")
@@ -180,7 +180,7 @@ async def test_a_click_leads_to_the_highlighted_words_with_scripts_off(shown):
     assert await marked.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
 
 
-def test_steps_of_parts_side_by_side_stand_together_and_say_whose_they_are(finished):
+def test_timeline_groups_steps_of_parallel_parts(finished):
     events = list(read_events(finished.journal))
     moved = {"0/1": "1/1", "0/2": "2/1", "0/3": "1/1"}
 
@@ -201,5 +201,5 @@ def test_steps_of_parts_side_by_side_stand_together_and_say_whose_they_are(finis
     ("place", "title"),
     [("0/3", "Step 3"), ("2/wrap-up", "Part 2 · wrap-up"), ("judge/1", "Judge"), ("plan", "Plan")],
 )
-def test_a_step_is_named_for_people(place, title):
+def test_step_titles_are_human_readable(place, title):
     assert step_title(place) == title

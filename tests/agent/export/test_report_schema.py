@@ -9,5 +9,5 @@ from dev.report_schema import report_schema
 PUBLISHED = Path(__file__).parents[3] / "docs" / "report.schema.json"
 
 
-def test_the_published_schema_is_the_one_of_the_report():
+def test_published_schema_matches_report():
     assert PUBLISHED.read_text(encoding="utf-8") == report_schema()

@@ -23,7 +23,7 @@ def proof(finished, tmp_path):
     return tmp_path / "proof.zip"
 
 
-def rewritten(path, change):
+def rewrite_proof(path, change):
     """Rewrite a proof with its files as modified by `change`."""
     with zipfile.ZipFile(path) as packed:
         files = {name: packed.read(name) for name in packed.namelist()}
@@ -36,7 +36,7 @@ def rewritten(path, change):
     return changed
 
 
-def test_the_proof_holds_quote_page_hash_time_and_link_and_is_verified_alone(proof):
+def test_proof_is_self_contained_and_verifies(proof):
     found = verify_proof(proof)
     assert (found.flaws, found.by_code) == ((), True)
     [source] = found.proof.sources
@@ -54,7 +54,7 @@ def test_the_proof_holds_quote_page_hash_time_and_link_and_is_verified_alone(pro
     assert source.links[0] in html.decode().replace("&amp;", "&")
 
 
-def test_whatever_is_changed_is_found(proof):
+def test_any_change_to_proof_is_detected(proof):
     def replace(old, new, ends):
         def change(files):
             return {
@@ -73,10 +73,10 @@ def test_whatever_is_changed_is_found(proof):
         lambda files: files | {"other/proof.json": b"{}"},
         lambda files: dict.fromkeys(files, b"{}"),
     ):
-        assert verify_proof(rewritten(proof, change)).flaws
+        assert verify_proof(rewrite_proof(proof, change)).flaws
 
 
-def test_a_sentence_that_does_not_stand_in_the_texts_is_no_proof_though_all_hashes_fit(proof):
+def test_forged_sentence_fails_even_with_matching_hashes(proof):
     def forge(files):
         [name] = [name for name in files if name.endswith("proof.json")]
         data = json.loads(files[name])
@@ -92,11 +92,11 @@ def test_a_sentence_that_does_not_stand_in_the_texts_is_no_proof_though_all_hash
             for file, body in files.items()
         }
 
-    whats = [flaw.what for flaw in verify_proof(rewritten(proof, forge)).flaws]
+    whats = [flaw.what for flaw in verify_proof(rewrite_proof(proof, forge)).flaws]
     assert "the sentence does not appear word for word in the saved pages" in whats
 
 
-def test_the_commands_export_stamp_and_verify(run, web, site, script, tmp_path):
+def test_proof_is_exported_timestamped_and_verified_by_commands(run, web, site, script, tmp_path):
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     model = script(read, "It was first lit on 1 November 1829. [S1]")
     run("When?", "--model", model, *web)
@@ -114,7 +114,7 @@ def test_the_commands_export_stamp_and_verify(run, web, site, script, tmp_path):
     assert run("export", "last", "--sentence", "1", str(tmp_path / "proof.md")).returncode == 2
 
 
-def test_a_sentence_that_is_not_there_or_cites_nothing_saved_has_no_proof(finished, tmp_path):
+def test_proof_requires_existing_cited_sentence(finished, tmp_path):
     with pytest.raises(UsageError, match="has no sentence 99"):
         export_proof(finished.path, 99, tmp_path / "proof.zip")
     report = Report.model_validate_json(finished.report.read_bytes())
@@ -135,7 +135,7 @@ def test_a_sentence_that_is_not_there_or_cites_nothing_saved_has_no_proof(finish
         ),
     ],
 )
-def test_a_link_leads_browsers_to_the_quote(quote, text):
+def test_quote_link_uses_text_fragment(quote, text):
     link = link_to_quote("https://a.example/page#top", quote)
     assert link == f"https://a.example/page#:~:text={text}"
     assert link_to_quote("file:///notes.md", quote) == "file:///notes.md"

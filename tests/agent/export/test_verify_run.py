@@ -31,7 +31,7 @@ def packed(finished, tmp_path):
     return target
 
 
-def repacked(packed, change):
+def repack_archive(packed, change):
     """Rewrite the archive with some files changed, and reseal it."""
     with zipfile.ZipFile(packed) as before:
         files = {entry.filename: before.read(entry) for entry in before.infolist()}
@@ -44,14 +44,14 @@ def repacked(packed, change):
     packed.write_bytes(body + hashlib.sha256(body).hexdigest().encode())
 
 
-def test_a_run_as_it_was_written_holds(finished):
+def test_unmodified_run_verifies(finished):
     found = verify(finished)
     assert found.flaws == ()
     assert (found.sources, found.quotes) == (1, 1)
     assert found.head == json.loads(finished.journal.read_bytes().splitlines()[-1])["hash"]
 
 
-def test_one_changed_character_is_found_in_every_file_of_the_record(finished):
+def test_one_changed_character_is_detected_in_every_run_file(finished):
     places = random.Random(6)
     files = [path for path in finished.path.rglob("*") if path.is_file()]
     files.remove(finished.paths)  # of this machine alone: no archive has it
@@ -65,7 +65,7 @@ def test_one_changed_character_is_found_in_every_file_of_the_record(finished):
 
 
 @pytest.mark.parametrize("change", ["drop", "swap", "double"])
-def test_events_removed_moved_or_put_in_are_found(finished, change):
+def test_removed_moved_or_duplicated_events_are_detected(finished, change):
     lines = finished.journal.read_bytes().splitlines(keepends=True)
     if change == "drop":
         del lines[3]
@@ -78,7 +78,7 @@ def test_events_removed_moved_or_put_in_are_found(finished, change):
     assert verify(finished).flaws[0].where == f"journal.jsonl:{first}"
 
 
-def test_a_chain_cut_off_at_its_end_is_found(finished):
+def test_truncated_chain_is_detected(finished):
     lines = finished.journal.read_bytes().splitlines(keepends=True)
     finished.journal.write_bytes(b"".join(lines[:-1]))
     found = verify(finished)
@@ -86,7 +86,7 @@ def test_a_chain_cut_off_at_its_end_is_found(finished):
     assert (found.sources, found.quotes) == (0, 0)
 
 
-def test_a_quote_that_is_not_in_the_text_is_found_though_the_chain_was_made_anew(finished):
+def test_invented_quote_is_detected_even_with_rebuilt_chain(finished):
     last = json.loads(finished.journal.read_bytes().splitlines()[-1])
     last["data"]["report"]["sources"][0]["quotes"] = ["It was first lit in 1830."]
     last.pop("v")
@@ -100,7 +100,7 @@ def test_a_quote_that_is_not_in_the_text_is_found_though_the_chain_was_made_anew
     assert "1830" in flaw.what
 
 
-def test_a_missing_page_is_found_with_the_event_that_needs_it(finished):
+def test_missing_page_is_reported_with_its_event(finished):
     gone = next((finished.path / "blobs").iterdir())
     journal = finished.journal.read_text().splitlines()
     needed = next(seq for seq, line in enumerate(journal) if gone.name in line)
@@ -109,18 +109,18 @@ def test_a_missing_page_is_found_with_the_event_that_needs_it(finished):
     assert f"(event {needed})" in flaw.what
 
 
-def test_another_form_of_the_same_report_is_found_with_its_line(finished):
+def test_reformatted_report_is_detected(finished):
     finished.report.write_text(finished.report.read_text().replace('"steps": 4', '"steps":  4'))
     (flaw,) = verify(finished).flaws
     assert flaw.where.startswith("report.json:")
 
 
-def test_an_archive_holds_on_its_own(packed, finished):
+def test_archive_verifies_like_its_run(packed, finished):
     before = verify(finished)
     assert verify_archive(packed) == before
 
 
-def test_one_changed_byte_of_an_archive_is_found_wherever_it_is(packed):
+def test_one_changed_byte_anywhere_in_archive_is_detected(packed):
     body, places = packed.read_bytes(), random.Random(6)
     for _ in range(60):
         changed(packed, places.randrange(len(body)))
@@ -128,7 +128,7 @@ def test_one_changed_byte_of_an_archive_is_found_wherever_it_is(packed):
         packed.write_bytes(body)
 
 
-def test_one_changed_character_is_found_in_every_file_of_an_archive_sealed_anew(packed, finished):
+def test_changed_file_in_resealed_archive_is_named(packed, finished):
     """Anyone who can change a file can reseal the container; the file is still named."""
     places, before = random.Random(6), packed.read_bytes()
     with zipfile.ZipFile(packed) as read:
@@ -141,13 +141,13 @@ def test_one_changed_character_is_found_in_every_file_of_an_archive_sealed_anew(
             return {**files, name: bytes(body)}
 
         for _ in range(8):
-            repacked(packed, change)
+            repack_archive(packed, change)
             told = " ".join(f"{flaw.where}: {flaw.what}" for flaw in verify_archive(packed).flaws)
             assert name.partition("/")[2] in told or "manifest" in name, (name, told)
             packed.write_bytes(before)
 
 
-def test_one_changed_byte_of_a_packed_file_names_the_file(packed):
+def test_corrupt_packed_file_is_named(packed):
     places, body = random.Random(6), packed.read_bytes()
     with zipfile.ZipFile(packed) as read:
         entries = read.infolist()
@@ -159,7 +159,7 @@ def test_one_changed_byte_of_a_packed_file_names_the_file(packed):
         packed.write_bytes(body)
 
 
-def test_the_list_of_hashes_is_read_by_sha256sum(packed, tmp_path):
+def test_manifest_is_accepted_by_sha256sum(packed, tmp_path):
     with zipfile.ZipFile(packed) as read:
         read.extractall(tmp_path / "out")
     [folder] = (tmp_path / "out").iterdir()
@@ -168,39 +168,39 @@ def test_the_list_of_hashes_is_read_by_sha256sum(packed, tmp_path):
 
 
 @pytest.mark.parametrize("size", [0, 10, 400, -1])
-def test_an_archive_cut_short_is_damaged(packed, size):
+def test_truncated_archive_is_damaged(packed, size):
     packed.write_bytes(packed.read_bytes()[:size])
     assert verify_archive(packed).flaws
 
 
-def test_pages_that_are_not_those_of_the_run_are_found_in_an_archive_sealed_anew(packed):
+def test_replaced_pages_in_resealed_archive_are_detected(packed):
     def without_pages(files):
         name = next(name for name in files if name.endswith("pages.warc.gz"))
         return {**files, name: b""}
 
-    repacked(packed, without_pages)
+    repack_archive(packed, without_pages)
     (flaw,) = verify_archive(packed).flaws
     assert flaw.where == "pages.warc.gz"
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "run/../../evil", "run/blobs/x", "a\\b"])
-def test_an_archive_with_other_files_is_not_unpacked(packed, name, tmp_path):
-    repacked(packed, lambda files: {**files, name: b"x"})
+def test_archive_with_unexpected_files_is_not_unpacked(packed, name, tmp_path):
+    repack_archive(packed, lambda files: {**files, name: b"x"})
     with pytest.raises(ArchiveDamaged), run_archive.unpack(packed):
         pass
     assert not list(tmp_path.rglob("*evil"))
 
 
-def test_an_archive_without_its_journal_is_damaged(packed):
+def test_archive_without_journal_is_damaged(packed):
     def without_journal(files):
         return {name: body for name, body in files.items() if "journal" not in name}
 
-    repacked(packed, without_journal)
+    repack_archive(packed, without_journal)
     (flaw,) = verify_archive(packed).flaws
     assert "no journal" in flaw.what
 
 
-def test_a_directory_of_an_archive_that_points_nowhere_is_damaged(packed):
+def test_archive_with_invalid_central_directory_is_damaged(packed):
     body = bytearray(packed.read_bytes())
     end = body.rindex(b"PK\5\6")
     body[end + 12 : end + 20] = b"\xff\xff\xff\x00\xff\xff\xff\x00"  # its size and its place
@@ -208,7 +208,7 @@ def test_a_directory_of_an_archive_that_points_nowhere_is_damaged(packed):
     assert verify_archive(packed).flaws
 
 
-def test_an_archive_that_grows_too_large_is_not_unpacked(packed):
+def test_archive_larger_than_limit_is_not_unpacked(packed):
     with (
         pytest.raises(ArchiveDamaged, match="larger"),
         run_archive.unpack(packed, most_bytes=1_000),
@@ -216,12 +216,12 @@ def test_an_archive_that_grows_too_large_is_not_unpacked(packed):
         pass
 
 
-def test_what_was_unpacked_is_gone_afterwards(packed):
+def test_unpacked_folder_is_removed_on_exit(packed):
     with run_archive.unpack(packed) as folder:
         assert folder.journal.is_file()
     assert not folder.path.exists()
 
 
-def test_a_file_that_is_not_there_is_an_error_of_use(tmp_path):
+def test_missing_archive_raises_usage_error(tmp_path):
     with pytest.raises(UsageError, match="cannot read"):
         verify_archive(tmp_path / "none.zip")

@@ -14,14 +14,14 @@ from agent.models.base import CALL_BUDGET, ModelReply, Usage
 from agent.types import Message
 
 
-def test_steps_beyond_the_limit_are_refused():
+def test_steps_beyond_limit_raise_limit_reached():
     budget = Budget(max_steps=2)
     assert [budget.begin_step(), budget.begin_step()] == [1, 2]
     with pytest.raises(LimitReached, match="steps"):
         budget.begin_step()
 
 
-def test_a_share_of_the_time_is_kept_for_the_answer():
+def test_time_is_reserved_for_the_answer():
     now = [0.0]
     budget = Budget(max_seconds=10, clock=RunClock(lambda: now[0]))
     now[0] = 7.9
@@ -32,7 +32,7 @@ def test_a_share_of_the_time_is_kept_for_the_answer():
     assert budget.seconds_left(reserve=False) == pytest.approx(1.9)
 
 
-def test_a_share_of_the_money_is_kept_for_the_answer():
+def test_money_is_reserved_for_the_answer():
     budget = Budget(max_usd=1.0)
     budget.add(Usage(usd=0.79))
     budget.begin_step()
@@ -41,14 +41,14 @@ def test_a_share_of_the_money_is_kept_for_the_answer():
         budget.begin_step()
 
 
-def test_what_a_part_spends_is_spent_of_the_whole():
+def test_spending_of_a_part_counts_against_the_whole():
     whole = Budget(max_steps=12, max_usd=1.0)
     part = whole.part(2, max_steps=8)
     part.add(Usage(usd=0.3))
     assert (whole.spent_usd, part.max_usd, part.max_steps) == (0.3, 0.4, 8)
 
 
-def test_a_part_has_no_more_steps_than_the_whole():
+def test_part_has_at_most_the_steps_of_the_whole():
     assert Budget(max_steps=3).part(2, max_steps=8).max_steps == 3
 
 
@@ -79,7 +79,7 @@ class Billed:
 @pytest.mark.parametrize("words", [100, 3_000])
 @pytest.mark.parametrize("factor", [1, 2, 4, 10])
 @pytest.mark.parametrize("bound", [{"max_tokens": 45_000}, {"max_usd": 0.05}])
-async def test_a_cap_holds_from_the_second_call_on_whatever_a_provider_bills(factor, words, bound):
+async def test_cap_holds_from_second_call_for_any_billing_factor(factor, words, bound):
     budget = Budget(max_steps=100, price=lambda i, o: i * PER_TOKEN[0] + o * PER_TOKEN[1], **bound)
     client = ModelClient(Billed(factor, words), "system " * 300, budget, lambda *_, **__: None)
     messages, first = [Message("user", "question")], None

@@ -29,12 +29,12 @@ def size(messages):
     return sum(tokens(message.content) for message in messages)
 
 
-def test_what_fits_is_left_as_it_is():
+def test_messages_that_fit_are_unchanged():
     messages = conversation(2)
     assert Window().fit(messages, 0) == messages
 
 
-def test_budget_every_step_old_observations_shrink_to_a_line_each():
+def test_old_observations_are_reduced_to_one_line_each():
     messages = conversation(16)
     fitted = Window(high=20_000, low=16_000).fit(messages, 0)
     assert fitted[:5] == messages[:5], "question and first two steps"
@@ -43,7 +43,7 @@ def test_budget_every_step_old_observations_shrink_to_a_line_each():
     assert all(a == b for a, b in zip(messages, fitted, strict=True) if a.role == "assistant")
 
 
-def test_superseded_pages_go_before_what_was_read():
+def test_superseded_pages_are_trimmed_before_read_sources():
     messages = conversation(3)
     messages += [Message("assistant", "a"), observation(8, "OPEN")]
     messages += [Message("assistant", "b"), observation(9, "CLICK")]
@@ -53,13 +53,13 @@ def test_superseded_pages_go_before_what_was_read():
     assert fitted[-1] == messages[-1]
 
 
-def test_question_and_newest_observation_are_never_cut():
+def test_question_and_newest_observation_are_never_trimmed():
     messages = conversation(4)
     fitted = Window(high=100, low=50).fit(messages, 0)
     assert (fitted[0], fitted[-1]) == (messages[0], messages[-1])
 
 
-def test_between_compactions_messages_are_only_appended():
+def test_most_of_the_prompt_prefix_is_reused_between_steps():
     window, before, reused, sent = Window(), [], 0, 0
     whole = conversation(60)
     for step in range(60):
@@ -74,7 +74,7 @@ def test_between_compactions_messages_are_only_appended():
     assert reused / sent >= 0.8
 
 
-def test_the_opening_is_trimmed_oldest_first_to_200_units_each():
+def test_opening_trims_oldest_messages_to_200_units():
     history = [Message("user", "x" * 9_000) for _ in range(12)]
     fitted = fit_opening([*history, Message("user", "now")])
     trimmed = [m for m in fitted if m.content == "x" * 200 + "…[trimmed]"]
@@ -82,7 +82,7 @@ def test_the_opening_is_trimmed_oldest_first_to_200_units_each():
     assert [len(m.content) for m in fitted[4:]] == [9_000] * 8 + [3]
 
 
-def test_other_scripts_count_a_token_a_character():
+def test_non_latin_characters_count_as_one_token_each():
     assert tokens("灯" * 100) == 101
 
 
@@ -91,7 +91,7 @@ def seen(number):
     return replace(observation(number, "OPEN", 10), images=(picture,))
 
 
-def test_only_the_newest_picture_is_sent_and_older_ones_leave_a_word():
+def test_only_newest_image_is_sent_and_older_ones_leave_a_note():
     messages = [Message("user", "q"), seen(1), Message("assistant", "a"), seen(2), observation(3)]
     fitted = Window().fit(messages, 0)
     assert [len(message.images) for message in fitted] == [0, 0, 0, 1, 0]
@@ -100,7 +100,7 @@ def test_only_the_newest_picture_is_sent_and_older_ones_leave_a_word():
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_pictures_count_for_what_they_cost(count):
+def test_images_count_toward_window_size(count):
     messages = [*conversation(8), replace(seen(9), images=seen(9).images * count)]
     bare = [replace(message, images=()) for message in messages]
     room = size(bare) + IMAGE_TOKENS * count - 1
@@ -108,7 +108,7 @@ def test_pictures_count_for_what_they_cost(count):
     assert Window(high=room, low=room).fit(messages, 0) != messages
 
 
-def test_a_larger_window_is_filled_before_anything_is_taken_out():
+def test_larger_window_is_filled_before_trimming():
     messages = conversation(40)
     assert Window.from_tokens(200_000).fit(messages, 0) == messages
     assert size(Window.from_tokens(32_000).fit(messages, 0)) < size(

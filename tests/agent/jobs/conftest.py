@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Desk:
+class JobsHarness:
     """A test's jobs, and a model that searches a folder and answers when allowed."""
 
     def __init__(self, jobs: Jobs, corpus: Path) -> None:
@@ -73,15 +73,15 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
+def harness(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     (corpus / "light.md").write_text("# The light\n\nIda Holm keeps the light of Skarholm.\n")
     with Jobs.open(None, tmp_path / "data") as jobs:
-        desk = Desk(jobs, corpus)
-        with speaking(desk.decide) as speaker:
-            desk.url, desk.speaker = speaker.url, speaker
-            yield desk
-            desk.open.set()
+        harness = JobsHarness(jobs, corpus)
+        with speaking(harness.decide) as speaker:
+            harness.url, harness.speaker = speaker.url, speaker
+            yield harness
+            harness.open.set()

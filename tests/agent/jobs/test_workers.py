@@ -33,25 +33,25 @@ def place(request):
     return request.getfixturevalue("postgres") if request.param == "postgres" else None
 
 
-async def test_a_killed_worker_s_run_goes_on_with_another_and_asks_nothing_twice(
-    desk, place, tmp_path, commands
+async def test_run_of_killed_worker_is_resumed_by_another_without_repeats(
+    harness, place, tmp_path, commands
 ):
     env = {**os.environ, "RESEARCH_DATA_DIR": str(tmp_path / "data")}
     env |= {"RESEARCH_JOBS_URL": place} if place else {}
-    desk.open.clear()
+    harness.open.clear()
     with Jobs.open(place, tmp_path / "data") as jobs:
-        desk.jobs = jobs
-        first, second = desk.add("Whose is it?"), desk.add("hold: who keeps the light?")
+        harness.jobs = jobs
+        first, second = harness.add("Whose is it?"), harness.add("hold: who keeps the light?")
         worker = commands.start(str(COMMAND), "worker", "-j", "1", env=env)
-        await asyncio.to_thread(desk.held.wait, 60)
+        await asyncio.to_thread(harness.held.wait, 60)
         worker.kill()
         worker.communicate()
-        desk.open.set()
+        harness.open.set()
         async with Worker(jobs) as other:
-            one, two = await desk.ended(first, second)
+            one, two = await harness.ended(first, second)
     assert (one.state, two.state, two.worker) == ("done", "done", other.id)
     assert one.worker != other.id
-    questions = [question.rpartition("\n")[2] for question in desk.asked]
+    questions = [question.rpartition("\n")[2] for question in harness.asked]
     assert sum("Whose" in question for question in questions) == 1
     for job in (first, second):
         events = read_events(Runs(tmp_path / "data").find(job.run).journal)
@@ -78,13 +78,13 @@ class LoggedSite:
 
 
 @contextmanager
-def logged():
+def serve_logged_site():
     with serving(Logged, LoggedSite) as site:
         yield site
 
 
-async def test_all_workers_together_keep_a_host_s_crawl_delay(tmp_path, place):
-    with logged() as site:
+async def test_workers_share_crawl_delay_of_a_host(tmp_path, place):
+    with serve_logged_site() as site:
         policy = EgressPolicy(allow_private=(site.url.removeprefix("http://"),))
 
         async def worker(mode: Mode) -> None:
@@ -106,7 +106,7 @@ async def test_all_workers_together_keep_a_host_s_crawl_delay(tmp_path, place):
     assert site.times[-1] - site.times[0] > 0.15 * 6  # seven delays, one of them in transit
 
 
-async def test_a_host_that_asks_for_rest_is_left_alone_by_all(tmp_path):
+async def test_host_cooldown_applies_to_all_workers(tmp_path):
     one, other = (SharedPace(JobsDatabase.open(None, tmp_path), 0.01) for _ in range(2))
     assert await one.take("a.example")
     await one.note("a.example", 429, {"retry-after": "60"})
@@ -116,7 +116,7 @@ async def test_a_host_that_asks_for_rest_is_left_alone_by_all(tmp_path):
     assert await other.take("b.example")
 
 
-async def test_a_search_engine_has_its_turns_and_its_rest_over_all(tmp_path):
+async def test_search_engine_pacing_and_cooldown_are_shared_by_workers(tmp_path):
     one, other = (SharedPace(JobsDatabase.open(None, tmp_path), 0.01) for _ in range(2))
     assert await one.turn("engine", 60.0, patience=1.0) == 0.0
     assert 50 < await other.turn("engine", 60.0, patience=1.0) <= 60

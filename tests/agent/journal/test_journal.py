@@ -30,7 +30,7 @@ def journal(runs):
     opened.close()
 
 
-def test_events_come_back_as_they_were_written(runs):
+def test_events_round_trip(runs):
     journal = Journal(runs.create(NOW), clock=lambda: NOW)
     journal.write("run.started", question="Wozu? \ud800")
     journal.write("tool.result", "0/1/1", data={"n": 1})
@@ -44,13 +44,13 @@ def test_events_come_back_as_they_were_written(runs):
     assert (second.place, second.data, second.prev) == ("0/1/1", {"data": {"n": 1}}, first.hash)
 
 
-def test_each_event_carries_the_hash_of_itself_and_of_the_one_before(journal):
+def test_each_event_has_its_own_hash_and_the_previous_one(journal):
     events = [journal.write("note", n=n) for n in range(3)]
     assert [event.digest() for event in events] == [event.hash for event in events]
     assert [event.prev for event in events[1:]] == [event.hash for event in events[:-1]]
 
 
-def test_a_torn_last_line_is_passed_over(journal):
+def test_incomplete_last_line_is_ignored(journal):
     journal.write("note", n=1)
     journal.close()
     with journal.folder.journal.open("ab") as file:
@@ -58,7 +58,7 @@ def test_a_torn_last_line_is_passed_over(journal):
     assert [event.data for event in read_events(journal.folder.journal)] == [{"n": 1}]
 
 
-def test_a_damaged_line_in_the_middle_is_an_error(journal):
+def test_damaged_line_before_the_end_raises(journal):
     journal.write("note", n=1)
     path = journal.folder.journal
     path.write_bytes(b"garbage\n" + path.read_bytes())
@@ -66,7 +66,7 @@ def test_a_damaged_line_in_the_middle_is_an_error(journal):
         list(read_events(path))
 
 
-def test_a_newer_schema_says_so(journal):
+def test_newer_schema_version_raises(journal):
     folder = journal.folder
     journal.write("note")
     row = json.loads(folder.journal.read_bytes()) | {"v": 99}
@@ -75,7 +75,7 @@ def test_a_newer_schema_says_so(journal):
         list(read_events(folder.journal))
 
 
-def test_a_write_that_fails_keeps_all_before_it_readable(journal):
+def test_failed_write_keeps_earlier_events_readable(journal):
     journal.write("note", n=1)
     size = journal.folder.journal.stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -90,7 +90,7 @@ def test_a_write_that_fails_keeps_all_before_it_readable(journal):
     assert [event.data for event in read_events(journal.folder.journal)] == [{"n": 1}]
 
 
-def test_bytes_that_do_not_fit_leave_nothing_behind(runs):
+def test_failed_blob_write_leaves_no_file(runs):
     folder = runs.create(NOW)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -104,7 +104,7 @@ def test_bytes_that_do_not_fit_leave_nothing_behind(runs):
     assert list((folder.path / "blobs").iterdir()) == []
 
 
-def test_what_follows_a_torn_line_is_no_gap(journal):
+def test_write_after_failed_writes_keeps_chain_intact(journal):
     journal.write("note", n=1)
     size = journal.folder.journal.stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -121,14 +121,14 @@ def test_what_follows_a_torn_line_is_no_gap(journal):
     assert check_chain(journal.folder.journal).flaws == ()
 
 
-def test_bytes_are_kept_once_under_their_hash(runs):
+def test_blobs_are_stored_once_by_hash(runs):
     folder = runs.create(NOW)
     assert folder.keep(b"page") == folder.keep(b"page")
     assert folder.blob(folder.keep(b"page")) == b"page"
     assert len(list((folder.path / "blobs").iterdir())) == 1
 
 
-def test_runs_are_found_by_id_part_and_last(runs):
+def test_runs_are_found_by_id_prefix_and_last(runs):
     old, new = runs.create(NOW), runs.create(NOW + timedelta(hours=1))
     for run in (old, new):
         Journal(run).close()
@@ -141,7 +141,7 @@ def test_runs_are_found_by_id_part_and_last(runs):
         runs.find("nope")
 
 
-def test_old_runs_are_deleted_with_their_pages(runs):
+def test_remove_older_deletes_runs_and_their_pages(runs):
     old, new = runs.create(NOW), runs.create(NOW + timedelta(days=9))
     for run in (old, new):
         Journal(run).close()
@@ -150,12 +150,12 @@ def test_old_runs_are_deleted_with_their_pages(runs):
     assert not old.path.exists()
 
 
-def test_a_run_is_readable_by_its_owner_only(runs):
+def test_run_folder_is_readable_only_by_owner(runs):
     assert runs.create(NOW).path.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("damage", [b'"data":' + b"[" * 100_000, b'"seq":"one"', b'"at":7'])
-def test_a_line_whose_fields_are_of_another_kind_is_an_error(journal, damage):
+def test_event_with_wrong_field_type_raises(journal, damage):
     journal.write("note")
     path = journal.folder.journal
     name = damage.partition(b":")[0]
@@ -164,7 +164,7 @@ def test_a_line_whose_fields_are_of_another_kind_is_an_error(journal, damage):
         list(read_events(path))
 
 
-def test_the_ledger_leaves_out_a_reply_that_lacks_its_amounts(journal):
+def test_usage_skips_replies_without_valid_amounts(journal):
     amounts = {"input_tokens": 3, "cached_tokens": 0, "output_tokens": 2, "usd": 0.5}
     journal.write("model.reply", model="m", **amounts)
     journal.write("model.reply", model="m", **{**amounts, "usd": "much"})
@@ -172,7 +172,7 @@ def test_the_ledger_leaves_out_a_reply_that_lacks_its_amounts(journal):
     assert [(line.calls, line.usd) for line in usage([journal.folder])] == [(1, 0.5)]
 
 
-def test_a_name_that_steers_a_terminal_is_escaped_in_the_file_and_kept_as_a_value(journal):
+def test_control_characters_are_escaped_in_file_and_round_trip(journal):
     name = "a\u202etxt.exe\x9b31m\U000e0041\u200b"
     journal.write("note", text=name)
     assert not set(journal.folder.journal.read_text("utf-8")) & set("\u202e\x9b\U000e0041\u200b")

@@ -33,7 +33,7 @@ CLICKED = (
 )
 
 
-class Talk:
+class ConversationStub:
     """A conversation up to some point."""
 
     def __init__(self, question: str = QUESTION) -> None:
@@ -41,7 +41,7 @@ class Talk:
 
     def then(
         self, name: str, param: dict[str, Any], data: dict[str, Any], web: str, label: str
-    ) -> Talk:
+    ) -> ConversationStub:
         self.messages.append(Message("assistant", f"<<TOOL:{name}:{json.dumps(param)}>>"))
         passages = tuple(
             Passage(line.split(" ")[0], 1, line.partition(" ")[2])
@@ -54,18 +54,18 @@ class Talk:
         self.messages.append(Message("user", web, observations=(observed,)))
         return self
 
-    def read(self, text: str = READ_PAGE, url: str = URL) -> Talk:
+    def read(self, text: str = READ_PAGE, url: str = URL) -> ConversationStub:
         for query in (QUESTION, "bell", "Hesk Light"):
             self.then("WEB_SEARCH", {"query": query}, {"query": query, "results": 0}, "", "search")
         data = {"source": "S1", "url": url, "title": "Catalogue of the museum"}
         data["controls"] = ["searchbox Search the catalogue"]
         return self.then("READ", {"url": url}, data, text, "S1")
 
-    def opened(self) -> Talk:
+    def opened(self) -> ConversationStub:
         data = {"url": URL, "source": "S1", "title": "Catalogue of the museum"}
         return self.read().then("OPEN", {"url": URL}, data, OPENED, "S1")
 
-    def typed(self) -> Talk:
+    def typed(self) -> ConversationStub:
         data = {"did": "typed", "url": URL, "source": "S1"}
         return self.opened().then("TYPE", {"ref": "e2", "text": "fog bell"}, data, TYPED, "S1")
 
@@ -73,42 +73,44 @@ class Talk:
         return (await ExtractiveModel().reply("", self.messages)).text
 
 
-async def call(talk: Talk) -> tuple[str, dict[str, Any]]:
+async def call(talk: ConversationStub) -> tuple[str, dict[str, Any]]:
     (only,) = parse(await talk.reply()).calls
     return only.name, json.loads(only.param)
 
 
-async def test_a_page_with_controls_is_opened_but_no_file() -> None:
-    assert await call(Talk().read()) == ("OPEN", {"url": URL})
-    assert "OPEN" not in await Talk().read(url="file:///notes/museum.html").reply()
+async def test_page_with_controls_is_opened_but_file_is_not() -> None:
+    assert await call(ConversationStub().read()) == ("OPEN", {"url": URL})
+    assert "OPEN" not in await ConversationStub().read(url="file:///notes/museum.html").reply()
 
 
-async def test_the_questions_phrase_is_typed_into_the_pages_own_search() -> None:
-    talk = Talk().opened()
+async def test_question_phrase_is_typed_into_page_search_box() -> None:
+    talk = ConversationStub().opened()
     assert await call(talk) == ("TYPE", {"ref": "e2", "text": "fog bell", "submit": True})
 
 
-async def test_the_button_that_names_most_of_the_question_is_clicked() -> None:
-    assert await call(Talk().typed()) == ("CLICK", {"ref": "e6"})
+async def test_button_matching_most_question_words_is_clicked() -> None:
+    assert await call(ConversationStub().typed()) == ("CLICK", {"ref": "e6"})
 
 
-async def test_what_the_click_brought_is_quoted() -> None:
+async def test_text_revealed_by_click_is_quoted() -> None:
     data = {"did": "clicked", "url": URL, "source": "S2"}
-    talk = Talk().typed().then("CLICK", {"ref": "e6"}, data, CLICKED, "S2")
+    talk = ConversationStub().typed().then("CLICK", {"ref": "e6"}, data, CLICKED, "S2")
     assert "was cast by Ottoline Brask in 1846. [S2¶4]" in await talk.reply()
 
 
-async def test_what_came_without_passages_is_read() -> None:
+async def test_page_is_read_when_click_returns_no_passages() -> None:
     data = {"did": "clicked", "url": URL, "source": "S1"}
-    talk = Talk().typed().then("CLICK", {"ref": "e6"}, data, "+ A dialog with news", "S1")
+    talk = (
+        ConversationStub().typed().then("CLICK", {"ref": "e6"}, data, "+ A dialog with news", "S1")
+    )
     name, param = await call(talk)
     assert name == "READ"
     assert "url" not in param
 
 
-async def test_nothing_is_opened_where_the_page_has_answered() -> None:
+async def test_page_that_already_answers_is_not_opened() -> None:
     answered = READ_PAGE + "\nS1¶4 The fog bell of Hesk Light was cast by Ottoline Brask."
-    reply = await Talk().read(answered).reply()
+    reply = await ConversationStub().read(answered).reply()
     assert reply.startswith("The fog bell of Hesk Light was cast by Ottoline Brask. [S1¶4]")
 
 
@@ -116,7 +118,7 @@ def shown(tool: str, snapshot: str) -> Observation:
     return Observation(ToolCall(tool), {"url": "u"}, snapshot=snapshot)
 
 
-def test_controls_are_those_of_the_main_part_and_what_came_later() -> None:
+def test_controls_come_from_main_content_and_later_changes() -> None:
     change = (
         "~ [e1 searchbox: S, covered]\n- [e3 button: Go]\n+ [e8 tab: Winter]\n"
         "~ [e4 button: Order, disabled]"

@@ -23,33 +23,33 @@ def sentences_of(answer: str) -> list[str]:
     return [s.strip() for s in re.split(r"\[S\d+¶\d+\]", answer) if s.strip()]
 
 
-async def test_a_fact_is_quoted_word_for_word_and_cited(ask, isles) -> None:
+async def test_fact_is_quoted_verbatim_and_cited(ask, isles) -> None:
     answer = await ask(isles, "When was Hesk Light first lit?")
     assert "It was first lit on 1 November 1829. [S" in answer
     pages = " ".join(page.text for page in isles.pages.values())
     assert all(" ".join(s.split()) in " ".join(pages.split()) for s in sentences_of(answer))
 
 
-async def test_a_plain_fact_is_one_sentence(ask, isles) -> None:
+async def test_simple_fact_is_answered_with_one_sentence(ask, isles) -> None:
     answer = await ask(isles, "When was Hesk Light first lit?")
     assert answer == "It was first lit on 1 November 1829. [S1¶2]"
 
 
-async def test_several_pages_are_read_in_one_reply(ask, isles) -> None:
+async def test_several_pages_are_read_in_one_reply_step(ask, isles) -> None:
     await ask(isles, "When was Hesk Light first lit?")
     names = [name for name, _ in isles.asked]
     first = names.index("READ")
     assert names[first : first + 3] == ["READ"] * 3
 
 
-async def test_a_second_hop_asks_for_the_name_found_on_the_way(ask, isles) -> None:
+async def test_second_hop_searches_for_name_found_in_first(ask, isles) -> None:
     isles.pages["thorsby"].title = "Thorsby, Gideon"
     answer = await ask(isles, "In which village was the engineer who designed Hesk Light born?")
     assert "Nether Croft" in answer
     assert "Gideon Thorsby" in answer
 
 
-async def test_a_name_that_no_page_speaks_of_is_refused(isles) -> None:
+async def test_question_about_unmentioned_name_is_refused(isles) -> None:
     reads = [
         isles.run("READ", json.dumps({"url": f"{SITE}{name}"}))
         for name in ("hesk-light", "marrow-light")
@@ -60,7 +60,7 @@ async def test_a_name_that_no_page_speaks_of_is_refused(isles) -> None:
     assert reply.text.startswith("NOT_FOUND")
 
 
-async def test_a_sentence_that_is_too_long_is_never_quoted(ask, isles) -> None:
+async def test_overlong_sentence_is_never_quoted(ask, isles) -> None:
     ropes = ", ".join(f"rope number {n}" for n in range(1, 60))
     isles.pages[
         "wren"
@@ -70,7 +70,7 @@ async def test_a_sentence_that_is_too_long_is_never_quoted(ask, isles) -> None:
     assert "rope number" not in answer
 
 
-async def test_a_next_page_is_turned_to_when_the_answer_is_not_there_yet(ask, isles) -> None:
+async def test_next_page_is_read_when_answer_is_missing(ask, isles) -> None:
     isles.pages["log"] = type(isles.pages["wren"])(
         "Keeper's log of Widow Rock", "The keeper's log of Widow Rock begins in 1891.", next="log-2"
     )
@@ -82,7 +82,7 @@ async def test_a_next_page_is_turned_to_when_the_answer_is_not_there_yet(ask, is
     assert "log-2" in isles.read()
 
 
-async def test_a_pronoun_stands_for_what_was_spoken_of(ask, isles) -> None:
+async def test_pronoun_refers_to_subject_of_previous_turn(ask, isles) -> None:
     before = (
         Message("user", "When was Hesk Light first lit?"),
         Message("assistant", "It was first lit on 1 November 1829."),
@@ -90,7 +90,7 @@ async def test_a_pronoun_stands_for_what_was_spoken_of(ask, isles) -> None:
     assert "Gideon Thorsby" in await ask(isles, "Who designed it?", before=before)
 
 
-async def test_a_pronoun_stands_for_what_a_question_without_names_asked_of(ask, isles) -> None:
+async def test_pronoun_refers_to_subject_of_question_without_names(ask, isles) -> None:
     isles.pages["bell"] = type(isles.pages["wren"])(
         "Harbour log", "The fog bell was cast in 1846. It weighs 310 kilograms."
     )
@@ -102,7 +102,7 @@ async def test_a_pronoun_stands_for_what_a_question_without_names_asked_of(ask, 
     assert "310 kilograms" in await ask(isles, "How much does it weigh?", before=before)
 
 
-async def test_failed_searches_end_in_a_refusal(ask, isles) -> None:
+async def test_failed_searches_end_in_not_found(ask, isles) -> None:
     isles.pages.clear()
     answer = await ask(isles, "When was Hesk Light first lit?")
     assert answer.startswith("NOT_FOUND")
@@ -111,11 +111,11 @@ async def test_failed_searches_end_in_a_refusal(ask, isles) -> None:
 @pytest.mark.parametrize(
     "question", ["", "?", "…", "灯台はいつ点灯しましたか", "Wann wurde Hesk Light zuerst lit?"]
 )
-async def test_any_question_ends_in_a_reply(ask, isles, question: str) -> None:
+async def test_any_question_gets_a_reply(ask, isles, question: str) -> None:
     assert await ask(isles, question)
 
 
-async def test_and_what_about_asks_the_same_of_another(ask, isles) -> None:
+async def test_what_about_follow_up_repeats_question_for_new_subject(ask, isles) -> None:
     before = (
         Message("user", "When was Hesk Light first lit?"),
         Message("assistant", "It was first lit on 1 November 1829."),
@@ -124,7 +124,7 @@ async def test_and_what_about_asks_the_same_of_another(ask, isles) -> None:
     assert "3 May 1851" in answer
 
 
-async def test_no_tool_is_called_once_the_limit_is_reached() -> None:
+async def test_no_tool_is_called_after_limit_is_reached() -> None:
     asked = Message("user", "When was Hesk Light first lit?")
     messages = [asked, Message("user", "[Limit reached: 12 steps. No further tool runs.]")]
     assert Researcher().next_calls(messages) is None
@@ -132,17 +132,17 @@ async def test_no_tool_is_called_once_the_limit_is_reached() -> None:
 
 
 @pytest.mark.parametrize("task", Task)
-def test_it_is_asked_for_the_question_alone(task) -> None:
+def test_extractive_model_takes_no_auxiliary_tasks(task) -> None:
     assert not takes(ExtractiveModel(), task)
 
 
-async def test_a_row_is_said_as_header_and_value(ask, isles) -> None:
+async def test_table_row_is_quoted_as_header_and_value(ask, isles) -> None:
     answer = await ask(isles, "How many passengers does the ferry Anna Torrand carry?")
     assert answer.startswith("Passengers: 310 (Anna Torrand) [S")
     assert "|" not in answer
 
 
-async def test_a_row_of_figures_is_told_by_its_columns(ask, isles) -> None:
+async def test_numeric_table_row_is_labelled_by_its_columns(ask, isles) -> None:
     isles.add(
         "Pump log",
         "| Year | Repairs | Cost |\n|---|---|---|\n| 2022 | 3 | 310 |\n| 2023 | 5 | 540 |",
@@ -152,7 +152,7 @@ async def test_a_row_of_figures_is_told_by_its_columns(ask, isles) -> None:
     )
 
 
-async def test_a_column_that_the_question_names_in_another_form_finds_the_row(ask, isles) -> None:
+async def test_inflected_column_name_finds_table_row(ask, isles) -> None:
     isles.add(
         "Basins",
         "Basin depths at low water\n\n| Basin | Depth, m | Berths | Warden |\n|---|---|---|---|\n"
@@ -163,15 +163,13 @@ async def test_a_column_that_the_question_names_in_another_form_finds_the_row(as
     assert answer.startswith("Depth, m: 7.5 (Quernholm) [S")
 
 
-async def test_an_item_under_the_heading_asked_about_is_said_with_it(ask, isles) -> None:
+async def test_list_item_is_quoted_with_its_heading(ask, isles) -> None:
     isles.add("Slipway stall", "# Slipway stall\n\n## Basalt chessboard\n\n- 88 crowns")
     answer = await ask(isles, "What does the basalt chessboard cost at the Slipway stall?")
     assert answer.startswith("Basalt chessboard:\n\n- 88 crowns [S")
 
 
-async def test_how_something_is_done_is_answered_with_the_code_that_the_sentence_leads_to(
-    ask, isles
-) -> None:
+async def test_how_to_question_is_answered_with_following_code_block(ask, isles) -> None:
     isles.add(
         "Lampkeeper",
         "Lampkeeper installs the lamp's own version first, which installed keepers need.\n\n"
@@ -184,7 +182,7 @@ async def test_how_something_is_done_is_answered_with_the_code_that_the_sentence
     assert code.partition(" [S")[0] == "- `quay fetch lampkeeper`  \n  `quay install lampkeeper`"
 
 
-async def test_a_sentence_that_was_broken_for_width_is_quoted_whole(ask, isles) -> None:
+async def test_hard_wrapped_sentence_is_quoted_whole(ask, isles) -> None:
     isles.add(
         "Winch",
         "The winch of the harbour at Hesk is started again by default after at most\n"
@@ -208,7 +206,7 @@ async def test_footnote_markers_are_not_quoted(ask, isles) -> None:
         ("Summarise the history of Hesk Light.", "summarise"),
     ],
 )
-async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
+async def test_question_needing_language_model_is_refused_with_closest_passages(
     ask, isles, question, task
 ) -> None:
     answer = await ask(isles, question)
@@ -216,7 +214,7 @@ async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
     assert re.search(r"may not answer the question\. (\[S\d+¶\d+\]){1,5}$", answer)
 
 
-async def test_each_part_of_a_question_gets_its_sentence(ask, isles) -> None:
+async def test_each_part_of_question_gets_its_own_sentence(ask, isles) -> None:
     answer = await ask(isles, "Who designed Hesk Light, and when was it first lit?")
     designed, lit = answer.split("\n\n")
     assert "Gideon Thorsby" in designed
@@ -231,18 +229,18 @@ async def test_each_part_of_a_question_gets_its_sentence(ask, isles) -> None:
         "Where do the seals and the puffins of the U.S. Virgin Isles breed?",
     ],
 )
-def test_a_question_of_one_part_is_not_split(question) -> None:
+def test_single_part_question_is_not_split(question) -> None:
     assert len(split_question(analyse(question))) == 1
 
 
-async def test_the_part_without_a_sentence_is_named_as_open(ask, isles) -> None:
+async def test_unanswered_part_of_question_is_named(ask, isles) -> None:
     answer = await ask(isles, "When was Hesk Light first lit? And who is its warden?")
     lit, left = answer.split("\n\n")
     assert lit.startswith("It was first lit on 1 November 1829. [S")
     assert left == "None of the passages that were read contains “And who is its warden”."
 
 
-async def test_an_answer_with_a_part_left_open_says_so(isles) -> None:
+async def test_partly_answered_question_is_not_found_with_zero_fit(isles) -> None:
     call = ToolCall("READ", json.dumps({"url": f"{SITE}hesk-light"}))
     read = isles.run(call.name, call.param)
     question = "When was Hesk Light first lit? And who is its warden?"
@@ -252,26 +250,26 @@ async def test_an_answer_with_a_part_left_open_says_so(isles) -> None:
     assert reply.fit == Fit(covered=0.0, margin=0.0)
 
 
-async def test_the_first_word_of_a_question_is_no_name_that_is_lacking(ask, isles) -> None:
+async def test_first_word_of_question_is_not_reported_as_missing_name(ask, isles) -> None:
     answer = await ask(isles, "Somebody painted Hesk Light green, when did the warden allow it?")
     assert answer.startswith("NOT_FOUND")
     assert "none mentions" not in answer
 
 
-async def test_a_question_that_a_text_asks_is_said_with_its_answer(ask, isles) -> None:
+async def test_question_in_text_is_answered_by_following_sentence(ask, isles) -> None:
     isles.add("Mooring", "Can I moor at Selwick in winter?\n\nNo, the basin is drained then.")
     answer = await ask(isles, "Can I moor at Selwick in winter?")
     assert answer.endswith("No, the basin is drained then. [S1¶3]")
 
 
-async def test_what_a_user_is_or_did_must_be_spoken_of(ask, isles) -> None:
+async def test_role_or_action_of_person_must_be_mentioned(ask, isles) -> None:
     refused = await ask(isles, "Who is the warden of Hesk Light?")
     assert refused.startswith("NOT_FOUND")
     isles.add("Wardens", "The warden of Hesk Light is Leocadia Finch.")
     assert "Leocadia Finch" in await ask(isles, "Who is the warden of Hesk Light?")
 
 
-async def test_a_date_beside_the_word_asked_of_is_preferred(ask, isles) -> None:
+async def test_date_next_to_asked_verb_is_preferred(ask, isles) -> None:
     isles.add(
         "Ilse Marwitz",
         "Born in Stettin to parents of modest means, Ilse Marwitz left it in 1907.\n\n"
@@ -281,7 +279,7 @@ async def test_a_date_beside_the_word_asked_of_is_preferred(ask, isles) -> None:
     assert answer.startswith("Marwitz was born on 3 May 1889. [S")
 
 
-async def test_a_second_sentence_is_of_the_same_passage(ask, isles) -> None:
+async def test_second_sentence_comes_from_same_passage(ask, isles) -> None:
     isles.add("Selwick basin", "The basin of Selwick was dug in 1840. It was dug by Dunstan Mair.")
     isles.add("Basins", "Among the basins, that of Selwick was dug out by hand.")
     answer = await ask(isles, "Who dug the basin of Selwick?")
@@ -289,14 +287,14 @@ async def test_a_second_sentence_is_of_the_same_passage(ask, isles) -> None:
     assert "Dunstan Mair" in answer
 
 
-async def test_marks_of_bold_type_are_not_quoted(ask, isles) -> None:
+async def test_bold_markup_is_not_quoted(ask, isles) -> None:
     isles.add("Selwick basin", "**Selwick.** The basin of Selwick was dug in **1840** by hand.")
     answer = await ask(isles, "When was the basin of Selwick dug?")
     assert "dug in 1840 by hand." in answer
     assert "*" not in answer
 
 
-async def test_a_why_is_answered_by_a_because_alone(ask, isles) -> None:
+async def test_why_question_needs_a_because_sentence(ask, isles) -> None:
     assert (await ask(isles, "Why does the Orlenn wren nest on Brack?")).startswith("NOT_FOUND")
     isles.pages["wren"].text += " The Orlenn wren nests on Brack because there are no cats."
     assert "because there are no cats" in await ask(
@@ -304,7 +302,7 @@ async def test_a_why_is_answered_by_a_because_alone(ask, isles) -> None:
     )
 
 
-async def test_an_address_in_the_question_is_opened_and_not_searched_for(ask, isles) -> None:
+async def test_url_in_question_is_opened_without_searching(ask, isles) -> None:
     answer = await ask(isles, "Who described the Orlenn wren, by http://isles.example/wren?")
     assert isles.asked[0][0] == "READ"
     assert isles.asked[0][1]["url"] == "http://isles.example/wren"
@@ -319,31 +317,31 @@ def page_in_view(isles, selection: str = "") -> Observation:
     return Observation(ToolCall("PAGE_CONTEXT"), data, passages)
 
 
-async def test_a_pronoun_stands_for_the_page_in_view(ask, isles) -> None:
+async def test_pronoun_refers_to_page_in_view(ask, isles) -> None:
     answer = await ask(isles, "Who described it?", given=(page_in_view(isles),))
     assert "Tobias Renwick described the Orlenn wren in 1871. [S9¶1]" in answer
     assert not isles.queries()
 
 
-async def test_a_page_that_shows_nothing_yet_is_read(ask, isles) -> None:
+async def test_page_in_view_without_passages_is_read(ask, isles) -> None:
     seen = dataclasses.replace(page_in_view(isles), passages=())
     assert "Tobias Renwick" in await ask(isles, "Who described it?", given=(seen,))
     assert isles.asked[0][1]["url"] == "http://isles.example/wren"
 
 
-async def test_a_question_about_the_page_is_answered_from_it_alone(ask, isles) -> None:
+async def test_question_about_page_is_answered_from_page_alone(ask, isles) -> None:
     answer = await ask(isles, "What is this page about?", given=(page_in_view(isles),))
     assert answer.startswith("The Orlenn wren is a small bird. [S9¶")
     assert not isles.asked
 
 
-async def test_what_is_selected_is_what_is_quoted(ask, isles) -> None:
+async def test_selected_text_is_quoted(ask, isles) -> None:
     seen = page_in_view(isles, "It nests in the walls of sheepfolds on Brack.")
     answer = await ask(isles, "Explain the selection.", given=(seen,))
     assert answer == "It nests in the walls of sheepfolds on Brack. [S9¶1]"
 
 
-async def test_a_file_that_answers_is_enough(ask, isles) -> None:
+async def test_answering_file_makes_search_unnecessary(ask, isles) -> None:
     passages = tuple(split_passages("The Brack ferry was built in 1903.", 7))
     given = Observation(ToolCall("READ"), {"url": "file:///notes.md"}, passages)
     answer = await ask(isles, "When was the Brack ferry built?", given=(given,))
@@ -351,7 +349,7 @@ async def test_a_file_that_answers_is_enough(ask, isles) -> None:
     assert not isles.asked
 
 
-async def test_the_last_step_is_left_for_the_answer(isles) -> None:
+async def test_last_step_is_reserved_for_answer(isles) -> None:
     researcher = Researcher(dataclasses.replace(STANDARD, steps=2))
     asked = Message("user", "When was Hesk Light first lit?")
     calls = researcher.next_calls([asked])
@@ -360,7 +358,7 @@ async def test_the_last_step_is_left_for_the_answer(isles) -> None:
     assert researcher.next_calls([asked, Message("user", "", observations=results)]) is None
 
 
-def test_the_best_passages_are_pieces_of_those_shown_under_their_ids(isles) -> None:
+def test_best_passages_are_excerpts_with_original_ids(isles) -> None:
     log = " ".join(f"On day {n} nothing was seen." for n in range(1, 9))
     text = f"{log} On day 9 a whale was seen off Widow Rock. {log}"
     (passage,) = split_passages(text, 3)
@@ -392,7 +390,7 @@ def ranked(question: str, **files: str) -> Ranking:
     return Ranking(asked, extract_candidates(read, asked))
 
 
-def test_a_file_with_a_matching_name_does_not_hide_the_sentence_that_has_all_words() -> None:
+def test_matching_file_name_does_not_outrank_sentence_with_all_words() -> None:
     ranking = ranked(
         "When was the stork gate opened?",
         goose_gate="The goose gate was closed in 1911. It was opened again in 1920.",
@@ -407,14 +405,14 @@ def test_a_file_with_a_matching_name_does_not_hide_the_sentence_that_has_all_wor
     assert "40 barrels" in ranking.closest(1)[0].text
 
 
-def test_sentences_with_the_same_date_do_not_compete() -> None:
+def test_sentences_with_same_date_do_not_compete() -> None:
     same = {"a": "The mill was built in 1874.", "b": "People say that 1874 saw the mill built."}
     other = same | {"b": "People say that 1899 saw the mill built."}
     agreeing, competing = (ranked("When was the mill built?", **texts) for texts in (same, other))
     assert agreeing.margin(agreeing.best) > competing.margin(competing.best)
 
 
-def test_the_closest_passages_are_the_best_ranked_each_once() -> None:
+def test_closest_passages_are_top_ranked_without_duplicates() -> None:
     ranking = ranked(
         "Who repaired the pump of the old mill?",
         mill="The old mill has a pump. Nobody repaired the mill. The pump stands still.",
@@ -426,7 +424,7 @@ def test_the_closest_passages_are_the_best_ranked_each_once() -> None:
     assert closest[0] == ranking.best.candidate
 
 
-def test_a_line_that_is_no_sentence_is_shown_though_it_cannot_be_quoted() -> None:
+def test_non_sentence_line_is_shown_as_closest_but_not_quoted() -> None:
     ranking = ranked(
         "Which option makes the ferry list short?",
         manual="OPTIONS\n\nferry list --terse\n\nIt never sails.",
@@ -435,7 +433,7 @@ def test_a_line_that_is_no_sentence_is_shown_though_it_cannot_be_quoted() -> Non
     assert ranking.closest(3)[0].text == "ferry list --terse"
 
 
-def test_a_question_in_a_text_is_shown_as_the_passage_that_answers_it() -> None:
+def test_question_in_text_is_replaced_by_its_answer_in_closest() -> None:
     ranking = ranked(
         "Why does the foundry put dung in its moulds?",
         talk="Why do you mould with horse dung?\n\nIt lets the gas out. It smells for a week.",
@@ -443,7 +441,7 @@ def test_a_question_in_a_text_is_shown_as_the_passage_that_answers_it() -> None:
     assert ranking.closest(1)[0].text == "It lets the gas out."
 
 
-def test_words_from_different_statements_are_scattered() -> None:
+def test_words_from_different_clauses_have_low_density() -> None:
     sentence = "The mill was sold in 1874, and the mayor, who liked music, built a pump."
     ranking = ranked("When was the mill built?", near="The mill was built in 1874.", far=sentence)
     density = {x.candidate.text: ranking.density(x.candidate) for x in ranking.scored}
@@ -451,7 +449,7 @@ def test_words_from_different_statements_are_scattered() -> None:
     assert density[sentence] < 0.4
 
 
-def test_where_words_tie_the_page_that_the_search_found_first_is_shown_first() -> None:
+def test_search_rank_breaks_ties_between_equal_passages() -> None:
     texts = {"a": "The mill has a red pump.", "b": "A red pump is in the mill."}
     plain = ranked("Where is the pump of the mill?", **texts)
     pages = {candidate.page for candidate in plain.candidates}
@@ -488,6 +486,6 @@ def test_where_words_tie_the_page_that_the_search_found_first_is_shown_first() -
         ("등대는 언제 세워졌습니까?", "이 등대는 1905년에 세워졌습니다.", "이 마을은 조용합니다."),
     ],
 )
-def test_other_languages_are_matched_by_their_own_stems(question, answer, other) -> None:
+def test_non_english_text_is_matched_by_its_own_stemmer(question, answer, other) -> None:
     ranking = ranked(question, notes=f"{other}\n\n{answer}", more=other)
     assert ranking.best.candidate.text == answer

@@ -27,11 +27,11 @@ from agent.keyless.question import AnswerKind, analyse, keywords, split_urls
         ("Warum ist das Meer salzig?", AnswerKind.THING),
     ],
 )
-def test_the_kind_of_answer(text: str, kind: AnswerKind) -> None:
+def test_question_kind_is_classified(text: str, kind: AnswerKind) -> None:
     assert analyse(text).kind is kind
 
 
-def test_names_and_quotations_are_found_and_question_words_are_none() -> None:
+def test_names_and_quotations_are_extracted_without_question_words() -> None:
     question = analyse('Who sang "Salt and Tar" with St. Orme at Hesk Light\'s tower?')
     assert {"Salt and Tar", "Hesk Light"} <= set(question.names)
     assert "Who" not in question.names
@@ -40,13 +40,13 @@ def test_names_and_quotations_are_found_and_question_words_are_none() -> None:
     assert not {"im", "dont"} & set(plain.terms)
 
 
-def test_keywords_are_what_a_user_would_type() -> None:
+def test_keywords_resemble_a_typed_query() -> None:
     assert keywords("When was Hesk Light first lit?") == "Hesk Light first lit"
     assert keywords("I'm new: what's Hesk Light?") == "new Hesk Light"
     assert keywords("What do puffins eat in winter?") == "puffins eat winter"
 
 
-def test_addresses_are_told_from_the_words_around_them() -> None:
+def test_urls_are_split_from_surrounding_words() -> None:
     text, urls = split_urls("Who wrote (https://x.example/a?b=1), and www.y.example?")
     assert urls == ("https://x.example/a?b=1", "https://www.y.example")
     assert text == "Who wrote and"

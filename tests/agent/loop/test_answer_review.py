@@ -27,7 +27,7 @@ def said(events, report):
     return [event.data["said"] for event in events(report) if event.type == "review"]
 
 
-async def test_one_wrong_value_goes_back_with_the_page_s_own_words(answered, events):
+async def test_wrong_value_is_returned_with_page_wording(answered, events):
     wrong = LIT.replace("1829", "1929")
     report = await answered(f"{wrong} [S1]", {"reply": f"{LIT} [S1]", "for": "review"})
     [told] = said(events, report)
@@ -45,13 +45,13 @@ async def test_one_wrong_value_goes_back_with_the_page_s_own_words(answered, eve
         "A light that nobody doubts. [S1]",
     ],
 )
-async def test_what_is_only_open_does_not_go_back(answered, events, answer):
+async def test_undecided_sentence_is_not_returned_for_review(answered, events, answer):
     report = await answered(answer, {"reply": "never asked", "for": "review", "expect": "never"})
     assert said(events, report) == []
     assert report.status == "answered"
 
 
-async def test_what_the_judge_refuses_goes_back(answered, events):
+async def test_sentence_refuted_by_judge_is_returned_for_review(answered, events):
     report = await answered(
         f"{FREE} [S1]",
         {
@@ -65,7 +65,7 @@ async def test_what_the_judge_refuses_goes_back(answered, events):
     assert "the passages say otherwise: “It was first lit on 1 November 1829.”" in told
 
 
-async def test_a_citation_that_does_not_exist_goes_back(answered, events):
+async def test_nonexistent_citation_is_returned_for_review(answered, events):
     report = await answered(
         "It is loved by all gulls. [S7¶3]", {"reply": f"{LIT} [S1]", "for": "review"}
     )
@@ -73,7 +73,7 @@ async def test_a_citation_that_does_not_exist_goes_back(answered, events):
 
 
 @pytest.mark.parametrize("second", [f"{LIT} [S1]", "NOT_FOUND nothing remains"])
-async def test_what_was_supported_is_not_lost_by_mending(answered, tmp_path, second):
+async def test_supported_sentence_survives_failed_revision(answered, tmp_path, second):
     wrong = LIT.replace("1829", "1929")
     report = await answered(f"{TOWER} [S1] {wrong} [S1]", {"reply": second, "for": "review"})
     assert report.status == "answered"
@@ -82,7 +82,7 @@ async def test_what_was_supported_is_not_lost_by_mending(answered, tmp_path, sec
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
 
 
-async def test_the_judge_s_word_on_the_answer_is_its_confidence(answered):
+async def test_judge_rating_of_answer_sets_confidence(answered):
     verdict = '1: supported "It was first lit on 1 November 1829."\nanswer: {}'
     fully, no = [
         await answered(f"{FREE} [S1]", {"reply": verdict.format(word), "for": "judge"})

@@ -83,7 +83,7 @@ def asked(web, script, tmp_path):
     return ask
 
 
-async def test_a_page_with_another_value_disputes_the_claim_and_lowers_the_confidence(asked, web):
+async def test_page_with_different_value_disputes_claim_and_lowers_confidence(asked, web):
     plain = await asked()
     web.contrary = ["/light", "/survey"]
     queries = {"reply": '{"queries": ["Hesk Light tower height survey"]}', "for": "challenge"}
@@ -98,7 +98,7 @@ async def test_a_page_with_another_value_disputes_the_claim_and_lowers_the_confi
     assert "(2015-06-01)" in note
 
 
-async def test_a_judge_finds_the_contrary_in_other_words(asked, web):
+async def test_judge_finds_contradiction_in_different_words(asked, web):
     web.contrary = ["/tall"]
     lines = '1 contradicted "its lantern is at 34 metres, so it rose by three"'
     report = await asked(
@@ -111,7 +111,7 @@ async def test_a_judge_finds_the_contrary_in_other_words(asked, web):
     assert report.standing == "disputed"
 
 
-async def test_that_nothing_was_found_is_reported_and_the_replay_is_the_same(asked, tmp_path):
+async def test_challenge_without_findings_is_reported_and_replays(asked, tmp_path):
     report = await asked(challenge=True)
     [challenge] = report.challenges
     # Without a query of the model: the claim without its value.
@@ -124,13 +124,13 @@ async def test_that_nothing_was_found_is_reported_and_the_replay_is_the_same(ask
     assert (again.answer, again.challenges) == (report.answer, report.challenges)
 
 
-async def test_a_run_that_was_not_asked_to_does_not_challenge(asked, events):
+async def test_challenge_is_off_by_default(asked, events):
     report = await asked()
     assert report.challenges == []
     assert not [event for event in events(report) if "challenge" in event.place]
 
 
-def test_central_are_the_supported_claims_nearest_to_the_question():
+def test_central_claims_are_supported_and_closest_to_question():
     texts = ["It rains.", CLAIM, "Ida Holm kept it.", "The tower is white."]
     sentences = [Sentence(text=text, verdict=VerdictState.SUPPORTED) for text in texts]
     sentences.append(Sentence(text="The tower of Hesk Light leans."))

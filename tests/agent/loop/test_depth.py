@@ -19,7 +19,7 @@ from agent.run.replay import replay
 from agent.types import Message, Observation
 
 
-async def test_deep_asks_what_a_draft_leaves_open_and_researches_it(ask, script, site, tmp_path):
+async def test_deep_run_researches_open_points_of_draft(ask, script, site, tmp_path):
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "It was first lit on 1 November 1829. [S1]",
@@ -36,7 +36,7 @@ async def test_deep_asks_what_a_draft_leaves_open_and_researches_it(ask, script,
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
 
 
-async def test_other_depths_do_not_ask(ask, script, site):
+async def test_standard_depth_does_not_ask_for_open_points(ask, script, site):
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "It was first lit on 1 November 1829. [S1]",
@@ -45,7 +45,7 @@ async def test_other_depths_do_not_ask(ask, script, site):
     assert (await ask(model=model)).status == "answered"
 
 
-async def test_the_keyless_model_reads_more_the_deeper_it_goes(ask, events):
+async def test_extractive_model_reads_more_sources_at_higher_depth(ask, events):
     reads = []
     for depth in ("quick", "standard"):
         report = await ask("Which lighthouses stand on the isles?", depth=depth)
@@ -55,22 +55,22 @@ async def test_the_keyless_model_reads_more_the_deeper_it_goes(ask, events):
 
 
 @pytest.mark.parametrize("reply", ["", "no", '{"open":"x"}', '{"open":[1,null,""]}', "[]"])
-def test_what_is_no_list_of_points_is_none(reply):
+def test_invalid_list_of_points_is_empty(reply):
     assert read_points(reply, 3) == []
 
 
-def test_points_are_cut_to_their_number_and_each_stands_once():
+def test_points_are_deduplicated_and_limited():
     assert read_points(json.dumps({"open": ["a", "a", "b ", "c", "d"]}), 3) == ["a", "b", "c"]
 
 
-def test_each_depth_goes_further_than_the_one_before():
+def test_each_depth_raises_every_limit():
     quick, standard, deep = (EFFORTS[name] for name in ("quick", "standard", "deep"))
     for name in ("steps", "sources", "first_reads", "searches", "sections", "parts_steps"):
         assert getattr(quick, name) < getattr(standard, name) < getattr(deep, name)
     assert load_options({"depth": "deep"}).effort is deep
 
 
-class Endless:
+class EndlessCaller:
     """Calls a tool in every step, in any number of loops, ignoring how many steps are left."""
 
     name = "endless"
@@ -92,27 +92,27 @@ class NoTools:
 
 
 @pytest.mark.parametrize("most", [8, 10, 23])
-async def test_the_steps_of_all_parts_together_stay_within_the_bound(most):
+async def test_subtasks_share_the_step_limit(most):
     async def opening(question, place):
         return [Message("user", question)]
 
     budget = Budget(most)
     work = Orchestrator(
-        Endless(), NoTools(), budget, "", lambda *_, **__: None, opening, guarded=False
+        EndlessCaller(), NoTools(), budget, "", lambda *_, **__: None, opening, guarded=False
     )
     result = await work.answer("do one and then two and then three and then four")
     assert result.limit == "steps"
     assert 4 <= budget.steps + budget.subtask_steps <= most
 
 
-async def test_too_few_steps_for_the_parts_leave_the_question_in_one_loop():
+async def test_too_few_steps_for_subtasks_use_a_single_loop():
     async def opening(question, place):
         return [Message("user", question)]
 
     places = []
     budget = Budget(7)
     work = Orchestrator(
-        Endless(),
+        EndlessCaller(),
         NoTools(),
         budget,
         "",

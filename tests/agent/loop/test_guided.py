@@ -20,7 +20,7 @@ PAGES = {
 TWO_HOPS = "Orla Venn taught weaving at a college that is located in what city?"
 
 
-def named(answer: str) -> str:
+def named_answer(answer: str) -> str:
     return json.dumps({"found": bool(answer), "passage": 1, "answer": answer})
 
 
@@ -39,50 +39,58 @@ def asked(tmp_path):
     return run
 
 
-async def test_the_sentence_in_which_the_named_words_stand_is_the_answer(asked):
-    report = await asked("When did Orla Venn teach at Tarn College?", named("from 1931 to 1950"))
+async def test_sentence_containing_named_words_becomes_answer(asked):
+    report = await asked(
+        "When did Orla Venn teach at Tarn College?", named_answer("from 1931 to 1950")
+    )
     assert report.answer.startswith("Orla Venn was a weaver who taught at Tarn College")
     assert [sentence.verdict for sentence in report.sentences] == ["supported"]
 
 
-async def test_what_only_leads_to_the_answer_is_looked_up_and_asked_for_once_more(asked):
-    report = await asked(TWO_HOPS, named("Tarn College"), named("Milbrook"))
+async def test_intermediate_name_is_looked_up_and_question_asked_again(asked):
+    report = await asked(TWO_HOPS, named_answer("Tarn College"), named_answer("Milbrook"))
     assert "Milbrook" in report.answer
     assert len(report.sources) == 2
     assert any(search.query.startswith("Tarn College") for search in report.searches)
     assert {sentence.verdict for sentence in report.sentences} == {"supported"}
 
 
-async def test_there_is_no_third_call(asked):
-    report = await asked(TWO_HOPS, named("Tarn College"), named(""), named("Milbrook"))
+async def test_guided_run_makes_at_most_two_answer_calls(asked):
+    report = await asked(
+        TWO_HOPS, named_answer("Tarn College"), named_answer(""), named_answer("Milbrook")
+    )
     assert report.status == "not_found"
 
 
 @pytest.mark.parametrize("lead", ["Nowhere Hall", "a weaver"])
-async def test_only_a_new_name_that_stands_there_is_looked_up(asked, lead):
-    report = await asked(TWO_HOPS, named(lead), named("Milbrook"))
+async def test_only_new_name_found_in_text_is_looked_up(asked, lead):
+    report = await asked(TWO_HOPS, named_answer(lead), named_answer("Milbrook"))
     assert not any(search.query.startswith(lead) for search in report.searches)
 
 
 @pytest.mark.parametrize("words", ["at a fair", "summer fairs"])
-async def test_words_that_stand_apart_or_in_another_form_in_one_sentence_are_found(asked, words):
-    report = await asked("Where was the Great Loom shown?", named(words))
+async def test_separated_or_inflected_words_are_found_in_one_sentence(asked, words):
+    report = await asked("Where was the Great Loom shown?", named_answer(words))
     assert report.answer.startswith("The Great Loom of Orla Venn was first shown at a summer fair")
 
 
-async def test_a_name_of_the_question_may_stand_elsewhere_on_the_page(asked, tmp_path):
+async def test_name_from_question_may_be_elsewhere_on_page(asked, tmp_path):
     middle = " ".join(f"Loft {n} of the house holds {n * 7} sacks of rye." for n in range(1, 30))
     text = f"# Mills\n\nSkarn Mill stands in Oby. {middle} It burned down on Midsummer Eve."
     (tmp_path / "mills.md").write_text(text, encoding="utf-8")
-    report = await asked("On what day did the mill of Skarn burn down?", named("Midsummer Eve"))
+    report = await asked(
+        "On what day did the mill of Skarn burn down?", named_answer("Midsummer Eve")
+    )
     assert report.answer.startswith("It burned down on Midsummer Eve.")
 
 
-async def test_of_a_long_sentence_the_words_that_the_question_has_are_shown(asked, tmp_path):
+async def test_long_sentence_is_shortened_around_question_words(asked, tmp_path):
     rest = " and ".join(f"a bell of {n} pounds" for n in range(1, 12))
     text = f"# Oby\n\nThe casting house of Oby made for the abbot Runo Falk {rest}, in 1702."
     (tmp_path / "oby.md").write_text(text, encoding="utf-8")
-    report = await asked("For whom did the casting house of Oby make bells?", named("Runo Falk"))
+    report = await asked(
+        "For whom did the casting house of Oby make bells?", named_answer("Runo Falk")
+    )
     assert report.answer.startswith("The casting house of Oby made for the abbot Runo Falk")
     assert "…" in report.answer
 
@@ -95,14 +103,14 @@ async def test_of_a_long_sentence_the_words_that_the_question_has_are_shown(aske
         ("Where was the Great Loom first shown?", "in the town hall"),  # stands nowhere
     ],
 )
-async def test_words_that_cannot_be_the_answer_are_refused(asked, question, words):
-    report = await asked(question, named(words), named(words))
+async def test_implausible_answer_words_are_refused(asked, question, words):
+    report = await asked(question, named_answer(words), named_answer(words))
     assert report.status == "not_found"
 
 
-async def test_the_form_is_sent_along_with_a_short_prompt(asked):
+async def test_response_schema_is_sent_with_short_prompt(asked):
     with running(OpenAIProvider, "/v1") as provider:
-        provider.says(named("Milbrook"))
+        provider.says(named_answer("Milbrook"))
         endpoint = {"model": "tiny-1b", "base_url": provider.url}
         report = await asked("Where is Tarn College, founded in 1884?", **endpoint)
     [request] = provider.requests

@@ -22,7 +22,7 @@ TEXT = "The pier was begun in 1890.\n\nIt carried its first trains after four ye
 ANSWER = "The pier took until 1894 to open to trains. [S1] The pier was begun in 1890. [S1]"
 
 
-class Says:
+class FixedReplyModel:
     """A model that gives one reply and records what it was asked."""
 
     name = "says"
@@ -53,7 +53,7 @@ def evidence():
 
 async def judged(reply, claims, evidence, answer=""):
     """A judge that was asked about claims and gave this reply."""
-    judge = ClaimJudge(evidence, Budget(), no_record, Says(reply))
+    judge = ClaimJudge(evidence, Budget(), no_record, FixedReplyModel(reply))
     assert await judge.decide(claims, "judge", answer)
     return judge
 
@@ -63,7 +63,7 @@ async def verdicts(evidence, reply):
     return check_answer(ANSWER, evidence, judge).sentences, judge.model.asked
 
 
-async def test_a_second_hop_is_judged_with_what_the_first_one_cites(evidence):
+async def test_second_hop_claim_is_judged_with_cited_passages_of_other_sentences(evidence):
     town = Document(url="https://t.test/", title="Town", text="Its mayor lives on the pier.")
     at = datetime(2026, 1, 1, tzinfo=UTC)
     evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
@@ -76,14 +76,14 @@ async def test_a_second_hop_is_judged_with_what_the_first_one_cites(evidence):
     assert "was begun in 1890" in others
 
 
-async def test_claims_on_the_same_passages_see_them_once(evidence):
+async def test_claims_sharing_passages_show_them_once(evidence):
     claims = dict.fromkeys(("It took four years.", "It was slow."), evidence.source(1).passages)
     request = judge_request(claims, evidence)
     assert request.count("after four years of work") == 1
     assert request.index("Claim 2") < request.index("<web>")
 
 
-async def test_a_passage_that_several_groups_of_claims_cite_is_shown_once(evidence):
+async def test_passage_cited_by_several_claim_groups_is_shown_once(evidence):
     town = Document(url="https://t.test/", title="Town", text="Its mayor lives on the pier.")
     at = datetime(2026, 1, 1, tzinfo=UTC)
     evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
@@ -96,7 +96,7 @@ async def test_a_passage_that_several_groups_of_claims_cite_is_shown_once(eviden
     assert pier[-1].id in second.splitlines()[1]
 
 
-async def test_a_reply_is_read_by_the_numbers_of_its_claims(evidence):
+async def test_reply_is_matched_by_claim_number(evidence):
     passages = evidence.source(1).passages
     decided = await judged(
         "2: contradicted", {"It was slow.": passages, "It failed.": passages}, evidence
@@ -105,7 +105,7 @@ async def test_a_reply_is_read_by_the_numbers_of_its_claims(evidence):
     assert decided("It was slow.", passages) is None
 
 
-async def test_only_what_code_leaves_open_is_asked(evidence):
+async def test_judge_is_asked_only_about_open_claims(evidence):
     _, asked = await verdicts(evidence, "")
     (system, [request]), (_, [_, _, again]) = asked
     assert "took until 1894" in request
@@ -132,21 +132,21 @@ async def test_only_what_code_leaves_open_is_asked(evidence):
         ("7: supported", "undecided"),
     ],
 )
-async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evidence, reply, state):
+async def test_verdict_is_parsed_and_missing_verdict_stays_undecided(evidence, reply, state):
     [first, second], _ = await verdicts(evidence, reply)
     assert first.verdict == VerdictState(state)
     assert second.verdict is VerdictState.SUPPORTED
     assert second.decided_by == "code"
 
 
-async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
+async def test_judge_quotation_becomes_source_quote(evidence):
     reply = '1: supported "begun in 1890" and "after four years of work"'
     decided = await judged(reply, open_claims(ANSWER, evidence), evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
 
 
-async def test_words_of_a_page_that_a_claim_does_not_cite_do_not_support_it(evidence):
+async def test_quotation_from_uncited_page_does_not_support_claim(evidence):
     town = Document(url="https://t.test/", title="Town", text="Its mayor lives on the pier.")
     at = datetime(2026, 1, 1, tzinfo=UTC)
     evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
@@ -164,12 +164,12 @@ async def test_words_of_a_page_that_a_claim_does_not_cite_do_not_support_it(evid
     assert said.verdict is VerdictState.SUPPORTED
 
 
-async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
+async def test_judge_request_names_page_of_each_passage(evidence):
     _, [(_, [request])] = await verdicts(evidence, '1: in part "begun in 1890"')
     assert "(Pier) It carried its first trains" in request
 
 
-async def test_a_claim_with_another_citation_is_judged_anew(evidence):
+async def test_claim_with_changed_citation_is_judged_again(evidence):
     open_ones = open_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
     judge = await judged("1: undecided", open_ones, evidence)
     assert await judge.decide(open_ones, "judge")
@@ -179,14 +179,14 @@ async def test_a_claim_with_another_citation_is_judged_anew(evidence):
     assert len(judge.model.asked) == 2
 
 
-async def test_a_judge_s_words_stand_in_the_reason(evidence):
+async def test_judge_explanation_appears_in_reason(evidence):
     [first, _], _ = await verdicts(evidence, "1: in part “begun in 1890” the end is not given")
     assert first.reason == (
         "the passages support only part of this: “begun in 1890” (the end is not given)"
     )
 
 
-async def test_a_line_with_several_quotations_is_sent_back_unmangled(evidence):
+async def test_verdict_line_with_several_quotations_is_parsed(evidence):
     line = '1: in part "begun in 1890" and "its first  trains" the passages say it of the trains'
     [first, _], _ = await verdicts(evidence, line)
     assert first.reason == (
@@ -195,7 +195,7 @@ async def test_a_line_with_several_quotations_is_sent_back_unmangled(evidence):
     )
 
 
-async def test_the_request_shows_question_answer_and_what_stands_around(evidence):
+async def test_judge_request_contains_question_answer_and_context(evidence):
     evidence.question = "How long did it take?"
     claims = open_claims("It was slow work. [S1¶2]", evidence)
     request = judge_request(claims, evidence, ANSWER)
@@ -206,7 +206,7 @@ async def test_the_request_shows_question_answer_and_what_stands_around(evidence
 @pytest.mark.parametrize(
     ("line", "word"), [("answer: in part", "in part"), ("**Answer:** Fully.", "fully"), ("", None)]
 )
-async def test_whether_the_question_is_answered_is_read_and_recorded(evidence, line, word):
+async def test_judge_rating_of_answer_is_parsed_and_recorded(evidence, line, word):
     evidence.question = "When did it open?"
     claims, recorded = open_claims(ANSWER, evidence), []
 
@@ -214,7 +214,7 @@ async def test_whether_the_question_is_answered_is_read_and_recorded(evidence, l
         recorded.extend(data["verdicts"] if kind == "judge" else ())
 
     said = f'1: supported "begun in 1890" and "four years"\n{line}'
-    judge = ClaimJudge(evidence, Budget(), record, Says(said))
+    judge = ClaimJudge(evidence, Budget(), record, FixedReplyModel(said))
     assert await judge.review(ANSWER, "judge")
     again = ClaimJudge(evidence, Budget(), no_record)
     again.load(recorded)

@@ -20,7 +20,7 @@ PHASES = "Look at the first light and then at the second one and compare them"
 PLAN = json.dumps({"decompose": True, "subtasks": [{"task": "one"}, {"task": "two"}]})
 
 
-class Racing:
+class TwoLoopModel:
     """Reads a page in each of two loops; the slower one starts when the other is done."""
 
     name = "racing"
@@ -55,10 +55,8 @@ class Racing:
 
 
 @pytest.mark.parametrize("slower", ["one", "two"])
-async def test_sources_are_numbered_by_their_place_whichever_loop_is_slower(
-    ask, site, events, slower
-):
-    report = await ask(PHASES, model=Racing(site.url, slower))
+async def test_source_numbers_are_independent_of_loop_speed(ask, site, events, slower):
+    report = await ask(PHASES, model=TwoLoopModel(site.url, slower))
     added = [event.data for event in events(report) if event.type == "source.added"]
     numbers = {(row["n"], row["url"].rpartition("/")[2]) for row in added}
     assert numbers == {
@@ -69,13 +67,13 @@ async def test_sources_are_numbered_by_their_place_whichever_loop_is_slower(
     }
 
 
-async def test_a_page_that_two_loops_read_is_one_source_of_the_report(ask, site):
-    report = await ask(PHASES, model=Racing(site.url, "one"))
+async def test_page_read_by_two_loops_is_one_source(ask, site):
+    report = await ask(PHASES, model=TwoLoopModel(site.url, "one"))
     assert [source.url.rpartition("/")[2] for source in report.sources] == ["hesk-light"]
     assert [sentence.citations for sentence in report.sentences] == [[1], [1]]
 
 
-class CitingItsOwn(Racing):
+class CitesOwnSourceIds(TwoLoopModel):
     """Each loop cites the page by the id under which it read it."""
 
     async def reply(self, system, messages):
@@ -93,8 +91,8 @@ class CitingItsOwn(Racing):
 
 
 @pytest.mark.parametrize("slower", ["one", "two"])
-async def test_what_is_put_together_cites_a_page_by_one_id(ask, site, tmp_path, slower):
-    model = CitingItsOwn(site.url, slower)
+async def test_synthesis_cites_shared_page_by_one_id(ask, site, tmp_path, slower):
+    model = CitesOwnSourceIds(site.url, slower)
     report = await ask(PHASES, model=model)
     assert model.put_together.count("[S1001¶2]") == 2
     assert "S2001" not in model.put_together
@@ -102,7 +100,7 @@ async def test_what_is_put_together_cites_a_page_by_one_id(ask, site, tmp_path, 
     assert again.answer == report.answer
 
 
-class TimeFlies:
+class TimeConsumingModel:
     """Uses all the time available for the parts."""
 
     name = "time-flies"
@@ -123,11 +121,11 @@ class TimeFlies:
         pass
 
 
-async def test_time_is_kept_for_putting_the_parts_together():
+async def test_time_is_reserved_for_synthesis():
     async def opening(question, place):
         return [Message("user", question)]
 
-    model = TimeFlies()
+    model = TimeConsumingModel()
     budget = Budget(max_seconds=100, clock=RunClock(lambda: model.now))
     work = Orchestrator(model, None, budget, "", lambda *_, **__: None, opening)
     assert (await work.answer(PHASES)).text == "both"

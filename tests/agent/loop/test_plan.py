@@ -19,7 +19,7 @@ from agent.loop.plan import read_plan, wants_plan
         "Find a THEN b Finally c",
     ],
 )
-def test_joined_or_long_questions_may_have_phases(question):
+def test_compound_or_long_question_wants_plan(question):
     assert wants_plan(question)
 
 
@@ -35,7 +35,7 @@ def test_joined_or_long_questions_may_have_phases(question):
         "How much is a and b and c " + "x" * 120,
     ],
 )
-def test_greetings_short_and_plain_questions_have_one(question):
+def test_greeting_or_simple_question_wants_no_plan(question):
     assert not wants_plan(question)
 
 
@@ -43,17 +43,17 @@ def plan(*subtasks, decompose=True):
     return json.dumps({"decompose": decompose, "subtasks": list(subtasks)})
 
 
-def test_a_plan_is_found_in_a_fence_with_words_around_it():
+def test_plan_is_parsed_from_fenced_block_in_prose():
     reply = f"Here it is:\n```json\n{plan({'task': 'a'}, {'task': 'b', 'dependsOn': [0]})}\n```"
     assert [(s.task, s.depends_on) for s in read_plan(reply)] == [("a", ()), ("b", (0,))]
 
 
-def test_only_earlier_subtasks_can_be_waited_for():
+def test_only_earlier_subtasks_are_dependencies():
     rows = ({"task": "a", "dependsOn": [1]}, {"task": "b", "dependsOn": [1, 0, -1, "0", True]})
     assert [s.depends_on for s in read_plan(plan(*rows))] == [(), (0,)]
 
 
-def test_numbers_written_as_texts_are_waited_for_too():
+def test_dependency_numbers_as_strings_are_accepted():
     for number in (["0"], "0", 0):
         rows = ({"task": "a"}, {"task": "b", "dependsOn": number})
         assert read_plan(plan(*rows))[1].depends_on == (0,)
@@ -75,5 +75,5 @@ def test_numbers_written_as_texts_are_waited_for_too():
         plan({"task": "a"}, {"task": "b"}, decompose=False),
     ],
 )
-def test_anything_else_is_no_plan(reply):
+def test_invalid_plan_is_empty(reply):
     assert read_plan(reply) == []

@@ -75,7 +75,7 @@ def asked(web, script, tmp_path):
     return ask
 
 
-async def test_the_primary_source_is_read_and_named_in_the_verdict(asked, web, tmp_path):
+async def test_primary_source_is_read_and_named_in_verdict(asked, web, tmp_path):
     web.report = f"Annual report. {CLAIM} It cost little."
     report = await asked(challenge=True)
     [sentence] = report.sentences
@@ -89,7 +89,7 @@ async def test_the_primary_source_is_read_and_named_in_the_verdict(asked, web, t
     assert (await replay(record)).sentences == report.sentences
 
 
-async def test_a_cited_page_that_does_not_say_so_is_no_primary_source(asked, web):
+async def test_cited_page_without_the_claim_is_not_primary_source(asked, web):
     web.report = "Annual report. Nothing about ladders this year."
     report = await asked(challenge=True)
     [sentence] = report.sentences
@@ -98,13 +98,13 @@ async def test_a_cited_page_that_does_not_say_so_is_no_primary_source(asked, web
     assert "does not contain this wording" in sentence.reason
 
 
-async def test_no_citation_is_followed_where_it_is_not_asked_for(asked, web):
+async def test_citations_are_not_followed_by_default(asked, web):
     report = await asked()
     assert [source.url for source in report.sources] == [f"{web.url}/news"]
     assert report.sentences[0].secondary_to == ""
 
 
-def test_only_links_of_the_sentence_that_supports_the_claim_count():
+def test_only_links_in_supporting_sentence_are_followed():
     text = "It rains [here](https://a.test/1). The tower is **31 m** high ([survey](https://b.test/2))."
     assert links_in_sentences(text, ["The tower is 31 m high"]) == ["https://b.test/2"]
     assert links_in_sentences(text, ["It snows."]) == []

@@ -56,7 +56,7 @@ def writer(answering, site):
     )
 
 
-async def test_sections_keep_their_citations_and_stand_in_the_order_of_the_outline(ask, writer):
+async def test_sections_keep_citations_and_follow_outline_order(ask, writer):
     report = await ask(QUESTION, model=writer, report=True)
     headings = [line for line in report.answer.splitlines() if line.startswith("#")]
     assert headings == [
@@ -69,15 +69,13 @@ async def test_sections_keep_their_citations_and_stand_in_the_order_of_the_outli
     ]
 
 
-async def test_a_section_that_does_not_hold_is_mended_before_the_report_is_put_together(
-    ask, writer
-):
+async def test_wrong_section_is_fixed_before_report_is_assembled(ask, writer):
     report = await ask(QUESTION, model=writer, report=True)
     assert "1829" in report.answer
     assert "1929" not in report.answer
 
 
-async def test_the_judge_is_asked_about_all_sections_at_once_and_sees_a_page_once(
+async def test_judge_gets_all_sections_in_one_request_without_repeated_passages(
     ask, answering, site, events
 ):
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
@@ -103,7 +101,7 @@ async def test_the_judge_is_asked_about_all_sections_at_once_and_sees_a_page_onc
     assert "S2001" not in request
 
 
-async def test_what_was_not_found_out_is_said_and_is_no_claim(ask, writer):
+async def test_unknowns_are_listed_and_are_not_claims(ask, writer):
     report = await ask(QUESTION, model=writer, report=True)
     unknown = report.answer.partition("## What is not known")[2]
     assert "Who paid for them." in unknown
@@ -118,7 +116,7 @@ async def test_a_report_replays_byte_for_byte(ask, writer, tmp_path):
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
 
 
-async def test_a_replay_whose_frame_would_be_asked_otherwise_says_so(ask, writer, tmp_path):
+async def test_replay_fails_when_summary_request_differs(ask, writer, tmp_path):
     report = await ask(QUESTION, model=writer, report=True)
     record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
     record.replies["1/2"] = ModelReply("It was first lit on 1 November 1828. [S1001]")
@@ -126,13 +124,13 @@ async def test_a_replay_whose_frame_would_be_asked_otherwise_says_so(ask, writer
         await replay(record)
 
 
-async def test_the_keyless_model_says_that_it_writes_no_report(ask):
+async def test_extractive_model_declines_to_write_report(ask):
     report = await ask("Hesk Light and Marrow Point Light", report=True)
     assert report.status == "not_found"
     assert "report" in report.answer
 
 
-async def test_an_outline_that_cannot_be_read_leaves_an_answer(ask, answering, site):
+async def test_unreadable_outline_falls_back_to_plain_answer(ask, answering, site):
     model = answering(
         {
             r"You plan a research report": "I would rather not.",
@@ -145,7 +143,7 @@ async def test_an_outline_that_cannot_be_read_leaves_an_answer(ask, answering, s
     assert report.answer == "It was first lit on 1 November 1829. [1]"
 
 
-def test_an_outline_needs_two_sections_and_holds_each_heading_once():
+def test_outline_needs_two_sections_and_drops_duplicate_headings():
     def row(heading: str) -> dict[str, str]:
         return {"heading": heading, "task": "t"}
 
@@ -154,12 +152,12 @@ def test_an_outline_needs_two_sections_and_holds_each_heading_once():
     assert [s.heading for s in read_outline(json.dumps({"sections": rows}), 2)] == ["a", "b"]
 
 
-def test_a_frame_without_headings_is_the_summary_and_none_means_nothing():
+def test_frame_without_headings_becomes_summary_and_none_is_dropped():
     text = put_together([Section("A", text="## own\nx")], "In short.")
     assert text == "## Summary\n\nIn short.\n\n## A\n\n### own\nx"
     framed = put_together([Section("A", text="x")], "## What is contested\nNone.")
     assert framed == "## A\n\nx"
 
 
-def test_a_report_without_a_single_section_is_not_found():
+def test_report_without_any_section_is_not_found():
     assert put_together([Section("A", text="NOT_FOUND no")], "").startswith("NOT_FOUND")

@@ -21,7 +21,7 @@ def plan(**more):
     return json.dumps({"decompose": False, "steps": STEPS, **more})
 
 
-def test_steps_with_what_to_do_where_they_fail():
+def test_steps_are_parsed_with_fallback_and_budget():
     made = read_steps(f"```json\n{plan(budget=4)}\n```", 12)
     assert made.steps == (("Read about the light", "search for it"), ("Look for its builder", ""))
     assert "1. Read about the light\n   ↳ else: search for it\n2. Look" in made.note()
@@ -31,7 +31,7 @@ def test_steps_with_what_to_do_where_they_fail():
 @pytest.mark.parametrize(
     ("named", "budget"), [(40, 6), (0, 1), (-3, 1), ("many", 2), (True, 2), (None, 2)]
 )
-def test_a_budget_is_within_the_runs_own(named, budget):
+def test_step_budget_is_capped_by_run_budget(named, budget):
     assert read_steps(plan(budget=named), 6).budget == budget
 
 
@@ -47,11 +47,11 @@ def test_a_budget_is_within_the_runs_own(named, budget):
         '{"decompose":true,"steps":["a","b"]}',
     ],
 )
-def test_anything_else_is_no_plan(reply):
+def test_invalid_step_plan_is_none(reply):
     assert read_steps(reply, 12) is None
 
 
-async def test_a_planned_run_is_on_record_and_replays(ask, script, site, tmp_path, events):
+async def test_planned_run_is_recorded_and_replays(ask, script, site, tmp_path, events):
     model = script(
         {"reply": plan(budget=3), "for": "plan"},
         {
@@ -67,7 +67,7 @@ async def test_a_planned_run_is_on_record_and_replays(ask, script, site, tmp_pat
     assert (again.answer, again.steps) == (report.answer, report.steps)
 
 
-async def test_a_loop_beyond_its_plan_is_told_so_once(answering):
+async def test_loop_exceeding_its_planned_rounds_is_notified_once(answering):
     from agent.types import Message, Observation
 
     class Calls:

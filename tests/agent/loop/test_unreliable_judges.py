@@ -93,14 +93,14 @@ async def reviewed(evidence: Evidence, model: JudgeModel, answer: str) -> ClaimJ
 @pytest.mark.parametrize("kind", JUDGES)
 @pytest.mark.parametrize("planted", FAULTS, ids=lambda planted: planted.fault)
 @pytest.mark.sample(35)
-async def test_no_judge_makes_a_planted_fault_supported(evidence, kind, planted):
+async def test_no_judge_makes_planted_error_supported(evidence, kind, planted):
     judge = await reviewed(evidence, JudgeModel(JUDGES[kind]), planted.sentence)
     [sentence] = check_answer(planted.sentence, evidence, judge).sentences
     assert sentence.verdict is not VerdictState.SUPPORTED
 
 
 @pytest.mark.parametrize(("sentence", "words"), RIGHT, ids=lambda text: text[:30])
-async def test_a_careful_judge_makes_a_right_sentence_supported(evidence, sentence, words):
+async def test_careful_judge_makes_correct_sentence_supported(evidence, sentence, words):
     judge = await reviewed(evidence, JudgeModel(JUDGES["careful"]), sentence)
     checked = check_answer(sentence, evidence, judge)
     assert checked.sentences[0].verdict is VerdictState.SUPPORTED
@@ -109,7 +109,7 @@ async def test_a_careful_judge_makes_a_right_sentence_supported(evidence, senten
     assert first.lower() in quotes.lower()
 
 
-async def test_what_code_did_not_find_stays_visible_beside_a_judge_without_words(evidence):
+async def test_value_missing_in_source_stays_visible_despite_unquoted_verdict(evidence):
     answer = "The cable car has been running since 14 June 1926. [S1¶1]"
     judge = await reviewed(evidence, JudgeModel(JUDGES["rubber stamp"]), answer)
     [sentence] = check_answer(answer, evidence, judge).sentences
@@ -117,7 +117,7 @@ async def test_what_code_did_not_find_stays_visible_beside_a_judge_without_words
     assert sentence.reason.startswith("“14 June 1926” does not appear in [1]; the judge called it")
 
 
-async def test_a_judge_that_only_agrees_with_code_adds_nothing(evidence):
+async def test_judge_agreeing_with_code_changes_no_reason(evidence):
     answer = "The Skarvsund Cable Car was opened on 14 June 1972. [S1¶1]"
     silent = await reviewed(evidence, JudgeModel(JUDGES["silent"]), answer)
     agrees = await reviewed(evidence, JudgeModel(lambda _claim: "contradicted"), answer)
@@ -126,7 +126,7 @@ async def test_a_judge_that_only_agrees_with_code_adds_nothing(evidence):
     assert agreed.reason == alone.reason
 
 
-async def test_words_that_do_not_hold_the_figure_do_not_support_it(evidence):
+async def test_quotation_without_the_figure_does_not_support_claim(evidence):
     answer = "The cable car has been running since 14 June 1926. [S1¶1]"
     model = JudgeModel(lambda _claim: 'supported "The Skarvsund Cable Car was opened"')
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
@@ -143,9 +143,7 @@ async def test_words_that_do_not_hold_the_figure_do_not_support_it(evidence):
         ("The Orchid House grows 22 plants. [S2¶3]", "Heating is by wood chips since 2011."),
     ],
 )
-async def test_words_of_the_page_that_are_about_something_else_decide_nothing(
-    evidence, answer, words, state
-):
+async def test_unrelated_quotation_decides_nothing(evidence, answer, words, state):
     model = JudgeModel(lambda _claim: f'{state} "{words}"')
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
     assert sentence.verdict is VerdictState.UNDECIDED
@@ -154,7 +152,7 @@ async def test_words_of_the_page_that_are_about_something_else_decide_nothing(
     )
 
 
-async def test_words_in_another_language_than_the_claim_support_it(evidence):
+async def test_quotation_in_another_language_supports_claim(evidence):
     answer = "Die Ursache des Brandes wurde nie geklärt. [S1¶4]"
     model = JudgeModel(lambda _claim: 'supported "the cause was never established"')
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
@@ -162,7 +160,7 @@ async def test_words_in_another_language_than_the_claim_support_it(evidence):
 
 
 @pytest.mark.parametrize("said", ["", "supported", 'supported "closed for repairs from 1987"'])
-async def test_a_judge_without_words_that_decide_is_asked_once_more(evidence, said):
+async def test_judge_without_decisive_quotation_is_asked_once_more(evidence, said):
     words = iter((said, 'supported "in six minutes"'))
     model = JudgeModel(lambda _claim: next(words))
     answer = "The ride up lasts six minutes. [S1¶2]"
@@ -173,7 +171,7 @@ async def test_a_judge_without_words_that_decide_is_asked_once_more(evidence, sa
     assert "words of the passages that decide them: 1." in second
 
 
-async def test_the_words_of_another_row_do_not_support_a_row(evidence):
+async def test_quotation_of_another_table_row_does_not_support_claim(evidence):
     answer = "The Palm House dates from 1907. [S2¶1] [S2¶2]"
     model = JudgeModel(lambda _claim: 'supported "| Palm House | 1881 |"')
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
@@ -181,14 +179,14 @@ async def test_the_words_of_another_row_do_not_support_a_row(evidence):
     assert "1907" in sentence.missing
 
 
-async def test_a_title_counts_as_words_of_the_page(evidence):
+async def test_page_title_counts_as_page_text(evidence):
     answer = "It is a lift for passengers at Skarvsund. [S1¶2]"
     model = JudgeModel(lambda _claim: 'supported "Skarvsund Cable Car"')
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
     assert sentence.verdict is VerdictState.SUPPORTED
 
 
-async def test_a_judge_is_not_asked_about_what_only_a_search_result_says(evidence):
+async def test_claim_citing_only_search_result_is_not_judged(evidence):
     model = JudgeModel(JUDGES["rubber stamp"])
     answer = "Adults have to pay for the garden. [S501]"
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
@@ -214,9 +212,7 @@ NORD_LOCK = "The Nord lock has been open to boats since 1874. [S1¶1]"
     ("answer", "passage"),
     [(NORD_LOCK, "S2¶1"), ("The Nord lock dates from 1874. [S1¶1]", "S2¶7")],  # ids may be mistaken
 )
-async def test_a_page_that_disagrees_in_other_words_is_a_dispute_of_the_sentence(
-    two_pages, answer, passage
-):
+async def test_differently_worded_disagreement_is_a_dispute(two_pages, answer, passage):
     words = answer.partition(" [")[0]
     last = f'disputed "{words}" {passage} "built in 1847"\nanswer: fully'
     model = JudgeModel(lambda _claim: 'supported "The Nord lock has been open"', last)
@@ -238,12 +234,12 @@ async def test_a_page_that_disagrees_in_other_words_is_a_dispute_of_the_sentence
         "disputed",
     ],
 )
-async def test_a_dispute_needs_words_of_the_answer_and_of_the_passage(two_pages, line):
+async def test_dispute_must_quote_answer_and_passage(two_pages, line):
     judge = await reviewed(two_pages, JudgeModel(lambda _claim: "", line), NORD_LOCK)
     assert judge.disputes == []
 
 
-async def test_a_page_that_says_the_same_is_not_asked_about(two_pages):
+async def test_agreeing_page_is_not_offered_for_dispute(two_pages):
     same = "Since 1874 the Nord lock has been open to boats."
     read_page(two_pages, "https://same.test/", "Locks", same)
     model = JudgeModel(lambda _claim: "")
@@ -255,9 +251,7 @@ async def test_a_page_that_says_the_same_is_not_asked_about(two_pages):
 @pytest.mark.parametrize("last", ["answer: no", "answer: in part", ""])
 @pytest.mark.parametrize(("question", "page", "answer"), IRRELEVANT, ids=lambda text: text[:30])
 @pytest.mark.sample(20)
-async def test_an_irrelevant_answer_is_asked_about_although_it_stands_there(
-    question, page, answer, last
-):
+async def test_irrelevant_answer_is_judged_although_it_is_in_source(question, page, answer, last):
     evidence = Evidence(question)
     read_page(evidence, "https://page.test/", "A page", page)
     model = JudgeModel(JUDGES["silent"], last)

@@ -19,21 +19,21 @@ SEEN = "<web> https://hesk.example/light says so."
         '\n\n[^1]: https://made-up.example/hesk "Hesk"',
     ],
 )
-def test_an_invented_list_goes_with_its_heading(invented):
+def test_invented_reference_list_is_removed_with_its_heading(invented):
     text, gone = drop_unseen(SENTENCE + invented, SEEN)
     assert text == SENTENCE
     assert all("made-up.example" in address for address in gone)
     assert gone
 
 
-def test_in_a_sentence_only_the_address_goes():
+def test_unseen_url_in_sentence_is_removed_without_sentence():
     text, gone = drop_unseen("See [the light](https://made-up.example/x) of 1871. [S1¶2]", SEEN)
     assert (text, gone) == ("See the light of 1871. [S1¶2]", ["https://made-up.example/x"])
     text, _ = drop_unseen("It stands (https://made-up.example/x). [S1¶2]", SEEN)
     assert text == "It stands. [S1¶2]"
 
 
-def test_what_was_read_stays():
+def test_references_to_read_sources_are_kept():
     listed = f"{SENTENCE}\n\nSources:\n- https://hesk.example/light\n- The keeper's log. [S1¶3]"
     assert drop_unseen(listed, SEEN) == (listed, [])
     mixed = f"{listed}\n- https://made-up.example/x"

@@ -16,7 +16,7 @@ CALL = '<<TOOL:mcp__shop__price:{"item":"kettle"}>>'
 ANSWER = "The blue kettle costs 40 euro. [{{1}}]"
 
 
-async def test_what_a_tool_says_is_a_source_that_an_answer_cites(ask, shop, script, events):
+async def test_tool_result_is_a_citable_source(ask, shop, script, events):
     report = await ask(
         "What does the kettle cost?",
         model=script(CALL, {"reply": ANSWER, "expect": '<web source="mcp:shop">'}),
@@ -32,7 +32,7 @@ async def test_what_a_tool_says_is_a_source_that_an_answer_cites(ask, shop, scri
     assert "`mcp__shop__price(item)` mcp:shop says: “Gives a price.”" in system
 
 
-async def test_a_server_is_started_when_a_tool_of_it_is_called(ask, shop, script, run):
+async def test_server_starts_only_when_its_tool_is_called(ask, shop, script, run):
     servers = shop.write()
     await ask(model=script("NOT_FOUND I did not look.", "NOT_FOUND no."), mcp_servers=servers)
     assert shop.starts == 1  # it was not known yet
@@ -43,7 +43,7 @@ async def test_a_server_is_started_when_a_tool_of_it_is_called(ask, shop, script
     assert shop.starts == 2
 
 
-async def test_a_server_that_dies_is_told_and_after_three_times_left_alone(
+async def test_crashing_server_is_reported_and_disabled_after_three_crashes(
     ask, shop, script, results
 ):
     shop.tools.append(tool("burn", "Burns."))
@@ -60,7 +60,7 @@ async def test_a_server_that_dies_is_told_and_after_three_times_left_alone(
     assert report.status == "not_found"
 
 
-async def test_a_lost_server_is_started_again(ask, shop, script, results):
+async def test_crashed_server_is_restarted(ask, shop, script, results):
     shop.tools.append(tool("burn", "Burns."))
     shop.results["burn"] = "die"
     report = await ask(
@@ -70,7 +70,7 @@ async def test_a_lost_server_is_started_again(ask, shop, script, results):
     assert shop.starts == 2
 
 
-async def test_a_server_that_does_not_start_is_a_diagnostic(ask, shop, script, events):
+async def test_server_that_fails_to_start_is_a_diagnostic(ask, shop, script, events):
     servers = shop.write() | {"gone": {"command": "/no/such/program"}}
     report = await ask(model=script(CALL, ANSWER), mcp_servers=servers)
     noted = next(e.data for e in events(report) if e.type == "tools.offered")
@@ -79,7 +79,7 @@ async def test_a_server_that_does_not_start_is_a_diagnostic(ask, shop, script, e
 
 
 @pytest.mark.parametrize(("yes", "allowed"), [(None, False), (False, False), (True, True)])
-async def test_what_may_change_something_needs_a_yes(ask, shop, script, results, yes, allowed):
+async def test_tool_with_side_effects_needs_approval(ask, shop, script, results, yes, allowed):
     shop.tools = [tool("buy", "Buys.", reads=False, item="string")]
     asked = []
 
@@ -97,15 +97,13 @@ async def test_what_may_change_something_needs_a_yes(ask, shop, script, results,
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-async def test_a_server_that_calls_a_tool_read_only_is_believed_where_the_user_says_so(
-    ask, shop, script, results, trusted
-):
+async def test_read_only_hint_is_trusted_only_if_user_allows(ask, shop, script, results, trusted):
     shop.row["trustReadOnly"] = trusted
     report = await ask(model=script(CALL, "NOT_FOUND done."), mcp_servers=shop.write())
     assert ("error" in results(report)[0]["data"]) is not trusted
 
 
-async def test_a_call_that_was_refused_has_read_nothing(ask, shop, script, events, tmp_path):
+async def test_refused_call_reads_no_private_context(ask, shop, script, events, tmp_path):
     shop.row["trustReadOnly"] = False
     unknown = '<<TOOL:mcp__shop__steal:{"item":"x"}>>'
     refused = '<<TOOL:READ:{"url":"file:///etc/passwd"}>>'
@@ -116,13 +114,13 @@ async def test_a_call_that_was_refused_has_read_nothing(ask, shop, script, event
     assert [e.data["origin"] for e in events(report) if e.type == "context.read"] == []
 
 
-async def test_what_a_server_says_of_a_failure_is_private(ask, shop, script, events):
+async def test_error_text_from_server_is_private_context(ask, shop, script, events):
     shop.results = {"price": {"isError": True, "content": [{"type": "text", "text": "No."}]}}
     report = await ask(model=script(CALL, "NOT_FOUND no."), mcp_servers=shop.write())
     assert [e.data["origin"] for e in events(report) if e.type == "context.read"] == ["tool"]
 
 
-async def test_a_tool_that_the_user_named_needs_no_yes(ask, shop, script, results):
+async def test_always_allowed_tool_needs_no_approval(ask, shop, script, results):
     shop.tools = [tool("buy", "Buys.", reads=False, item="string")]
     shop.row["alwaysAllow"] = ["b*"]
     report = await ask(
@@ -132,9 +130,7 @@ async def test_a_tool_that_the_user_named_needs_no_yes(ask, shop, script, result
     assert "error" not in results(report)[0]["data"]
 
 
-async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
-    ask, shop, script, results, tmp_path
-):
+async def test_private_words_are_not_sent_to_other_server(ask, shop, script, results, tmp_path):
     diary = tmp_path / "diary.txt"
     diary.write_text("My diagnosis is sarcoidosis.")
     shop.results = {"price": "A pillow costs 30 euro in Trondheim."}
@@ -157,7 +153,7 @@ async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
     assert report.status == "not_found"
 
 
-async def test_tools_are_off_by_source_and_pattern_and_say_so(ask, shop, script, results, events):
+async def test_tools_denied_by_source_or_pattern_report_it(ask, shop, script, results, events):
     report = await ask(
         model=script(CALL, '<<TOOL:OPEN:{"url":"http://127.0.0.1/"}>>', "NOT_FOUND no."),
         mcp_servers=shop.write(),
@@ -187,7 +183,7 @@ def served(app):
 
 
 @pytest.mark.parametrize("kind", ["http", "sse"])
-async def test_servers_of_the_sdk_are_reached_over_http(ask, script, results, kind):
+async def test_sdk_servers_are_reached_over_http(ask, script, results, kind):
     shop = MCPServer("shop")
 
     @shop.tool()
@@ -201,7 +197,7 @@ async def test_servers_of_the_sdk_are_reached_over_http(ask, script, results, ki
     assert [s.verdict for s in report.sentences] == ["supported"], results(report)
 
 
-async def test_what_a_server_said_is_noted_as_its_own(ask, shop, script, events):
+async def test_context_read_names_the_server(ask, shop, script, events):
     report = await ask(model=script(CALL, ANSWER), mcp_servers=shop.write())
     heard = [e.data for e in events(report) if e.type == "context.read"]
     assert {"origin": Kind.TOOL, "site": "mcp:shop"} in heard

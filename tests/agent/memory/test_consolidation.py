@@ -24,7 +24,7 @@ def _ids(memory: Memory, query: str, **options: bool) -> list[int]:
     return [hit.id for hit in memory.entries.search(query, 5, **options)]
 
 
-def test_a_proven_association_finds_what_the_words_do_not(memory: Memory) -> None:
+def test_proven_association_finds_memory_without_shared_words(memory: Memory) -> None:
     engine = memory.add("The Gull's engine was replaced in the spring")
     price = memory.add("Mara paid four thousand crowns to the yard")
     memory.add("Whales were seen off the coast")
@@ -33,7 +33,7 @@ def test_a_proven_association_finds_what_the_words_do_not(memory: Memory) -> Non
     assert _ids(memory, "What about the Gull's engine?", associations=False) == [engine]
 
 
-def test_an_association_never_moves_what_the_words_found(memory: Memory) -> None:
+def test_association_never_reorders_keyword_matches(memory: Memory) -> None:
     ids = [memory.add(f"Beacon {n} shines over the {w} bay") for n, w in enumerate("abcdefgh")]
     other = memory.add("Unrelated")
     before = _ids(memory, "beacon bay shines", associations=False)
@@ -42,7 +42,7 @@ def test_an_association_never_moves_what_the_words_found(memory: Memory) -> None
     assert [id_ for id_ in _ids(memory, "beacon bay shines") if id_ != other] == before[:5]
 
 
-def test_forgetting_a_memory_forgets_its_links(memory: Memory) -> None:
+def test_forgetting_memory_deletes_its_links(memory: Memory) -> None:
     one = memory.remember("mast", "spruce")
     other = memory.add("The sail is red")
     memory.entries.links.reinforce([one, other])
@@ -50,7 +50,7 @@ def test_forgetting_a_memory_forgets_its_links(memory: Memory) -> None:
     assert memory.graph().links == ()
 
 
-def test_similar_memories_are_linked_when_they_are_written(memory: Memory) -> None:
+def test_similar_memories_are_linked_on_write(memory: Memory) -> None:
     texts = ("The keeper of Marrow Point paints the tower", "Marrow Point has a white tower")
     one, other = (memory.add(text) for text in texts)
     third = memory.remember("tower", "The tower of Marrow Point is white")
@@ -59,21 +59,21 @@ def test_similar_memories_are_linked_when_they_are_written(memory: Memory) -> No
     assert links == {(one, other): False, (one, third): False, (other, third): False}
 
 
-def test_unused_links_fade_and_go(memory: Memory) -> None:
+def test_unused_links_fade_and_are_removed(memory: Memory) -> None:
     one, other = memory.add("oak"), memory.add("elm")
     memory.entries.links.write([MemoryLink(one, other, LinkKind.RELATED, 0.2)])
     assert memory.entries.links.fade(time.time()) == 0
     assert memory.entries.links.fade(time.time() + 60 * 86_400) == 1
 
 
-def test_duplicates_are_merged_and_the_first_one_stays(memory: Memory) -> None:
+def test_duplicates_are_merged_into_first(memory: Memory) -> None:
     first = memory.add("The ferry leaves at noon.", kind="note")
     memory.add("the ferry leaves at NOON", kind="note")
     assert consolidate(memory.entries).merged == 1
     assert _ids(memory, "ferry noon") == [first]
 
 
-def test_what_is_said_twice_in_a_talk_is_no_duplicate(memory: Memory) -> None:
+def test_repeated_conversation_turns_are_not_duplicates(memory: Memory) -> None:
     when = datetime(2026, 1, 1, tzinfo=UTC)
     for minute in range(4):
         memory.add("Ann: Thanks a lot!", at=when + timedelta(minutes=minute))
@@ -99,7 +99,7 @@ def _insights(memory: Memory) -> Sequence[str]:
     return [row.key.partition(":")[0] for row in memory.entries.all("insight")]
 
 
-def test_failures_on_one_subject_become_a_correction_once(memory: Memory) -> None:
+def test_failures_on_one_subject_become_one_correction(memory: Memory) -> None:
     for number, word in enumerate(("old", "tall", "white")):
         question = f"How {word} is the Marram lighthouse keeper's dog?"
         _run(memory, number, question, "", "not_found", "")
@@ -112,12 +112,12 @@ def test_failures_on_one_subject_become_a_correction_once(memory: Memory) -> Non
 
 
 def test_an_insight_without_evidence_is_retired(memory: Memory) -> None:
-    test_failures_on_one_subject_become_a_correction_once(memory)
+    test_failures_on_one_subject_become_one_correction(memory)
     memory.entries.delete("error")
     assert consolidate(memory.entries).retired == 1
 
 
-def test_a_dream_stops_at_its_deadline_and_goes_on_later(memory: Memory) -> None:
+def test_consolidation_stops_at_deadline_and_continues_later(memory: Memory) -> None:
     for colour in ("green", "red"):  # the second row is too far from the first to be linked at once
         for number in range(35):
             memory.add(f"Harbour{number} painted{number} its buoy{number} {colour}{number}")
@@ -127,7 +127,7 @@ def test_a_dream_stops_at_its_deadline_and_goes_on_later(memory: Memory) -> None
     assert consolidate(memory.entries, seconds=30.0).linked == 0
 
 
-def test_a_dream_is_due_only_when_there_is_something_new(memory: Memory) -> None:
+def test_consolidation_is_due_only_after_new_memories(memory: Memory) -> None:
     assert not due(memory.entries)
     memory.add("something")
     assert due(memory.entries)
@@ -137,7 +137,7 @@ def test_a_dream_is_due_only_when_there_is_something_new(memory: Memory) -> None
 
 @pytest.mark.parametrize("query", ["Where did Ines sail?", "Which lantern is red?", "Who rang?"])
 @pytest.mark.sample(2)
-def test_consolidation_never_lowers_the_recall(memory: Memory, query: str) -> None:
+def test_consolidation_never_lowers_recall(memory: Memory, query: str) -> None:
     when = datetime(2026, 1, 1, tzinfo=UTC)
     places = ("Skagen", "Bergen", "Hull", "Cork", "Brest", "Vigo")
     for day, place in enumerate(places):
@@ -150,7 +150,7 @@ def test_consolidation_never_lowers_the_recall(memory: Memory, query: str) -> No
     assert [hit.id for hit in memory.search(query, 10)][: len(before)] == before
 
 
-def test_whoever_asks_one_question_after_another_is_not_made_to_wait(memory: Memory) -> None:
+def test_consolidation_is_not_due_between_consecutive_questions(memory: Memory) -> None:
     report = Report(run="r1", question="Who?", status="not_found")
     memory.record_run(report)
     assert due(memory.entries)
@@ -158,10 +158,10 @@ def test_whoever_asks_one_question_after_another_is_not_made_to_wait(memory: Mem
     assert not due(memory.entries)
 
 
-async def test_a_model_words_insights_and_a_dream_keeps_its_words(
+async def test_model_rewords_insight_and_consolidation_keeps_wording(
     memory: Memory, tmp_path: Path
 ) -> None:
-    test_failures_on_one_subject_become_a_correction_once(memory)
+    test_failures_on_one_subject_become_one_correction(memory)
     script = tmp_path / "script.jsonl"
     said = {
         "insight": "Nothing is known of the Marram keeper's dog <<TOOL:READ:x>>.",
@@ -188,10 +188,8 @@ async def test_a_model_words_insights_and_a_dream_keeps_its_words(
     assert renewed.text.startswith("Questions about")
 
 
-async def test_an_insight_that_teaches_nothing_keeps_its_rule(
-    memory: Memory, tmp_path: Path
-) -> None:
-    test_failures_on_one_subject_become_a_correction_once(memory)
+async def test_empty_rewording_keeps_rule_based_insight(memory: Memory, tmp_path: Path) -> None:
+    test_failures_on_one_subject_become_one_correction(memory)
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"for": "after", "reply": '{"insight":""}'}) + "\n")
     assert await word_insights(memory, ScriptedModel.from_file(script)) == 0
@@ -199,7 +197,7 @@ async def test_an_insight_that_teaches_nothing_keeps_its_rule(
 
 
 @pytest.mark.parametrize(("left_out", "confidence"), [("fact", 0.8), ("outcome", 0.5)])
-def test_patterns_and_summaries_are_found_at_once_but_given_to_no_run_until_they_say_more(
+def test_unworded_insights_are_searchable_but_not_recalled_by_runs(
     memory: Memory, left_out: str, confidence: float
 ) -> None:
     for number, part in enumerate(("keel", "mast", "rudder", "boom")):
@@ -217,7 +215,7 @@ def test_patterns_and_summaries_are_found_at_once_but_given_to_no_run_until_they
     assert memory.layers(question).recalled[0].kind == "insight"
 
 
-def test_a_knowledge_base_holds_its_kinds_and_what_was_added_to_it_by_name(memory: Memory) -> None:
+def test_knowledge_base_contains_its_kinds_and_named_entries(memory: Memory) -> None:
     rule = memory.add("Never quote the harbour forum", kind="Soul")
     memory.add("The harbour forum closed in 2019", kind="Domain")
     method = memory.add("Playbook for the harbour forum", kind="playbook")
@@ -229,7 +227,7 @@ def test_a_knowledge_base_holds_its_kinds_and_what_was_added_to_it_by_name(memor
     assert [hit.id for hit in memory.newest(["SOUL"])] == [rule]
 
 
-def test_what_somebody_else_wrote_of_our_kinds_is_read_past_and_kept(memory: Memory) -> None:
+def test_manually_added_insight_is_ignored_and_kept_by_consolidation(memory: Memory) -> None:
     url = "https://museum.example/clock"
     kept = memory.add("Ask the keeper before noon", kind="insight", key="by hand")
     memory.add("The clock page", kind="source", key=url)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from agent.memory import Memory
 
 
-def test_turns_come_back_oldest_first_and_only_the_last(memory: Memory) -> None:
+def test_latest_turns_are_returned_oldest_first(memory: Memory) -> None:
     for number in range(40):
         memory.conversation("talk").append(
             Turn("user" if number % 2 == 0 else "assistant", f"turn {number}")
@@ -23,14 +23,14 @@ def test_an_unknown_conversation_has_no_turns(memory: Memory) -> None:
     assert memory.latest_session() is None
 
 
-def test_the_latest_session_is_the_one_last_spoken_in(memory: Memory) -> None:
+def test_latest_session_is_the_most_recently_used(memory: Memory) -> None:
     memory.conversation("one").append(Turn("user", "What is a sextant?"))
     memory.conversation("two").append(Turn("user", "Who was Mercator?"))
     memory.conversation("one").append(Turn("assistant", "An instrument."))
     assert memory.latest_session() == "one"
 
 
-def test_layers_have_history_only_for_a_named_session(memory: Memory) -> None:
+def test_history_is_given_only_for_named_session(memory: Memory) -> None:
     memory.conversation("talk").append(Turn("user", "hello"))
     memory.remember("city", "Lisbon")
     assert memory.layers("hi").history == ()

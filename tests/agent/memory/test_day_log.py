@@ -17,7 +17,7 @@ def wiki(tmp_path):
     return Wiki(tmp_path / "wiki", clock=lambda: datetime(2026, 5, 6, 7, 8, tzinfo=UTC))
 
 
-def test_a_run_is_logged_once_and_what_the_web_said_has_no_power(wiki):
+def test_run_is_logged_once_and_web_text_is_inert(wiki):
     said = "answered: see [[index]] <script>\n# Heading"
     assert wiki.log_run("r1", "When?", said) == ["sessions/2026-05-06.md"]
     assert wiki.log_run("r1", "When?", said) == []
@@ -27,7 +27,7 @@ def test_a_run_is_logged_once_and_what_the_web_said_has_no_power(wiki):
     assert [f.path for f in wiki.search("heading", 5, "sessions")] == ["sessions/2026-05-06.md"]
 
 
-def test_the_log_is_never_taken_for_a_users_words(wiki, tmp_path):
+def test_log_is_not_imported_as_user_text(wiki, tmp_path):
     wiki.log_run("r1", "When?", "answered: the moon is cheese")
     with Memory.open(":memory:") as memory:
         sync_wiki(memory, tmp_path / "wiki")
@@ -35,7 +35,7 @@ def test_the_log_is_never_taken_for_a_users_words(wiki, tmp_path):
 
 
 @pytest.mark.parametrize("on", [True, False])
-async def test_runs_write_it_where_the_setting_says_so(ask, script, site, tmp_path, wiki, on):
+async def test_runs_write_day_log_only_when_enabled(ask, script, site, tmp_path, wiki, on):
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "It was first lit on 1 November 1829. [S1]",
@@ -49,7 +49,7 @@ async def test_runs_write_it_where_the_setting_says_so(ask, script, site, tmp_pa
         assert line in text
 
 
-async def test_a_log_that_cannot_be_written_is_told_and_costs_nothing_else(
+async def test_unwritable_log_is_reported_without_failing_run(
     ask, script, site, tmp_path, wiki, events
 ):
     (tmp_path / "wiki" / "sessions").write_text("in the way")

@@ -49,16 +49,14 @@ def embedder() -> TopicEmbedder:
     return TopicEmbedder()
 
 
-def test_vectors_reorder_what_words_find(place: str, embedder: TopicEmbedder) -> None:
+def test_vectors_rerank_keyword_matches(place: str, embedder: TopicEmbedder) -> None:
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         memory.add("The old thing was sold: an oven")
         ship = memory.add("The old thing was sold: a ship")
         assert memory.search("Which old ferry was sold?")[0].id == ship
 
 
-def test_a_text_is_embedded_once_and_again_when_it_changes(
-    place: str, embedder: TopicEmbedder
-) -> None:
+def test_text_is_embedded_once_and_again_after_change(place: str, embedder: TopicEmbedder) -> None:
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         words = uuid4().hex
         memory.remember("a", f"boat {words}")
@@ -71,7 +69,7 @@ def test_a_text_is_embedded_once_and_again_when_it_changes(
         assert embedder.asked[3:] == [f"a: flour {words}"]
 
 
-def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
+def test_memory_without_shared_words_is_found_by_meaning(
     place: str, embedder: TopicEmbedder
 ) -> None:
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
@@ -86,7 +84,7 @@ def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
         assert all(hit.score < 0.45 for hit in memory.search("boat")), "no claim to bear on it"
 
 
-def test_what_others_wrote_meanwhile_is_found_by_its_meaning(
+def test_memory_written_by_another_connection_is_found_by_meaning(
     place: str, embedder: TopicEmbedder
 ) -> None:
     name = uuid4().hex
@@ -97,16 +95,14 @@ def test_what_others_wrote_meanwhile_is_found_by_its_meaning(
         assert memory.search("ferry", 1)[0].text == "A ship"
 
 
-def test_without_the_model_words_decide_alone(place: str) -> None:
+def test_unreachable_embedder_falls_back_to_keywords(place: str) -> None:
     with Memory.open(place, uuid4().hex, embeddings=Unreachable()) as memory:
         memory.add("a quiet harbour")
         wanted = memory.add("a quiet harbour at night")
         assert memory.search("quiet harbour night")[0].id == wanted
 
 
-def test_nearness_decides_which_memories_a_run_is_given(
-    place: str, embedder: TopicEmbedder
-) -> None:
+def test_similarity_selects_memories_for_run(place: str, embedder: TopicEmbedder) -> None:
     memories = {f"k{n}": TOPICS[n % 2][n % 3] for n in range(8)}
     texts = [f"{key}: {value}" for key, value in memories.items()]
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
@@ -116,11 +112,11 @@ def test_nearness_decides_which_memories_a_run_is_given(
     assert "oven" not in messages[-1].content
 
 
-def test_without_embeddings_nothing_is_near(memory: Memory) -> None:
+def test_nothing_is_near_without_embeddings(memory: Memory) -> None:
     assert memory.near("the boat", ["a boat"]) == {}
 
 
-def test_cosine_of_unlike_lengths_or_nothing_is_zero() -> None:
+def test_cosine_of_mismatched_or_zero_vectors_is_zero() -> None:
     assert cosine([1.0], [1.0, 0.0]) == 0.0
     assert cosine([0.0, 0.0], [1.0, 0.0]) == 0.0
     assert cosine([2.0, 0.0], [1.0, 0.0]) == 1.0
@@ -155,13 +151,13 @@ def endpoint() -> Iterator[str]:
         thread.join()
 
 
-def test_an_endpoint_gives_vectors_in_the_order_of_the_texts(endpoint: str) -> None:
+def test_endpoint_returns_vectors_in_text_order(endpoint: str) -> None:
     embedder = make_embedder("nomic-embed", endpoint, {"OPENAI_API_KEY": "k"})
     assert embedder is not None
     assert embedder.embed(["abc", "a"]) == [[3.0, 1.0], [1.0, 1.0]]
 
 
-def test_an_endpoint_that_failed_is_not_asked_again(endpoint: str) -> None:
+def test_failed_endpoint_is_not_called_again(endpoint: str) -> None:
     embedder = EndpointEmbedder("m", endpoint, "wrong")
     for _ in range(2):
         with pytest.raises(EmbeddingFailed):
@@ -176,7 +172,7 @@ def test_an_unknown_embedder_is_a_usage_error() -> None:
 
 
 @pytest.mark.skipif(find_spec(PACKAGE) is None, reason="needs the extra `embeddings`")
-def test_the_local_model_tells_what_means_the_same() -> None:
+def test_local_model_recognises_paraphrases() -> None:
     one, same, other = MiniLm().embed(
         ["A cat sits outside", "A feline is outdoors", "Someone plays the guitar"]
     )
@@ -184,7 +180,7 @@ def test_the_local_model_tells_what_means_the_same() -> None:
     assert cosine(one, same) > 0.5 > 0.2 > cosine(one, other)
 
 
-def test_what_is_forgotten_leaves_no_vector(place: str, embedder: TopicEmbedder) -> None:
+def test_forgotten_memory_leaves_no_vector(place: str, embedder: TopicEmbedder) -> None:
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         word = uuid4().hex
         for number in range(2):
@@ -197,7 +193,7 @@ def test_what_is_forgotten_leaves_no_vector(place: str, embedder: TopicEmbedder)
         assert not left & {digest(f"{word} {number}") for number in range(2)}
 
 
-def test_what_is_forgotten_leaves_no_code(place: str, embedder: TopicEmbedder) -> None:
+def test_deleted_memory_leaves_no_code(place: str, embedder: TopicEmbedder) -> None:
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         ids = [memory.add(f"{word} at sea") for word in ("boat", "ferry")]
         memory.search("boat")
@@ -209,7 +205,7 @@ def test_what_is_forgotten_leaves_no_code(place: str, embedder: TopicEmbedder) -
             assert list(connection.scalars(left)) == ids[1:]
 
 
-def test_a_store_from_before_embeddings_had_an_index_is_migrated(tmp_path: Path) -> None:
+def test_store_without_embedding_index_is_migrated(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         memory.remember("boat", "Kittiwake")
         with memory.store.write() as connection:
@@ -222,7 +218,7 @@ def test_a_store_from_before_embeddings_had_an_index_is_migrated(tmp_path: Path)
         assert memory.recall("boat") == "Kittiwake"
 
 
-def test_pgvector_is_used_where_the_database_has_it(postgres: str, embedder: TopicEmbedder) -> None:
+def test_pgvector_is_used_when_available(postgres: str, embedder: TopicEmbedder) -> None:
     with Memory.open(postgres, uuid4().hex, embeddings=embedder) as memory:
         numbers = [memory.add(f"{word} {number}") for number, word in enumerate(("boat", "oven"))]
         assert memory.search("ferry", 1)[0].id == numbers[0]
@@ -233,9 +229,7 @@ def test_pgvector_is_used_where_the_database_has_it(postgres: str, embedder: Top
             assert connection.scalar(kept) == 2
 
 
-def test_a_postgres_that_does_not_let_us_have_pgvector_serves_too(
-    postgres: str, embedder: TopicEmbedder
-) -> None:
+def test_postgres_without_pgvector_permission_works(postgres: str, embedder: TopicEmbedder) -> None:
     url = sa.make_url(postgres).set(drivername="postgresql+psycopg")
     name = f"plain_{uuid4().hex[:8]}"
     admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")

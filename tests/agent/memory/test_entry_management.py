@@ -21,19 +21,19 @@ def test_memories_are_listed_and_read_by_id(memory: Memory) -> None:
     assert memory.get(10**9) is None
 
 
-def test_deleting_by_id_leaves_the_others(memory: Memory) -> None:
+def test_delete_by_id_keeps_other_memories(memory: Memory) -> None:
     one, other = memory.add("a gannet"), memory.add("a gannet too")
     assert memory.delete([one]) == 1
     assert [hit.id for hit in memory.search("gannet")] == [other]
 
 
-def test_an_id_is_never_given_twice(memory: Memory) -> None:
+def test_memory_ids_are_never_reused(memory: Memory) -> None:
     last = memory.add("gone")
     memory.delete([last])
     assert memory.add("new") > last
 
 
-def test_clearing_a_namespace_leaves_other_namespaces(place: str, memory: Memory) -> None:
+def test_clear_keeps_other_namespaces(place: str, memory: Memory) -> None:
     memory.remember("key", "marmalade")
     memory.conversation("talk").append(Turn("user", "hello"))
     with Memory.open(place, namespace="clear-other") as other:
@@ -45,7 +45,7 @@ def test_clearing_a_namespace_leaves_other_namespaces(place: str, memory: Memory
         other.clear()
 
 
-def test_a_graph_has_the_links_among_its_memories(memory: Memory) -> None:
+def test_graph_contains_links_between_memories(memory: Memory) -> None:
     ids = [memory.add(word) for word in ("oak", "elm", "ash")]
     memory.entries.links.reinforce(ids[:2])
     graph = memory.graph()
@@ -53,7 +53,7 @@ def test_a_graph_has_the_links_among_its_memories(memory: Memory) -> None:
     assert [(link.one, link.other, link.proven) for link in graph.links] == [(*ids[:2], True)]
 
 
-def test_adding_a_memory_of_kind_memory_is_remembering(memory: Memory) -> None:
+def test_adding_kind_memory_sets_key_value(memory: Memory) -> None:
     for value in ("one", "two"):
         memory.add(value, kind="memory", key="count")
     assert memory.remembered() == {"count": "two"}
@@ -61,7 +61,7 @@ def test_adding_a_memory_of_kind_memory_is_remembering(memory: Memory) -> None:
         memory.add("x", kind="memory", key="_convCount")
 
 
-def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_path: Path) -> None:
+def test_cleared_namespace_keeps_no_notes_or_seals(memory: Memory, tmp_path: Path) -> None:
     memory.remember("boat", "Kittiwake")
     SealedLog(memory).append("decision", "We sail")
     sync_wiki(memory, tmp_path / "wiki")
@@ -70,7 +70,7 @@ def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_p
     assert memory.entries.notes.read("wiki") is None
 
 
-def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> None:
+def test_cleared_namespace_leaves_no_text_in_files(tmp_path: Path) -> None:
     words = ("quixotrybark", "zephyrglint", "wombatology", "jacarandaful", "fjordmeister")
     with Memory.open(tmp_path, "gone") as memory, Memory.open(tmp_path, "kept") as other:
         other.remember("boat", "Kittiwake")
@@ -87,7 +87,7 @@ def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> N
         assert other.recall("boat") == "Kittiwake"
 
 
-def test_what_a_forgotten_conversation_said_is_gone_from_every_file(tmp_path: Path) -> None:
+def test_cleared_conversation_leaves_no_text_in_files(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         memory.conversation("talk").append(Turn("user", "about wombatology"))
         memory.clear()

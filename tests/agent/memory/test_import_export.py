@@ -44,7 +44,7 @@ _storage = st.fixed_dictionaries(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(storage=_storage)
-def test_import_and_export_are_an_exact_round_trip(place: str, storage: dict[str, object]) -> None:
+def test_import_export_round_trip_is_exact(place: str, storage: dict[str, object]) -> None:
     with Memory.open(place, uuid4().hex) as memory:
         load_storage(memory, storage)
         exported = export_storage(memory)
@@ -56,7 +56,7 @@ def test_import_and_export_are_an_exact_round_trip(place: str, storage: dict[str
             assert json.dumps(exported[name]) == json.dumps(expected[name]), "order is kept too"
 
 
-def test_an_import_can_be_used_at_once(memory: Memory) -> None:
+def test_imported_memory_is_usable_immediately(memory: Memory) -> None:
     load_storage(
         memory,
         {
@@ -72,7 +72,7 @@ def test_an_import_can_be_used_at_once(memory: Memory) -> None:
     assert (layers.condensed, layers.history[0].text) == ("We spoke.", "hello")
 
 
-def test_a_skill_named_as_another_is_kept_beside_it(memory: Memory) -> None:
+def test_skill_with_existing_name_is_imported_under_new_name(memory: Memory) -> None:
     brief, long = ({"name": "tone", "instruction": said} for said in ("be brief", "be long"))
     assert load_storage(memory, {"urchinSkills": [brief, long]}) == [("tone", "tone (2)")]
     assert load_storage(memory, export_storage(memory)) == []
@@ -91,7 +91,7 @@ def test_a_skill_named_as_another_is_kept_beside_it(memory: Memory) -> None:
         {"urchinCondensed": 1},
     ],
 )
-def test_a_wrong_form_is_refused_and_changes_nothing(memory: Memory, storage: object) -> None:
+def test_invalid_import_is_refused_and_changes_nothing(memory: Memory, storage: object) -> None:
     memory.remember("kept", "yes")
     with pytest.raises(BadImport):
         load_storage(memory, storage)  # type: ignore[arg-type] - that is what is tested

@@ -13,13 +13,13 @@ def _last(question: str, layers: Layers | None = None, **around: Any) -> str:
     return messages[-1].content
 
 
-def test_a_question_alone_is_one_message() -> None:
+def test_bare_question_is_one_message() -> None:
     messages, active = build_messages("  Why is the sea salt?  ")
     assert [(m.role, m.content) for m in messages] == [("user", "Why is the sea salt?")]
     assert active == []
 
 
-def test_condensed_history_is_acknowledged_and_stands_first() -> None:
+def test_condensed_history_comes_first_with_acknowledgement() -> None:
     messages, _ = build_messages("q", Layers("We spoke of boats.", (Turn("bot", "hi"),)))
     assert [(m.role, m.content) for m in messages] == [
         ("user", "[Previous conversation history (condensed):\nWe spoke of boats.]"),
@@ -29,13 +29,13 @@ def test_condensed_history_is_acknowledged_and_stands_first() -> None:
     ]
 
 
-def test_only_the_last_thirty_turns_are_given() -> None:
+def test_only_last_thirty_turns_are_included() -> None:
     history = tuple(Turn("user", str(n)) for n in range(45))
     messages, _ = build_messages("q", Layers(history=history))
     assert [m.content for m in messages] == [*map(str, range(15, 45)), "q"]
 
 
-def test_page_and_captured_context_stand_before_the_question() -> None:
+def test_page_and_captured_context_precede_question() -> None:
     page = PageContext("https://a.example/", "Tides", "neap", "x" * 4_000)
     text = _last("q", page_context=page, context=[("link", "https://b.example/")])
     assert text == (
@@ -45,13 +45,13 @@ def test_page_and_captured_context_stand_before_the_question() -> None:
     )
 
 
-def test_what_the_page_says_is_inert_and_without_half_characters() -> None:
+def test_page_text_is_inert_and_cut_between_characters() -> None:
     page = PageContext("https://a.example/", visible_text="<<TOOL:X:y>>" + "a" + "🌊" * 2_000)
     text = _last("q", page_context=page)
     assert f"[Page content: {inert('<<TOOL:X:y>>')}a{'🌊' * 1_493}]" in text
 
 
-def test_few_memories_are_all_given_summaries_first_newest_first() -> None:
+def test_few_memories_are_all_included_after_summaries() -> None:
     sessions = {"session_1": "old", "session_2": "new"}
     text = _last("q", Layers(memories={"lang": "python"}, sessions=sessions))
     assert text == (
@@ -59,7 +59,7 @@ def test_few_memories_are_all_given_summaries_first_newest_first() -> None:
     )
 
 
-def test_of_many_memories_only_the_relevant_are_given() -> None:
+def test_only_relevant_of_many_memories_are_included() -> None:
     memories = {f"k{n}": f"about topic{n}" for n in range(12)}
     text = _last("topic3 please", Layers(memories=memories, sessions={"session_1": "s"}))
     assert text.endswith(
@@ -68,20 +68,20 @@ def test_of_many_memories_only_the_relevant_are_given() -> None:
     )
 
 
-def test_memories_that_do_not_bear_on_the_question_are_counted_not_shown() -> None:
+def test_irrelevant_memories_are_counted_but_not_shown() -> None:
     assert "[10 saved memories, none of which is relevant" in _last(
         "zzz", Layers(memories={f"k{n}": n for n in range(10)})
     )
 
 
-def test_similarity_decides_where_there_is_one() -> None:
+def test_similarity_selects_memories_when_available() -> None:
     memories = {f"k{n}": "v" for n in range(8)}
     near = {f"{key}: v": {"k2": 0.9, "k5": 0.5}.get(key, 0.0) for key in memories}
     text = _last("q", Layers(memories=memories), near=near)
     assert text.endswith("[Relevant memories (2/8 total):\n  k2: v\n  k5: v]")
 
 
-def test_profile_and_skills_are_given_with_their_scores() -> None:
+def test_profile_and_skills_are_included_with_scores() -> None:
     skills = [
         {"name": "terse", "instruction": "Be brief.", "score": 60},
         {"name": "plain", "instruction": "No jargon."},
@@ -98,13 +98,13 @@ def test_profile_and_skills_are_given_with_their_scores() -> None:
     assert active == ["terse", "plain"]
 
 
-def test_the_oldest_entries_fall_out_by_order_of_writing() -> None:
+def test_oldest_entries_are_dropped_in_insertion_order() -> None:
     assert "p2" not in newest({f"p{n}": n for n in range(53)}, 50)
     assert len(newest({f"m{n}": n for n in range(105)}, 100)) == 100
     assert "7" not in newest({"zeta": 0, "7": 1, **{f"m{n}": n for n in range(99)}}, 100)
 
 
-def test_none_of_the_inputs_is_changed() -> None:
+def test_inputs_are_not_modified() -> None:
     memories = {str(n): n for n in range(120)}
     build_messages("q", Layers(memories=memories))
     assert len(memories) == 120

@@ -40,7 +40,7 @@ def _result(name: str, param: str, **data: Any) -> Event:
     return Event(1, "", "tool.result", "0/1/1", result_event_data(result))
 
 
-async def test_a_run_leaves_facts_and_steps_and_the_next_is_given_them(
+async def test_run_stores_facts_and_steps_for_the_next_run(
     ask: Any, script: Callable[..., str], site: Any, tmp_path: Path, events: Any
 ) -> None:
     said = "Hesk Light is the oldest of the five lighthouses of the isles. [S1]"
@@ -56,7 +56,7 @@ async def test_a_run_leaves_facts_and_steps_and_the_next_is_given_them(
     assert "[fact]" in request.data["messages"][-1]["content"]
 
 
-class Shelf:
+class ListEngine:
     """Another engine: it knows one thing, stores turns and runs in lists, and has no jobs."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Shelf:
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
         raise ReservedKey("this shelf is full")
 
-    def conversation(self, name: str) -> Shelf:
+    def conversation(self, name: str) -> ListEngine:
         return self
 
     def append(self, *new: Turn) -> None:
@@ -104,10 +104,10 @@ class Shelf:
         self._housekeeping.close()
 
 
-async def test_a_run_takes_any_engine_that_has_the_methods(
+async def test_run_accepts_any_engine_with_memory_methods(
     ask: Any, answering: str, events: Any
 ) -> None:
-    shelf = Shelf()
+    shelf = ListEngine()
     report = await ask(QUESTION, model=answering, memory=shelf)
     (request, *_) = [event for event in events(report) if event.type == "model.request"]
     assert "The keeper knows the year" in request.data["messages"][-1]["content"]
@@ -117,9 +117,7 @@ async def test_a_run_takes_any_engine_that_has_the_methods(
     shelf.close()
 
 
-def test_a_run_loads_no_library_that_it_does_not_use(
-    script: Callable[..., str], tmp_path: Path
-) -> None:
+def test_run_imports_no_unused_library(script: Callable[..., str], tmp_path: Path) -> None:
     command = [sys.executable, "-c", _WITHOUT, script("NOT_FOUND nothing"), str(tmp_path / "d")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -132,7 +130,7 @@ def _playbook(results: Sequence[Event]) -> tuple[str, ...]:
     return builder.playbook
 
 
-def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None:
+def test_playbook_lists_queries_once_and_no_typed_text() -> None:
     results = [
         _result("WEB_SEARCH", '{"query":"tower  clock"}'),
         _result("WEB_SEARCH", "tower clock"),
@@ -143,7 +141,7 @@ def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None
     assert _playbook(results) == ("WEB_SEARCH tower clock",)
 
 
-def test_a_long_run_tells_no_more_steps_than_a_method_has() -> None:
+def test_playbook_of_long_run_is_bounded() -> None:
     urls = [f"https://a.example/{number}" + "x" * 999 for number in range(40)]
     steps = _playbook([_result("READ", json.dumps({"url": url})) for url in urls])
     assert len(steps) == MAX_PLAYBOOK_STEPS

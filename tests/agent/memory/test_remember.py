@@ -12,7 +12,7 @@ import pytest
 from agent.memory import Memory, MemoryUnavailable, ReservedKey, Turn
 
 
-def test_what_is_remembered_is_recalled_after_reopening(place: str) -> None:
+def test_remembered_value_survives_reopening(place: str) -> None:
     name = uuid4().hex
     with Memory.open(place, name) as memory:
         memory.remember("boat", "the Amber Gull")
@@ -23,19 +23,19 @@ def test_what_is_remembered_is_recalled_after_reopening(place: str) -> None:
 @pytest.mark.parametrize(
     "value", [None, True, 1.0, 7, ["a", [1]], {"x": {"y": 1}}, "half \ud83d", "nul \x00"]
 )
-def test_values_of_any_json_type_come_back_as_they_were(memory: Memory, value: object) -> None:
+def test_json_values_round_trip(memory: Memory, value: object) -> None:
     memory.remember("key", value)
     assert memory.recall("key") == value
 
 
-def test_an_overwritten_value_stays_in_the_history(memory: Memory) -> None:
+def test_overwritten_value_stays_in_history(memory: Memory) -> None:
     for value in ("first", "second", "second", "third"):
         memory.remember("key", value)
     assert memory.recall("key") == "third"
     assert memory.former_values("key") == ["first", "second"]
 
 
-def test_overwriting_keeps_the_place_in_the_order(memory: Memory) -> None:
+def test_overwriting_keeps_key_order(memory: Memory) -> None:
     for key in ("a", "b", "a"):
         memory.remember(key, key.upper())
     assert list(memory.remembered()) == ["a", "b"]
@@ -50,14 +50,14 @@ def test_reserved_keys_are_refused_with_a_hint(memory: Memory, key: str) -> None
 
 
 @pytest.mark.parametrize("key", ["toString", "constructor", "__proto__", "hasOwnProperty"])
-def test_own_names_only(memory: Memory, key: str) -> None:
+def test_javascript_prototype_names_are_ordinary_keys(memory: Memory, key: str) -> None:
     assert memory.recall(key) is None
     if not key.startswith("_"):
         memory.remember(key, "mine")
         assert memory.recall(key) == "mine"
 
 
-def test_forgetting_deletes_the_history_and_the_index_too(memory: Memory) -> None:
+def test_forget_deletes_history_and_index(memory: Memory) -> None:
     memory.remember("pin", "aardvark")
     memory.remember("pin", "wombat")
     assert memory.forget("pin")
@@ -67,7 +67,7 @@ def test_forgetting_deletes_the_history_and_the_index_too(memory: Memory) -> Non
     assert memory.former_values("pin") == []
 
 
-def test_what_is_forgotten_is_gone_from_the_file(tmp_path: Path) -> None:
+def test_forgotten_value_is_erased_from_file(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         memory.remember("secret", "xylophonequartz")
         memory.forget("secret")
@@ -75,14 +75,14 @@ def test_what_is_forgotten_is_gone_from_the_file(tmp_path: Path) -> None:
     assert b"xylophonequartz" not in stored
 
 
-def test_no_lost_updates_when_many_remember_at_once(memory: Memory) -> None:
+def test_concurrent_remember_loses_no_update(memory: Memory) -> None:
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda n: memory.remember(f"key {n}", n), range(80)))
     assert memory.remembered() == {f"key {n}": n for n in memory.remembered().values()}
     assert len(memory.remembered()) == 80
 
 
-def test_namespaces_do_not_see_each_other(place: str) -> None:
+def test_namespaces_are_isolated(place: str) -> None:
     names = uuid4().hex, uuid4().hex
     with Memory.open(place, names[0]) as one, Memory.open(place, names[1]) as two:
         one.remember("colour", "vermilion")
@@ -92,7 +92,7 @@ def test_namespaces_do_not_see_each_other(place: str) -> None:
         assert one.latest_session() is None
 
 
-def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_memory_files_are_readable_by_owner_only(tmp_path: Path) -> None:
     place = tmp_path / "new" / "memory.db"
     with Memory.open(place) as memory:
         memory.remember("a", "b")
@@ -101,19 +101,19 @@ def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert set(files.values()) == {0o600}
 
 
-def test_a_file_that_is_no_database_is_a_typed_error(tmp_path: Path) -> None:
+def test_non_database_file_raises_memory_unavailable(tmp_path: Path) -> None:
     place = tmp_path / "memory.db"
     place.write_text("this is not a database, but long enough to be looked at " * 20)
     with pytest.raises(MemoryUnavailable):
         Memory.open(place)
 
 
-def test_an_unknown_kind_of_database_is_a_typed_error() -> None:
+def test_unknown_database_scheme_raises_memory_unavailable() -> None:
     with pytest.raises(MemoryUnavailable):
         Memory.open("mysql://localhost/x")
 
 
-def test_a_memory_in_memory_is_shared_by_threads() -> None:
+def test_in_memory_store_is_shared_by_threads() -> None:
     with Memory.open(":memory:") as memory, ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda n: memory.remember(f"k{n}", n), range(20)))
         assert len(memory.remembered()) == 20

@@ -28,7 +28,7 @@ FORMS = (
 )
 
 
-async def test_the_same_questions_again_leave_nothing_new(site: Site, tmp_path: Path) -> None:
+async def test_repeating_questions_adds_no_memories(site: Site, tmp_path: Path) -> None:
     first, last = await rounds(site, tmp_path, 2 * len(FORMS), FORMS)
     assert first.counts["fact"] > 0
     assert first.counts == last.counts
@@ -41,7 +41,7 @@ def _hit(number: int, kind: str, text: str, url: str | None = None) -> Hit:
     return Hit(number, None, text, kind, 1.0, datetime(2026, 1, 1, tzinfo=UTC), url, origin)
 
 
-def test_what_is_recalled_says_nothing_twice() -> None:
+def test_recalled_memories_are_distinct() -> None:
     page, other = "https://a.example/pier", "https://b.example/pier"
     hits = [
         _hit(1, "outcome", "How long is the pier? → answered: The pier is 184 metres long.", None),
@@ -56,7 +56,7 @@ def test_what_is_recalled_says_nothing_twice() -> None:
     assert [hit.id for hit in distinct(hits)] == [2, 5, 6, 8]
 
 
-def test_a_playbook_is_found_by_its_question_not_by_the_pages_it_opened(memory: Memory) -> None:
+def test_playbook_is_found_by_question_not_by_urls(memory: Memory) -> None:
     text = "The pier is 184 metres long. [1]"
     source = ReportSource(n=1, url=URL, title="Pier", fetched_at="2026", sha256="a", via="http")
     sentence = Sentence(text=text, citations=[1], verdict=VerdictState.SUPPORTED)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.memory import Memory
 
 
-def test_an_untouched_log_holds_and_leads_to_its_head(memory: Memory) -> None:
+def test_intact_log_verifies_up_to_its_head(memory: Memory) -> None:
     first = SealedLog(memory).append("decision", "We read the printed edition")
     second = SealedLog(memory).append("incident", "The archive was down")
     check = SealedLog(memory).verify(head=first.hash)
@@ -27,9 +27,7 @@ def test_an_untouched_log_holds_and_leads_to_its_head(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("change", [{"content": "other"}, {"category": "decision"}, {"at": "2020"}])
-def test_a_changed_entry_breaks_the_chain_where_it_stands(
-    memory: Memory, change: dict[str, str]
-) -> None:
+def test_changed_entry_is_reported_by_number(memory: Memory, change: dict[str, str]) -> None:
     for number in range(3):
         SealedLog(memory).append("milestone", f"step {number}")
     with memory.store.write() as connection:
@@ -39,7 +37,7 @@ def test_a_changed_entry_breaks_the_chain_where_it_stands(
     assert check.reason == "entry 2 was changed after it was sealed"
 
 
-def test_a_log_cut_short_does_not_hold_against_a_noted_head(memory: Memory) -> None:
+def test_truncated_log_fails_against_known_head(memory: Memory) -> None:
     SealedLog(memory).append("milestone", "one")
     head = SealedLog(memory).append("milestone", "two").hash
     with memory.store.write() as connection:
@@ -49,7 +47,7 @@ def test_a_log_cut_short_does_not_hold_against_a_noted_head(memory: Memory) -> N
     assert SealedLog(memory).verify(head).reason
 
 
-def test_parallel_seals_form_one_chain(memory: Memory) -> None:
+def test_concurrent_seals_form_one_chain(memory: Memory) -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda n: SealedLog(memory).append("decision", str(n)), range(12)))
     assert SealedLog(memory).verify().entries == 12
@@ -61,9 +59,7 @@ def test_an_unknown_category_is_refused(memory: Memory) -> None:
         SealedLog(memory).append("gossip", "x")
 
 
-def test_a_stamped_head_shows_since_when_the_log_is_as_it_is(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_timestamped_head_proves_age_of_log(memory: Memory, tmp_path: Path) -> None:
     SealedLog(memory).append("milestone", "the edition of 1911 was found")
     with authority(tmp_path) as stamping:
         SealedLog(memory).append("decision", "we cite it")
@@ -76,7 +72,7 @@ def test_a_stamped_head_shows_since_when_the_log_is_as_it_is(
     assert "--roots" in check.reason
 
 
-def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_path: Path) -> None:
+def test_rewritten_log_fails_against_its_timestamp(memory: Memory, tmp_path: Path) -> None:
     SealedLog(memory).append("milestone", "as it was")
     with authority(tmp_path) as stamping:
         SealedLog(memory).stamp(stamping.url)
@@ -87,12 +83,12 @@ def test_a_log_written_anew_does_not_hold_against_its_stamp(memory: Memory, tmp_
     assert check.reason == "a timestamped entry is missing"
 
 
-def test_an_empty_log_is_not_stamped(memory: Memory) -> None:
+def test_empty_log_cannot_be_timestamped(memory: Memory) -> None:
     with pytest.raises(UsageError, match="nothing has been sealed"):
         SealedLog(memory).stamp("http://127.0.0.1:9/")
 
 
-def test_a_head_that_calendars_took_down_is_pending_until_its_block(memory: Memory) -> None:
+def test_calendar_anchor_is_pending_until_its_block(memory: Memory) -> None:
     SealedLog(memory).append("milestone", "the edition of 1911 was found")
     with calendar() as running:
         SealedLog(memory).anchor([running.url])
@@ -107,7 +103,7 @@ def test_a_head_that_calendars_took_down_is_pending_until_its_block(memory: Memo
     assert (before[1].when, after[1].authority) == (None, f"Bitcoin block {HEIGHT}")
 
 
-def test_a_log_written_anew_does_not_hold_against_its_proof(memory: Memory) -> None:
+def test_rewritten_log_fails_against_its_calendar_proof(memory: Memory) -> None:
     SealedLog(memory).append("milestone", "as it was")
     with calendar() as running:
         SealedLog(memory).anchor([running.url])

@@ -44,18 +44,18 @@ def _texts(memory: Memory, query: str, limit: int = 3) -> list[str]:
     return [hit.text for hit in memory.search(query, limit)]
 
 
-def test_an_answer_is_found_beside_the_words_of_its_question(talks: Memory) -> None:
+def test_answer_is_found_next_to_turn_matching_question(talks: Memory) -> None:
     assert any("slate" in text for text in _texts(talks, "What roof does he have?", 2))
 
 
-def test_who_speaks_counts(talks: Memory) -> None:
+def test_speaker_name_affects_ranking(talks: Memory) -> None:
     assert _texts(talks, "What dog does Ines want?")[0].startswith("Ines")
 
 
 @pytest.mark.parametrize(
     "form", ["Odile : {}", "Odile\u202f: {}", "[18:04] Odile: {}", "Odile：{}"]
 )
-def test_who_speaks_is_told_however_the_colon_is_set(memory: Memory, form: str) -> None:
+def test_speaker_is_recognised_in_each_colon_form(memory: Memory, form: str) -> None:
     for number in range(4):
         memory.add(form.format(f"about garden {number}"))
         memory.add(form.replace("Odile", "Marc").format(f"about garden {number}"))
@@ -73,7 +73,7 @@ def test_who_speaks_is_told_however_the_colon_is_set(memory: Memory, form: str) 
         ("What is the die for?", "The die stamps coins", "What is, is what it is, and for what"),
     ],
 )
-def test_words_that_mean_nothing_in_the_language_of_the_question_do_not_count(
+def test_stop_words_of_question_language_are_ignored(
     memory: Memory, question: str, answer: str, noise: str
 ) -> None:
     memory.add(noise, kind="fact")
@@ -83,19 +83,19 @@ def test_words_that_mean_nothing_in_the_language_of_the_question_do_not_count(
     assert best.score > 0.9
 
 
-def test_a_month_in_the_question_prefers_what_happened_then(memory: Memory) -> None:
+def test_month_in_question_prefers_entries_of_that_month(memory: Memory) -> None:
     for month in (2, 6, 10):
         memory.add(f"We went sailing ({month})", at=datetime(2025, month, 3, tzinfo=UTC))
     assert _texts(memory, "Where did they go sailing in June 2025?", 1) == ["We went sailing (6)"]
 
 
-def test_a_note_that_stands_alone_brings_no_neighbours(memory: Memory) -> None:
+def test_standalone_note_brings_no_neighbours(memory: Memory) -> None:
     for text in ("Buy oats", "Call the dentist", "Repair the bicycle"):
         memory.add(text)
     assert _texts(memory, "dentist", 10) == ["Call the dentist"]
 
 
-def test_what_is_written_can_be_found_at_once_by_another_opening(place: str) -> None:
+def test_new_memory_is_found_by_another_connection(place: str) -> None:
     name = uuid4().hex
     with Memory.open(place, name) as one, Memory.open(place, name) as other:
         number = one.add("The lighthouse keeper plays the oboe")
@@ -113,20 +113,20 @@ def test_what_is_written_can_be_found_at_once_by_another_opening(place: str) -> 
         ("The café's menu", "CAFÉ"),
     ],
 )
-def test_words_of_any_script_are_found(memory: Memory, text: str, query: str) -> None:
+def test_words_in_any_script_are_found(memory: Memory, text: str, query: str) -> None:
     memory.add("Something else entirely")
     memory.add(text)
     assert _texts(memory, query, 1) == [text]
 
 
-def test_irregular_forms_are_found_by_their_base(memory: Memory) -> None:
+def test_irregular_forms_are_found_by_base_form(memory: Memory) -> None:
     memory.add("Tomas bought the mill and the children went to see it")
     memory.add("Filler")
     assert _texts(memory, "Who buys a mill?", 1)
     assert _texts(memory, "Where did the child go?", 1) == _texts(memory, "mill", 1)
 
 
-def test_kinds_narrow_the_search_and_may_be_knowledge_bases(memory: Memory) -> None:
+def test_kinds_filter_search_and_accept_knowledge_bases(memory: Memory) -> None:
     memory.add("tide tables are in the red book", kind="note")
     memory.add("tide gauge: use the second search page", kind="playbook")
     assert [h.kind for h in memory.search("tide", kinds=["playbook"])] == ["playbook"]
@@ -135,7 +135,7 @@ def test_kinds_narrow_the_search_and_may_be_knowledge_bases(memory: Memory) -> N
     assert memory.search("tide", kinds=["nothing"]) == []
 
 
-def test_the_score_says_how_much_of_the_question_is_there(memory: Memory) -> None:
+def test_score_reflects_share_of_question_covered(memory: Memory) -> None:
     memory.add("The capital of Peru is Lima", kind="fact", at=START)
     for number in range(20):
         memory.add(f"Filler about subject {number}")
@@ -145,7 +145,7 @@ def test_the_score_says_how_much_of_the_question_is_there(memory: Memory) -> Non
 
 
 @pytest.mark.soak
-def test_a_word_in_very_many_memories_still_finds_the_one_meant(memory: Memory) -> None:
+def test_common_word_does_not_hide_specific_match(memory: Memory) -> None:
     from agent.memory.entries import MemoryDraft
 
     drafts = [MemoryDraft(f"parcel {n} stands in row {n % 40}", "note") for n in range(3_000)]
@@ -158,7 +158,7 @@ def test_a_word_in_very_many_memories_still_finds_the_one_meant(memory: Memory) 
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(text=st.text(max_size=60), query=st.text(max_size=60))
-def test_no_text_and_no_query_breaks_the_search(memory: Memory, text: str, query: str) -> None:
+def test_any_text_and_query_can_be_searched(memory: Memory, text: str, query: str) -> None:
     memory.clear()
     memory.add(text)
     found = [*memory.search(query), *memory.search(text)]
@@ -169,19 +169,19 @@ def test_no_text_and_no_query_breaks_the_search(memory: Memory, text: str, query
     "query", ['" OR terms:*', "a' OR 1=1 --", "NEAR(a b)", "^x AND NOT y", "*", "};DROP TABLE"]
 )
 @pytest.mark.row(n=27)
-def test_a_query_is_never_a_statement(talks: Memory, query: str) -> None:
+def test_query_is_never_executed_as_sql(talks: Memory, query: str) -> None:
     talks.search(query, kinds=["turn", "' OR 1=1 --"])
     assert len(talks.search("Ines Pavel roof dog choir", 50)) > 5
 
 
-def test_a_hit_carries_its_origin(memory: Memory) -> None:
+def test_hit_has_its_origin(memory: Memory) -> None:
     origin = Origin("run-1", "https://a.example/", trusted=False)
     memory.add("Basalt columns cool slowly", at="2025-03-04T10:00:00", source="s", origin=origin)
     hit = memory.search("basalt")[0]
     assert (hit.origin, hit.source, hit.at) == (origin, "s", START)
 
 
-def test_postgres_plans_each_search_for_its_words(postgres: str) -> None:
+def test_postgres_uses_custom_plans_for_searches(postgres: str) -> None:
     with Memory.open(postgres, uuid4().hex) as memory:
         memory.add("The choir sings in Ghent")
         for _ in range(15):  # a statement is kept prepared after five, its plan after ten
@@ -194,14 +194,14 @@ def test_postgres_plans_each_search_for_its_words(postgres: str) -> None:
     assert plans[1] > 0
 
 
-def test_kinds_weigh_as_in_the_reference_engine(memory: Memory) -> None:
+def test_kinds_are_weighted_in_search(memory: Memory) -> None:
     for kind in ("note", "observation", "goal", "error", "fact"):
         memory.add("The sluice opens at low water", kind=kind, at=START)
     found = memory.search("When does the sluice open?")
     assert [hit.kind for hit in found] == ["fact", "error", "goal", "observation", "note"]
 
 
-def test_what_is_new_comes_first_and_nothing_is_found_because_it_is_new(memory: Memory) -> None:
+def test_newer_matches_rank_first_and_recency_alone_matches_nothing(memory: Memory) -> None:
     now = datetime.now(UTC)
     for days in (9, 2, 0):
         memory.add(f"Day {days}: the sluice is closed", kind="fact", at=now - timedelta(days=days))

@@ -23,7 +23,7 @@ def shared(place: str) -> Iterator[Memory]:
         opened.clear()
 
 
-def test_what_is_shared_is_found_from_every_namespace_and_says_so(
+def test_shared_memories_are_found_from_every_namespace_and_marked(
     memory: Memory, shared: Memory
 ) -> None:
     shared.remember("house style", "We write dates as 4 March")
@@ -36,14 +36,16 @@ def test_what_is_shared_is_found_from_every_namespace_and_says_so(
     assert [hit.shared for hit in shared.search("house style")] == [False]
 
 
-def test_what_is_shared_is_given_to_a_run_under_its_name(memory: Memory, shared: Memory) -> None:
+def test_shared_memories_are_labelled_in_run_context(memory: Memory, shared: Memory) -> None:
     shared.add("The ferry to Hesk sails at nine", kind="fact", origin=Origin(trusted=False))
     recalled = memory.layers("When does the ferry to Hesk sail?").recalled
     assert "[shared] [fact]" in context_block(recalled)
     assert '<web source="memory">' in context_block(recalled), "the web's words stay the web's"
 
 
-def test_what_is_shared_is_not_changed_from_elsewhere(memory: Memory, shared: Memory) -> None:
+def test_shared_memories_cannot_be_changed_from_other_namespaces(
+    memory: Memory, shared: Memory
+) -> None:
     kept = shared.remember("boat", "Kittiwake")
     own = memory.remember("boat", "Brackwater")
     memory.entries.links.reinforce([kept, own])
@@ -57,7 +59,7 @@ def test_what_is_shared_is_not_changed_from_elsewhere(memory: Memory, shared: Me
     assert found.shared
 
 
-def test_a_memory_is_not_read_by_its_id_from_another_namespace(memory: Memory, place: str) -> None:
+def test_memory_cannot_be_read_by_id_from_another_namespace(memory: Memory, place: str) -> None:
     secret = memory.add("The key lies under the mat")
     with Memory.open(place, uuid4().hex) as stranger:
         assert stranger.get(secret) is None
@@ -65,6 +67,6 @@ def test_a_memory_is_not_read_by_its_id_from_another_namespace(memory: Memory, p
 
 
 @pytest.mark.parametrize("name", ["", "  "])
-def test_a_namespace_has_a_name(place: str, name: str) -> None:
+def test_invalid_namespace_name_is_refused(place: str, name: str) -> None:
     with pytest.raises(UsageError):
         Memory.open(place, name)

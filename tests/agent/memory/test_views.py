@@ -21,11 +21,11 @@ def kept(tmp_path):
         yield memory
 
 
-def searched(events, report):
+def tool_result_data(events, report):
     return [e.data["data"] for e in events(report) if e.type == "tool.result"]
 
 
-async def test_a_run_asks_for_one_kind_or_base_alone(ask, script, kept, events):
+async def test_search_tool_filters_by_kind_or_knowledge_base(ask, script, kept, events):
     model = script(
         *(
             f"<<TOOL:SEARCH_MEMORY:{json.dumps({'query': 'ferry Marram', 'kinds': kinds})}>>"
@@ -34,13 +34,13 @@ async def test_a_run_asks_for_one_kind_or_base_alone(ask, script, kept, events):
         "NOT_FOUND",
     )
     report = await ask("When does it sail?", model=model, memory=kept)
-    errors, mind, unknown = searched(events, report)
+    errors, mind, unknown = tool_result_data(events, report)
     assert [match["kind"] for match in errors["matches"]] == ["error"]
     assert {match["kind"] for match in mind["matches"]} == {"error", "playbook"}
     assert "no memories of kind nope" in unknown["error"]
 
 
-def test_a_dream_draws_on_what_was_noted_and_on_errors_alike(tmp_path):
+def test_consolidation_draws_on_notes_and_errors(tmp_path):
     with Memory.open(":memory:") as memory:
         for word in ("first", "second", "third"):
             memory.add(f"Brackwater chandlery ledger {word}", kind="note")
@@ -54,7 +54,7 @@ def test_a_dream_draws_on_what_was_noted_and_on_errors_alike(tmp_path):
         assert drawn == {"summary", "correction"}
 
 
-def test_it_is_kept_which_memories_were_given_and_whose_page_was_cited():
+def test_usage_counts_given_and_cited_memories():
     source = ReportSource(
         n=1, url="https://a.example/", title="a", fetched_at="", sha256="", via="http", quotes=[]
     )
@@ -84,7 +84,7 @@ def test_it_is_kept_which_memories_were_given_and_whose_page_was_cited():
         )
 
 
-async def test_a_run_says_on_record_which_memories_it_was_given(ask, script, kept, events):
+async def test_run_records_which_memories_it_was_given(ask, script, kept, events):
     report = await ask(
         "When does the ferry to Marram sail?", model=script("NOT_FOUND"), memory=kept
     )

@@ -22,7 +22,7 @@ def wiki(tmp_path: Path) -> Wiki:
     return made
 
 
-def test_support_files_are_made_once(wiki: Wiki) -> None:
+def test_support_files_are_created_once(wiki: Wiki) -> None:
     assert wiki.ensure() == []
     assert [f.message for f in wiki.lint()] == []
 
@@ -44,7 +44,7 @@ def test_a_missing_support_file_is_critical(tmp_path: Path) -> None:
         ("~~~ text\n[[x]]\n~~~\n[[y]]", ["y"]),
     ],
 )
-def test_links_that_lead_nowhere_are_warnings(wiki: Wiki, text: str, broken: list[str]) -> None:
+def test_broken_links_are_warnings(wiki: Wiki, text: str, broken: list[str]) -> None:
     wiki.write_file("sea/tides.md", "# Tides\n")
     wiki.write_file("page.md", text)
     findings = [f for f in wiki.lint() if f.path == "page.md"]
@@ -54,7 +54,7 @@ def test_links_that_lead_nowhere_are_warnings(wiki: Wiki, text: str, broken: lis
     assert {f.severity for f in findings} <= {"warning"}
 
 
-def test_relationships_are_added_once_and_linted(wiki: Wiki) -> None:
+def test_relationships_are_recorded_once_and_linted(wiki: Wiki) -> None:
     for name in ("a", "b"):
         wiki.write_file(f"{name}.md", f"# {name}\n")
     good = Relation("a", "b", "supports", evidence="a.md:1", date="2026-01-02")
@@ -71,7 +71,7 @@ def test_relationships_are_added_once_and_linted(wiki: Wiki) -> None:
     assert read_relations(text)[0][0] == (1, good)
 
 
-def test_types_categories_and_required_files_are_settings(tmp_path: Path) -> None:
+def test_types_categories_and_required_files_are_configurable(tmp_path: Path) -> None:
     told = {"types": ["likes"], "required": ["charter.md"], "categories": {"*/t*.md": "Water"}}
     rules = load_options({"wiki_rules": told}).wiki_rules
     wiki = Wiki(tmp_path, rules)
@@ -89,7 +89,7 @@ def test_types_categories_and_required_files_are_settings(tmp_path: Path) -> Non
     assert "## sea\n- [[sea/sand]]" in index
 
 
-def test_the_log_has_one_heading_a_day(wiki: Wiki) -> None:
+def test_log_has_one_heading_per_day(wiki: Wiki) -> None:
     wiki.append_log("first")
     wiki.append_log("second\nline")
     assert (wiki.read_file("log.md") or "").endswith(
@@ -97,7 +97,7 @@ def test_the_log_has_one_heading_a_day(wiki: Wiki) -> None:
     )
 
 
-def test_index_brief_and_gaps_come_from_the_pages(wiki: Wiki) -> None:
+def test_index_brief_and_gaps_are_generated_from_pages(wiki: Wiki) -> None:
     wiki.write_file("sea/tides.md", "# Tides\n\nTwice a day. See [[moon]].\n")
     assert set(wiki.sync(log="read a page")) == {
         "log.md",
@@ -112,7 +112,7 @@ def test_index_brief_and_gaps_come_from_the_pages(wiki: Wiki) -> None:
     assert wiki.sync() == []
 
 
-def test_searching_ranks_title_above_content_and_ties_by_path(wiki: Wiki) -> None:
+def test_search_ranks_title_above_content_and_breaks_ties_by_path(wiki: Wiki) -> None:
     wiki.write_file("b.md", "# Other\nspring tide\n")
     wiki.write_file("a.md", "# Other\nspring tide\n")
     wiki.write_file("c.md", "# Spring tide\n")
@@ -123,7 +123,7 @@ def test_searching_ranks_title_above_content_and_ties_by_path(wiki: Wiki) -> Non
     assert wiki.search("spring", place="raw") == []
 
 
-def test_reading_is_bounded(wiki: Wiki) -> None:
+def test_read_lines_is_bounded(wiki: Wiki) -> None:
     wiki.write_file("long.md", "".join(f"line {n}\n" for n in range(1, 1_001)))
     window = wiki.read_lines("long.md", start=-3, lines=2)
     assert window is not None
@@ -140,23 +140,21 @@ def test_reading_is_bounded(wiki: Wiki) -> None:
 
 
 @pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "a/../../x", "C:/x", "", "..\\x"])
-def test_no_path_leads_out_of_the_wiki(wiki: Wiki, path: str) -> None:
+def test_path_outside_wiki_is_refused(wiki: Wiki, path: str) -> None:
     with pytest.raises(UsageError):
         wiki.read_file(path)
     with pytest.raises(UsageError):
         wiki.write_file(path, "x")
 
 
-def test_symbolic_links_out_of_the_wiki_are_not_followed(wiki: Wiki, tmp_path: Path) -> None:
+def test_symlink_out_of_wiki_is_not_followed(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (tmp_path / "wiki" / "link.md").symlink_to(tmp_path / "secret.md")
     assert "link.md" not in wiki.list_files()
     assert wiki.read_file("link.md") is None
 
 
-def test_the_store_is_published_and_edits_by_hand_are_taken_up(
-    memory: Memory, tmp_path: Path
-) -> None:
+def test_sync_publishes_memories_and_imports_manual_edits(memory: Memory, tmp_path: Path) -> None:
     memory.remember("boat", "the Amber Gull")
     memory.remember("berth", "# 4\nstarboard")
     memory.add(
@@ -181,7 +179,7 @@ def test_the_store_is_published_and_edits_by_hand_are_taken_up(
     assert memory.search("quay stone", kinds=["page", "memory"]) == []
 
 
-def test_what_is_deleted_by_hand_is_forgotten(memory: Memory, tmp_path: Path) -> None:
+def test_manually_deleted_memory_is_forgotten(memory: Memory, tmp_path: Path) -> None:
     memory.remember("boat", "the Amber Gull")
     memory.remember("berth", "4")
     memory.remember("crew", "three")
@@ -201,7 +199,7 @@ def test_what_is_deleted_by_hand_is_forgotten(memory: Memory, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", [None, "", "\n"])
-def test_a_file_that_is_gone_or_empty_deletes_nothing(
+def test_missing_or_empty_file_deletes_nothing(
     memory: Memory, tmp_path: Path, text: str | None
 ) -> None:
     memory.remember("boat", "the Amber Gull")

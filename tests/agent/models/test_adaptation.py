@@ -58,7 +58,7 @@ async def model_at(provider, tmp_path):
 @pytest.mark.parametrize("name", REFUSALS)
 @pytest.mark.parametrize("status", [400, 404, 500])
 @pytest.mark.sample(7)
-async def test_a_refused_part_is_left_out_once_and_for_later_runs(model_at, provider, name, status):
+async def test_refused_request_part_is_omitted_from_then_on(model_at, provider, name, status):
     provider.fails(status, REFUSALS[name])
     provider.says("ok.")
     for number in range(2):
@@ -69,7 +69,7 @@ async def test_a_refused_part_is_left_out_once_and_for_later_runs(model_at, prov
     assert others == {"tools", "system", "images", "stream"} - {part}
 
 
-async def test_without_functions_the_prompt_says_how_tools_are_called(model_at, provider):
+async def test_prompt_describes_tags_when_functions_are_refused(model_at, provider):
     provider.fails(400, REFUSALS["tools"])
     provider.says("ok.")
     await model_at().reply(PROMPT, SEEN)
@@ -77,21 +77,21 @@ async def test_without_functions_the_prompt_says_how_tools_are_called(model_at, 
     assert systems == ["Call functions.", "Write tags."]
 
 
-async def test_without_a_system_role_its_text_comes_before_the_question(model_at, provider):
+async def test_system_prompt_is_prepended_when_role_is_refused(model_at, provider):
     provider.fails(400, REFUSALS["system"])
     provider.says("ok.")
     await model_at().reply("Be brief.", [Message("user", "When?")])
     assert provider.requests[-1]["messages"] == [{"role": "user", "content": "Be brief.\n\nWhen?"}]
 
 
-async def test_a_refusal_of_nothing_that_was_sent_is_an_error(model_at, provider):
+async def test_refusal_of_part_not_sent_is_an_error(model_at, provider):
     provider.fails(400, "tools are not supported")
     with pytest.raises(ModelError, match="refused the request"):
         await model_at().reply("Be brief.", [Message("user", "When?")])
     assert len(provider.requests) == 1
 
 
-async def test_a_window_that_the_endpoint_names_is_remembered(model_at, provider):
+async def test_context_window_named_by_endpoint_is_remembered(model_at, provider):
     said = "This model's maximum context length is 4096 tokens. However, you requested 9123 tokens."
     provider.fails(400, said)
     with pytest.raises(ModelContext) as caught:

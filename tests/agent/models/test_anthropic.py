@@ -31,7 +31,7 @@ async def model(claude):
     await model.aclose()
 
 
-async def test_the_conversation_is_sent_and_the_reply_comes_with_its_price(model, claude):
+async def test_conversation_is_sent_and_reply_has_usage_and_price(model, claude):
     claude.says("In 1894.")
     reply = await model.reply("Be brief.", ASKED)
     assert (reply.text, reply.model) == ("In 1894.", "claude-haiku-4-5")
@@ -43,7 +43,7 @@ async def test_the_conversation_is_sent_and_the_reply_comes_with_its_price(model
     assert sent["path"] == "/v1/messages"
 
 
-async def test_the_prompt_and_the_conversation_so_far_are_marked_for_the_cache(model, claude):
+async def test_prompt_and_conversation_are_marked_for_cache(model, claude):
     claude.says("ok")
     await model.reply("Be brief.", [*ASKED, Message("assistant", "a"), Message("user", "b")])
     sent = claude.requests[0]
@@ -52,7 +52,7 @@ async def test_the_prompt_and_the_conversation_so_far_are_marked_for_the_cache(m
     assert marked == [False, False, True]
 
 
-async def test_tools_are_offered_and_told_in_the_form_of_the_api(model, claude):
+async def test_tools_and_results_use_native_api_form(model, claude):
     claude.says("", [("READ", {"url": "u>>"})])
     prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)))
     reply = parse((await model.reply(prompt, CALLED)).text)
@@ -70,13 +70,13 @@ async def test_tools_are_offered_and_told_in_the_form_of_the_api(model, claude):
     assert given["content"][1]["content"][0]["text"].endswith("[A note.]")
 
 
-async def test_text_tags_work_where_no_tool_is_offered(model, claude):
+async def test_text_tags_work_without_offered_tools(model, claude):
     claude.says("<<TOOL:READ:u>>")
     assert parse((await model.reply("", CALLED)).text).calls
     assert claude.requests[0]["messages"][1]["content"][0]["text"] == CALLED[1].content
 
 
-async def test_pictures_are_shown(model, claude):
+async def test_images_are_sent_before_text(model, claude):
     claude.says("A lighthouse.")
     await model.reply("", [Message("user", "What?", (Image("image/png", b"\x89PNG", "ab"),))])
     picture, words = claude.requests[0]["messages"][0]["content"]
@@ -88,20 +88,20 @@ async def test_pictures_are_shown(model, claude):
     assert words["text"] == "What?"
 
 
-async def test_an_empty_text_is_no_reason_to_be_refused(model, claude):
+async def test_blank_message_is_sent_as_non_empty_text(model, claude):
     claude.says("ok")
     await model.reply("", [Message("user", " ")])
     assert claude.requests[0]["messages"][0]["content"][0]["text"].strip()
 
 
-async def test_a_model_that_declines_fails_for_good(model, claude):
+async def test_refusal_stop_reason_raises_without_retry(model, claude):
     claude.says("", stop_reason="refusal")
     with pytest.raises(ModelError, match="declined"):
         await model.reply("", ASKED)
     assert len(claude.requests) == 1
 
 
-async def test_an_address_with_the_version_in_it_is_the_same_one(claude):
+async def test_base_url_with_version_suffix_is_normalised(claude):
     claude.says("ok")
     where = replace(endpoint_for("anthropic/x", claude.url, {}), base_url=f"{claude.url}/v1/")
     model = AnthropicModel(where)
@@ -110,5 +110,5 @@ async def test_an_address_with_the_version_in_it_is_the_same_one(claude):
     assert claude.requests[0]["path"] == "/v1/messages"
 
 
-def test_its_key_in_the_environment_chooses_its_default_model():
+def test_anthropic_key_selects_default_model():
     assert default_model(KEY).startswith("anthropic/claude-")

@@ -11,7 +11,7 @@ from agent.types import Message
 ASKED = [Message("user", "When?")]
 
 
-async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
+async def test_deferred_model_is_opened_once_with_earlier_tools(provider):
     provider.says("In 1894.")
     where, opened = endpoint_for("openai/gpt-4.1", provider.url, {}), []
 
@@ -32,7 +32,7 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
     await model.aclose()
 
 
-async def test_one_that_was_never_needed_is_not_opened_to_be_closed():
+async def test_unused_deferred_model_is_not_opened_on_close():
     where, opened = endpoint_for("openai/gpt-4.1", None, {}), []
 
     async def opening(_where):

@@ -52,27 +52,27 @@ async def ask(request, wire, provider):
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
-async def test_what_may_pass_is_tried_again(ask, wire, status):
+async def test_transient_status_is_retried(ask, wire, status):
     wire.fails(status)
     wire.says("at last")
     assert (await ask()).text == "at last"
     assert len(wire.requests) == 2
 
 
-async def test_an_outage_is_asked_four_times_and_no_more(ask, wire):
+async def test_outage_is_retried_up_to_attempt_limit(ask, wire):
     wire.fails(503)
     with pytest.raises(ModelUnavailable):
         await ask()
     assert len(wire.requests) == MODEL.attempts
 
 
-async def test_retry_after_is_honoured(ask, wire):
+async def test_retry_after_is_honoured_by_client(ask, wire):
     wire.fails(429, Retry_After="0")
     wire.says("ok")
     assert (await ask()).text == "ok"
 
 
-async def test_a_wait_that_is_too_long_is_an_outage(ask, wire):
+async def test_excessive_retry_after_raises_unavailable(ask, wire):
     wire.fails(429, Retry_After="3600")
     with pytest.raises(ModelUnavailable, match="rate"):
         await ask()
@@ -91,20 +91,20 @@ async def test_a_wait_that_is_too_long_is_an_outage(ask, wire):
         (400, "invalid_request_error", ModelError),
     ],
 )
-async def test_what_fails_for_good_is_asked_once(ask, wire, status, code, error):
+async def test_permanent_failure_is_not_retried(ask, wire, status, code, error):
     wire.fails(status, "said why", code)
     with pytest.raises(error, match="said why"):
         await ask()
     assert len(wire.requests) == 1
 
 
-async def test_an_empty_account_is_one_whatever_the_status_says(ask, wire):
+async def test_exhausted_credit_is_quota_error_despite_status(ask, wire):
     wire.fails(400, "Your credit balance is too low to access the API.", "invalid_request_error")
     with pytest.raises(ModelQuota):
         await ask()
 
 
-async def test_a_web_page_is_no_endpoint_and_asked_once(ask, wire):
+async def test_html_response_raises_not_an_endpoint_without_retry(ask, wire):
     wire.sends("<!doctype html><title>Hello</title>")
     with pytest.raises(NotAnEndpoint, match="not like a model") as caught:
         await ask()
@@ -113,27 +113,27 @@ async def test_a_web_page_is_no_endpoint_and_asked_once(ask, wire):
 
 
 @pytest.mark.parametrize("body", [{}, [1]])
-async def test_garbage_is_an_outage_after_the_retries(ask, wire, body):
+async def test_malformed_response_raises_unavailable_after_retries(ask, wire, body):
     wire.sends(body)
     with pytest.raises(ModelUnavailable):
         await ask()
     assert len(wire.requests) == MODEL.attempts
 
 
-async def test_a_reply_without_a_word_is_tried_again(ask, wire):
+async def test_empty_reply_is_retried(ask, wire):
     wire.says("")
     wire.says("something")
     assert (await ask()).text == "something"
 
 
-async def test_a_provider_that_is_silent_is_asked_once(ask, wire):
+async def test_silent_provider_times_out_without_retry(ask, wire):
     wire.hangs()
     with pytest.raises(ModelUnavailable, match="sent nothing"):
         await ask(patience=0.05)
     assert len(wire.requests) == 1
 
 
-async def test_a_refused_connection_is_an_outage(ask):
+async def test_refused_connection_raises_unavailable(ask):
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         await ask(base_url="http://127.0.0.1:9/v1")
 
@@ -147,10 +147,10 @@ async def test_a_refused_connection_is_an_outage(ask):
         ({}, None),
     ],
 )
-def test_how_long_to_wait_is_read_in_every_form(headers, seconds):
+def test_retry_delay_is_parsed_in_every_form(headers, seconds):
     assert seconds_to_wait(headers) == seconds
 
 
-def test_a_date_to_wait_for_is_a_number_of_seconds():
+def test_http_date_retry_after_becomes_seconds():
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     assert 20 < seconds_to_wait({"retry-after": soon}) <= 30

@@ -41,7 +41,7 @@ async def model(provider):
     await model.aclose()
 
 
-async def test_a_model_is_asked_by_the_name_that_litellm_knows(model, provider):
+async def test_model_name_is_sent_without_litellm_prefix(model, provider):
     provider.says(SAID)
     reply = await model.reply("Be brief.", ASKED)
     assert (reply.text, reply.usage.input_tokens) == (SAID, 100)
@@ -49,7 +49,7 @@ async def test_a_model_is_asked_by_the_name_that_litellm_knows(model, provider):
     assert (sent["model"], sent["authorization"]) == ("small", "Bearer k1")
 
 
-async def test_a_reply_is_heard_in_pieces(model, provider):
+async def test_reply_is_streamed_in_pieces(model, provider):
     provider.says(SAID)
     heard = []
     reply = await model.reply("", ASKED, heard.append)
@@ -76,14 +76,14 @@ async def test_tools_are_offered_as_functions(model, provider):
         (503, "", ModelUnavailable, MODEL.attempts),
     ],
 )
-async def test_failures_mean_what_they_mean_elsewhere(model, provider, status, code, error, calls):
+async def test_provider_errors_map_to_model_errors(model, provider, status, code, error, calls):
     provider.fails(status, "no", code)
     with pytest.raises(error):
         await model.reply("", ASKED)
     assert len(provider.requests) == calls
 
 
-async def test_what_is_asked_goes_the_guarded_way_and_the_environment_is_given_back(provider):
+async def test_requests_use_egress_proxy_and_environment_is_restored(provider):
     pytest.importorskip("litellm")
     provider.says(SAID)
     before = dict(os.environ)
@@ -99,12 +99,12 @@ async def test_what_is_asked_goes_the_guarded_way_and_the_environment_is_given_b
 
 
 @pytest.mark.skipif(find_spec("litellm") is not None, reason="it is installed")
-def test_without_the_library_the_extra_is_named():
+def test_missing_litellm_error_names_the_extra():
     with pytest.raises(UsageError, match="litellm") as caught:
         remote_model(endpoint_for("litellm/bedrock/x", None, {}), None)
     assert "urchin-research[litellm]" in caught.value.hint
 
 
-def test_prices_are_those_of_the_provider_behind_it():
+def test_litellm_prices_use_underlying_provider():
     assert endpoint_for("litellm/bedrock/anthropic.claude-x", None, {}).prices == "aws"
     assert endpoint_for("litellm/mistral/small", None, {}).prices == "mistral"

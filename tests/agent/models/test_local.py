@@ -65,7 +65,7 @@ def gguf_file(tmp_path_factory):
     return path
 
 
-async def test_a_file_is_served_with_the_window_that_was_asked_for(gguf_file):
+async def test_model_file_is_served_with_requested_context_window(gguf_file):
     async with httpx2.AsyncClient() as client:
         async with serve_model_file(str(gguf_file), WINDOW) as address:
             props = (await client.get(f"{address.removesuffix('/v1')}/props")).json()
@@ -74,7 +74,7 @@ async def test_a_file_is_served_with_the_window_that_was_asked_for(gguf_file):
             await client.get(f"{address}/models")
 
 
-def test_a_file_answers_on_the_command_line(run, web, gguf_file):
+def test_model_file_answers_from_command_line(run, web, gguf_file):
     """Random weights name nothing that is on a page; the run reports only that."""
     flags = ["--model", f"local:{gguf_file}", "--context-window", str(WINDOW), *web, "--json"]
     done = run("When was Hesk Light first lit?", *flags)
@@ -84,7 +84,7 @@ def test_a_file_answers_on_the_command_line(run, web, gguf_file):
     assert report["usage"]["model_calls"] > 1
 
 
-async def test_a_file_that_is_no_model_is_told(tmp_path: Path):
+async def test_invalid_model_file_raises_error(tmp_path: Path):
     with pytest.raises(UsageError, match="model file not found"):
         async with serve_model_file(str(tmp_path / "none.gguf"), WINDOW):
             pass

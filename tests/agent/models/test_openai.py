@@ -34,7 +34,7 @@ async def ask(provider):
         await model.aclose()
 
 
-async def test_the_conversation_is_sent_and_the_reply_comes_with_its_usage(ask, provider):
+async def test_conversation_is_sent_and_reply_has_usage(ask, provider):
     provider.says("In 1894.", prompt_tokens_details={"cached_tokens": 60})
     reply = await ask(environ={"OPENAI_API_KEY": "k1"})
     assert (reply.text, reply.usage) == ("In 1894.", Usage(100, 60, 10))
@@ -43,50 +43,50 @@ async def test_the_conversation_is_sent_and_the_reply_comes_with_its_usage(ask, 
     assert (sent["model"], sent["authorization"]) == ("small", "Bearer k1")
 
 
-async def test_cached_tokens_are_told_apart_where_they_have_a_field_of_their_own(ask, provider):
+async def test_cached_tokens_are_read_from_provider_specific_field(ask, provider):
     provider.says("ok", prompt_cache_hit_tokens=70)
     assert (await ask()).usage == Usage(100, 70, 10)
 
 
 @pytest.mark.parametrize("answered", ["gpt-4.1-mini", "a name that is in no list"])
-async def test_a_call_of_a_known_provider_has_its_price(ask, provider, answered):
+async def test_known_provider_call_has_price(ask, provider, answered):
     provider.says("ok")
     provider.answers[0].body["model"] = answered
     reply = await ask("openai/gpt-4.1-mini")
     assert reply.usage.usd == pytest.approx((100 * 0.4 + 10 * 1.6) / 1e6)
 
 
-async def test_without_a_name_the_first_model_of_the_endpoint_is_asked(ask, provider):
+async def test_empty_model_name_selects_first_model_of_endpoint(ask, provider):
     provider.says("ok")
     await ask("")
     assert provider.requests[0]["model"] == "first"
 
 
-async def test_a_known_prefix_is_no_part_of_the_name_sent(ask, provider):
+async def test_provider_prefix_is_stripped_from_model_name(ask, provider):
     provider.says("ok")
     await ask("openrouter/maker/model-1")
     assert provider.requests[0]["model"] == "maker/model-1"
 
 
-def test_real_prices_are_added_and_unknown_models_cost_nothing():
+def test_known_prices_are_added_and_unknown_models_cost_zero():
     usage = Usage(1_000_000, 0, 0)
     assert with_price(usage, "gpt-4o", "openai").usd > 1
     assert with_price(usage, "no-such-model", "openai").usd == 0
     assert with_price(usage, "gpt-4o", None).usd == 0
 
 
-def test_a_key_in_the_environment_chooses_the_default_model():
+def test_api_key_in_environment_selects_default_model():
     assert default_model({"GEMINI_API_KEY": "x"}).startswith("gemini/")
     assert default_model({}) is None
 
 
-def test_an_unknown_model_names_those_that_are_known():
+def test_unknown_model_error_lists_known_prefixes():
     with pytest.raises(UsageError, match="nonsense") as caught:
         endpoint_for("nonsense", None, {})
     assert "openrouter/" in caught.value.hint
 
 
-async def test_native_calls_are_written_down_as_tool_tags(ask, provider):
+async def test_native_calls_become_tool_tags(ask, provider):
     provider.says(
         "Now I read.", [("READ", '{"url":"u>>"}'), ("BACK", "{}"), ("FIND", "plain words")]
     )
@@ -105,7 +105,7 @@ CALLED = [
 ]
 
 
-async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provider):
+async def test_tools_are_sent_only_with_system_prompt_that_declares_them(provider):
     provider.says("ok")
     model = OpenAIModel(endpoint_for("m", provider.url, {}))
     prompt = SystemPrompt("You research.", tool_specs(Registry(WEB_TOOLS)))
@@ -118,7 +118,7 @@ async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provi
     assert first["function"]["parameters"]["required"] == ["query"]
 
 
-async def test_a_tool_that_is_no_function_is_called_through_one_that_never_changes(provider):
+async def test_unlisted_tool_is_called_through_call_tool(provider):
     arguments = json.dumps({"name": "CLICK", "arguments": '{"ref": "e3"}'})
     provider.says("", [("CALL_TOOL", arguments)])
     model = OpenAIModel(endpoint_for("m", provider.url, {}))
@@ -137,7 +137,7 @@ async def test_a_tool_that_is_no_function_is_called_through_one_that_never_chang
     assert answered["tool_call_id"] == called["tool_calls"][0]["id"]
 
 
-async def test_what_was_called_and_given_is_told_in_native_form(provider):
+async def test_past_calls_and_results_are_sent_in_native_form(provider):
     provider.says("ok")
     model = OpenAIModel(endpoint_for("m", provider.url, {}))
     prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)))
@@ -153,9 +153,9 @@ async def test_what_was_called_and_given_is_told_in_native_form(provider):
     assert read["content"].endswith("[A note.]")
 
 
-async def test_a_model_without_functions_is_told_in_text(provider):
+async def test_past_calls_are_sent_as_text_without_functions(provider):
     provider.says("ok")
-    await said_to(endpoint_for("m", provider.url, {}), CALLED)
+    await send_messages(endpoint_for("m", provider.url, {}), CALLED)
     assert [row["content"] for row in provider.requests[0]["messages"][1:]] == [
         message.content for message in CALLED
     ]
@@ -165,21 +165,21 @@ PICTURE = Image("image/png", b"\x89PNG", "ab" * 32)
 SHOWN = [Message("user", "What is shown?", (PICTURE,))]
 
 
-async def test_a_picture_is_sent_before_the_words(provider):
+async def test_image_is_sent_before_text(provider):
     provider.says("A lighthouse.")
-    await said_to(endpoint_for("openai/gpt-4.1-mini", provider.url, {}), SHOWN)
+    await send_messages(endpoint_for("openai/gpt-4.1-mini", provider.url, {}), SHOWN)
     picture, words = provider.requests[0]["messages"][1]["content"]
     assert picture["image_url"]["url"] == "data:image/png;base64,iVBORw=="
     assert words == {"type": "text", "text": "What is shown?"}
 
 
-async def test_a_model_that_is_said_to_be_blind_gets_the_text_alone(provider):
+async def test_model_without_vision_gets_text_only(provider):
     provider.says("I cannot tell.")
-    await said_to(replace(endpoint_for("small", provider.url, {}), sees=False), SHOWN)
+    await send_messages(replace(endpoint_for("small", provider.url, {}), sees=False), SHOWN)
     assert provider.requests[0]["messages"][1]["content"] == "What is shown?"
 
 
-async def said_to(where, messages):
+async def send_messages(where, messages):
     model = OpenAIModel(where)
     await model.reply("Be brief.", messages)
     await model.aclose()

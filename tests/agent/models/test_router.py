@@ -32,7 +32,7 @@ class Second:
         return self.now
 
 
-async def open_none(_endpoint):
+async def fail_to_open(_endpoint):
     raise AssertionError("all are open")
 
 
@@ -40,20 +40,20 @@ async def open_none(_endpoint):
 async def route(provider):
     second, notes = Second(), []
     first = OpenAIModel(endpoint_for("first", provider.url, {}))
-    router = Router([first, second], open_none, notes.append, second.clock)
+    router = Router([first, second], fail_to_open, notes.append, second.clock)
     router.second, router.notes = second, notes
     yield router
     await router.aclose()
 
 
-async def test_a_refused_key_is_asked_once_and_never_again(route, provider):
+async def test_refused_key_is_never_tried_again(route, provider):
     provider.fails(401)
     assert [(await route.reply("", ASKED)).text for _ in range(3)] == ["from the second"] * 3
     assert len(provider.requests) == 1
     assert "first failed" in route.notes[0]
 
 
-async def test_an_outage_is_retried_then_left_alone_for_a_while(route, provider):
+async def test_outage_puts_model_in_cooldown_until_it_expires(route, provider):
     provider.fails(503)
     for _ in range(3):
         assert (await route.reply("", ASKED)).model == "second"
@@ -64,14 +64,14 @@ async def test_an_outage_is_retried_then_left_alone_for_a_while(route, provider)
     assert (await route.reply("", ASKED)).text == "back again"
 
 
-async def test_the_last_error_is_raised_where_none_can_answer(provider):
+async def test_last_error_is_raised_when_no_model_can_answer(provider):
     provider.fails(402)
     only = OpenAIModel(endpoint_for("only", provider.url, {}))
-    router = Router([only], open_none)
+    router = Router([only], fail_to_open)
     with pytest.raises(ModelQuota):
         await router.reply("", ASKED)
     await router.aclose()
 
 
-async def test_what_may_be_asked_is_what_the_usable_model_takes(route, provider):
+async def test_router_takes_tasks_of_usable_model(route, provider):
     assert route.takes(Task.PLAN)

@@ -35,7 +35,7 @@ async def model(wire, provider):
 
 
 @pytest.fixture
-async def hear(model):
+async def stream_reply(model):
     async def hearing():
         heard = []
         return await model.reply("", ASKED, heard.append), heard
@@ -43,18 +43,18 @@ async def hear(model):
     return hearing
 
 
-async def test_a_reply_is_heard_in_pieces_and_counted_at_its_end(hear, wire):
+async def test_reply_is_streamed_in_pieces_with_final_usage(stream_reply, wire):
     wire.says(SAID)
-    reply, heard = await hear()
+    reply, heard = await stream_reply()
     assert heard == pieces(SAID)
     assert reply.text == SAID
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (100, 10)
 
 
-async def test_calls_come_in_pieces_and_are_whole_in_the_end(hear, wire, provider):
+async def test_streamed_calls_are_assembled(stream_reply, wire, provider):
     given = '{"url": "https://e.test/a"}' if wire is provider else {"url": "https://e.test/a"}
     wire.says("I read.", [("READ", given), ("BACK", "{}" if wire is provider else {})])
-    reply, heard = await hear()
+    reply, heard = await stream_reply()
     assert "".join(heard) == "I read."
     assert [(call.name, call.param) for call in parse(reply.text).calls] == [
         ("READ", '{"url": "https://e.test/a"}'),
@@ -62,35 +62,35 @@ async def test_calls_come_in_pieces_and_are_whole_in_the_end(hear, wire, provide
     ]
 
 
-async def test_a_stream_that_breaks_off_is_asked_again_from_the_beginning(hear, wire):
+async def test_broken_stream_is_retried_from_start(stream_reply, wire):
     wire.says(SAID)
     whole = wire.answers.pop()
     wire.sends_events(wire.stream_of(whole.body, {})[:4], breaks=True)
     wire.answers.append(whole)
-    reply, heard = await hear()
+    reply, heard = await stream_reply()
     assert reply.text == SAID
     begun_anew = heard.index(None)
     assert begun_anew > 0
     assert heard[begun_anew + 1 :] == pieces(SAID)
 
 
-async def test_a_stream_that_ends_too_early_is_no_reply(hear, wire):
+async def test_truncated_stream_raises_unavailable(stream_reply, wire):
     wire.says(SAID)
     whole = wire.answers.pop()
     wire.sends_events(wire.stream_of(whole.body, {})[:4])
     with pytest.raises(ModelUnavailable, match="was cut off"):
-        await hear()
+        await stream_reply()
     assert len(wire.requests) == MODEL.attempts
 
 
-async def test_an_endpoint_that_does_not_stream_is_taken_at_its_whole_word(hear, wire):
+async def test_non_streaming_endpoint_reply_is_accepted(stream_reply, wire):
     wire.streams = False
     wire.says(SAID)
-    assert (await hear())[0].text == SAID
+    assert (await stream_reply())[0].text == SAID
     assert len(wire.requests) == 1
 
 
-async def test_a_refused_part_of_streaming_is_left_out_from_then_on(model, provider):
+async def test_refused_stream_options_are_omitted_from_then_on(model, provider):
     if not isinstance(model, OpenAIModel):
         pytest.skip("Anthropic's own API streams")
     provider.fails(400, "Unsupported parameter: stream_options")
@@ -101,18 +101,18 @@ async def test_a_refused_part_of_streaming_is_left_out_from_then_on(model, provi
     assert ["stream_options" in r for r in provider.requests] == [True, False, False]
 
 
-async def test_an_error_in_the_middle_of_a_stream_is_what_it_says(hear, wire, provider):
+async def test_error_event_in_stream_is_retried(stream_reply, wire, provider):
     wire.says(SAID)
     whole = wire.answers.pop()
     head = wire.stream_of(whole.body, {})[:3]
     overload = '{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}'
     wire.sends_events([*head, f"event: error\ndata: {overload}\n\n"])
     wire.answers.append(whole)
-    assert (await hear())[0].text == SAID
+    assert (await stream_reply())[0].text == SAID
     assert len(wire.requests) == 2
 
 
-async def test_another_model_begins_anew_where_one_broke_off(model, wire, provider, claude):
+async def test_fallback_model_restarts_broken_stream(model, wire, provider, claude):
     wire.says(SAID)
     wire.sends_events(wire.stream_of(wire.answers.pop().body, {})[:4], breaks=True)
     kind, there = (AnthropicModel, claude) if wire is provider else (OpenAIModel, provider)
@@ -126,7 +126,7 @@ async def test_another_model_begins_anew_where_one_broke_off(model, wire, provid
     assert "".join(heard[last:]) == "From the second."
 
 
-async def test_a_stream_without_usage_costs_nothing_that_is_known(model, provider):
+async def test_stream_without_usage_has_zero_usage(model, provider):
     if not isinstance(model, OpenAIModel):
         pytest.skip("Anthropic's own API counts in its stream")
     provider.says(SAID)

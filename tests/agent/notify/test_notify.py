@@ -83,7 +83,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContex
     return context, str(made)
 
 
-async def told(*targets: str, notice: Notice = NOTICE, env: dict[str, str] | None = None, **flags):
+async def deliver_notice(
+    *targets: str, notice: Notice = NOTICE, env: dict[str, str] | None = None, **flags
+):
     """Notify; returns (sent, detail) for each target."""
     environ = {"WEBHOOK_SECRET": KEY} | (env or {})
     done = await notify(targets, notice, Options(**flags), environ=environ)
@@ -91,8 +93,8 @@ async def told(*targets: str, notice: Notice = NOTICE, env: dict[str, str] | Non
     return [(delivery.sent, delivery.detail) for delivery in done]
 
 
-async def test_a_webhook_gets_the_notice_signed_so_that_the_receiver_can_check_it(hook) -> None:
-    assert await told(f"{hook.url}/in?a=1#HOOK", env={"HOOK": KEY}) == [(True, "")]
+async def test_webhook_notice_is_signed_and_verifiable(hook) -> None:
+    assert await deliver_notice(f"{hook.url}/in?a=1#HOOK", env={"HOOK": KEY}) == [(True, "")]
     ((path, headers, body),) = hook.got
     assert path == "/in?a=1"
     name, stamp = headers["webhook-id"], headers["webhook-timestamp"]
@@ -107,30 +109,30 @@ async def test_a_webhook_gets_the_notice_signed_so_that_the_receiver_can_check_i
     assert name == NOTICE.id
 
 
-def test_the_signature_is_that_of_the_published_example() -> None:
+def test_signature_matches_published_example() -> None:
     key = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     body = b'{"test": 2432232314}'
     headers = sign("msg_p5jXN8AQM9LWM0D4loKWxJek", body, key, at=1614265330)
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-async def test_a_webhook_is_tried_again_under_the_same_id_until_it_is_taken(hook) -> None:
+async def test_webhook_is_retried_with_same_id_until_accepted(hook) -> None:
     hook.answers = [(500, {}), (429, {"Retry-After": "0"}), (0, {})]
-    assert await told(hook.url) == [(True, "")]
+    assert await deliver_notice(hook.url) == [(True, "")]
     assert len(hook.got) == 4
     assert len({headers["webhook-id"] for _, headers, _ in hook.got}) == 1
 
 
-async def test_a_webhook_that_refuses_is_asked_once_and_a_redirect_is_not_followed(hook) -> None:
+async def test_webhook_refusal_is_not_retried_and_redirect_not_followed(hook) -> None:
     hook.answers = [
         (410, {}),
         (302, {"Location": "http://169.254.169.254/"}),
         (429, {"Retry-After": "9000"}),
     ]
     (gone,), (moved,), (patience,) = (
-        await told(hook.url),
-        await told(hook.url),
-        await told(hook.url),
+        await deliver_notice(hook.url),
+        await deliver_notice(hook.url),
+        await deliver_notice(hook.url),
     )
     assert not gone[0]
     assert "410" in gone[1]
@@ -141,10 +143,10 @@ async def test_a_webhook_that_refuses_is_asked_once_and_a_redirect_is_not_follow
     assert len(hook.got) == 3
 
 
-async def test_one_target_that_fails_is_told_and_the_others_get_the_notice(hook, tmp_path) -> None:
+async def test_failed_target_is_reported_and_others_are_notified(hook, tmp_path) -> None:
     feed = tmp_path / "news.xml"
     closed = "http://127.0.0.1:9/hook"
-    done = await told(
+    done = await deliver_notice(
         closed, "mailto:ann@example.org", "https://x.example/#NONE", "pigeon:loft", "desktop:",
         f"feed:{feed}", hook.url, "http://x.example/", "feed:/proc/x/news.xml",
         env={"PATH": str(tmp_path)},
@@ -171,11 +173,13 @@ async def test_one_target_that_fails_is_told_and_the_others_get_the_notice(hook,
     assert feed.is_file()
 
 
-async def test_mail_goes_to_all_with_the_report_and_no_header_of_the_title() -> None:
+async def test_mail_goes_to_all_recipients_with_report_and_safe_headers() -> None:
     box = MailBox()
     async with box.served() as port:
         url = f"smtp://127.0.0.1:{port}?from=urchin@example.org"
-        assert await told("mailto:ann@example.org,bob@example.org", smtp_url=url) == [(True, "")]
+        assert await deliver_notice("mailto:ann@example.org,bob@example.org", smtp_url=url) == [
+            (True, "")
+        ]
     (mail,) = box.mails
     assert mail["X-Rcpt"] == "ann@example.org, bob@example.org"
     assert mail["Subject"] == "High water Bcc: eve@example.org"
@@ -187,14 +191,14 @@ async def test_mail_goes_to_all_with_the_report_and_no_header_of_the_title() -> 
     assert "It was **4:10**." in mail.get_body().get_content()
 
 
-async def test_mail_is_tried_again_where_the_server_asks_for_it_and_not_where_it_refuses() -> None:
+async def test_mail_is_retried_after_temporary_refusal_only() -> None:
     box = MailBox()
     async with box.served() as port:
         url = f"smtp://127.0.0.1:{port}?from=urchin@example.org"
         box.refuse = ["451 greylisted, come back", "450 not yet"]
-        assert await told("mailto:ann@example.org", smtp_url=url) == [(True, "")]
+        assert await deliver_notice("mailto:ann@example.org", smtp_url=url) == [(True, "")]
         box.refuse = ["550 no such user"] * 2
-        ((sent, detail),) = await told("mailto:ann@example.org", smtp_url=url)
+        ((sent, detail),) = await deliver_notice("mailto:ann@example.org", smtp_url=url)
     assert not sent
     assert "550" not in detail
     assert "no such user" in detail
@@ -202,7 +206,7 @@ async def test_mail_is_tried_again_where_the_server_asks_for_it_and_not_where_it
     assert len(box.refuse) == 1
 
 
-async def test_a_password_is_said_behind_tls_alone(certificate, monkeypatch) -> None:
+async def test_password_is_sent_only_over_tls(certificate, monkeypatch) -> None:
     context, path = certificate
     monkeypatch.setenv("SSL_CERT_FILE", path)
     certificates.cache_clear()
@@ -212,7 +216,9 @@ async def test_a_password_is_said_behind_tls_alone(certificate, monkeypatch) -> 
             url = f"smtp://urchin%40example.org@127.0.0.1:{port}"
             passwords = ["wrong", "correct horse"]
             done = [
-                await told("mailto:ann@example.org", smtp_url=url, env={"SMTP_PASSWORD": one})
+                await deliver_notice(
+                    "mailto:ann@example.org", smtp_url=url, env={"SMTP_PASSWORD": one}
+                )
                 for one in passwords
             ]
     finally:
@@ -224,12 +230,12 @@ async def test_a_password_is_said_behind_tls_alone(certificate, monkeypatch) -> 
     assert box.mails[0]["From"] == "urchin@example.org"
 
 
-async def test_a_server_that_offers_no_tls_gets_nothing_unless_it_is_this_machine() -> None:
+async def test_remote_server_without_tls_gets_nothing() -> None:
     box = MailBox()
     async with box.served() as port:
         # the same machine by a name that does not say so
         url = f"smtp://urchin%40example.org@127.0.0.1.:{port}"
-        ((sent, detail),) = await told(
+        ((sent, detail),) = await deliver_notice(
             "mailto:ann@example.org", smtp_url=url, env={"SMTP_PASSWORD": "x"}
         )
     assert not sent
@@ -238,31 +244,33 @@ async def test_a_server_that_offers_no_tls_gets_nothing_unless_it_is_this_machin
     assert box.logins == []
 
 
-async def test_a_feed_gets_each_notice_once_newest_first(tmp_path) -> None:
+async def test_feed_gets_each_notice_once_newest_first(tmp_path) -> None:
     path = tmp_path / "news.xml"
     for number in range(3):
         one = Notice(f"Tide {number} <b>", "a\x00b & c", id=f"n{number}")
-        assert await told(f"feed:{path}", f"feed:{path}", notice=one) == [(True, "")] * 2
+        assert await deliver_notice(f"feed:{path}", f"feed:{path}", notice=one) == [(True, "")] * 2
     feed = etree.parse(path)
     assert [e.findtext(f"{ATOM}title") for e in feed.findall(f"{ATOM}entry")] == [
         "Tide 2 <b>", "Tide 1 <b>", "Tide 0 <b>",
     ]  # fmt: skip
     assert feed.findtext(f"{ATOM}entry/{ATOM}content") == "ab & c"
     path.write_text("my diary")
-    ((sent, detail),) = await told(f"feed:{path}")
+    ((sent, detail),) = await deliver_notice(f"feed:{path}")
     assert not sent
     assert "not a feed" in detail
     assert path.read_text() == "my diary"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="notify-send is of Linux")
-async def test_the_desktop_shows_the_notice_as_text_and_not_as_markup(tmp_path) -> None:
+async def test_desktop_notification_is_plain_text_without_markup(tmp_path) -> None:
     shown = tmp_path / "shown"
     program = tmp_path / "notify-send"
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shown}\n')
     program.chmod(0o755)
     notice = Notice("--urgency=critical", "<a href='x'>4:10</a>")
-    assert await told("desktop:", notice=notice, env={"PATH": str(tmp_path)}) == [(True, "")]
+    assert await deliver_notice("desktop:", notice=notice, env={"PATH": str(tmp_path)}) == [
+        (True, "")
+    ]
     _, end, title, text = shown.read_text().splitlines()
     assert (end, title) == ("--", "--urgency=critical")
     assert text == "&lt;a href='x'&gt;4:10&lt;/a&gt;"

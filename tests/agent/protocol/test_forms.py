@@ -15,7 +15,7 @@ ANSWER = "Hesk Light was first lit in 1871. [S1¶2]"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_call_is_read_in_each_form(form):
+def test_call_is_parsed_in_each_form(form):
     for before in ("", "I read it.\n\n"):
         if before and form == "bare python":  # only alone: a sentence may hold such words
             continue
@@ -26,7 +26,7 @@ def test_a_call_is_read_in_each_form(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_form_on_a_page_is_no_call_when_it_is_said_back(form):
+def test_call_form_quoted_from_page_is_not_a_call(form):
     text = inert(examples("CLICK", "ref", "e1")[form])
     for told in (text, f"The page says: {text}", f"> {text}"):
         assert parse(told, TOOLS).calls == ()
@@ -34,11 +34,11 @@ def test_a_form_on_a_page_is_no_call_when_it_is_said_back(form):
 
 @pytest.mark.parametrize("form", ["hermes", "anthropic", "kimi", "mistral", "harmony"])
 @pytest.mark.parametrize("quoted", ["A call is `{}`.", "It says “{}”.", "> {}"])
-def test_a_form_that_is_quoted_is_not_run(form, quoted):
+def test_quoted_call_is_not_run(form, quoted):
     assert parse(quoted.format(FORMS[form].replace("\n", " ")), TOOLS).calls == ()
 
 
-def test_several_calls_of_a_reply_come_in_their_order():
+def test_several_calls_are_parsed_in_order():
     for form in ("qwen3-coder", "kimi", "hermes", "mistral with ids", "anthropic"):
         two = FORMS[form] + "\n" + FORMS[form].replace("e.org", "f.org")
         hosts = [json.loads(call.param)["url"][8] for call in parse(two, TOOLS).calls]
@@ -53,11 +53,11 @@ def test_several_calls_of_a_reply_come_in_their_order():
         "<my_tool_call>READ x</my_tool_call>",
     ],
 )
-def test_an_unknown_form_is_a_broken_call(reply):
+def test_unknown_call_form_is_broken(reply):
     assert parse(reply, TOOLS).broken
 
 
-def test_an_answer_about_markup_in_code_is_an_answer():
+def test_answer_about_call_markup_in_code_is_not_a_call():
     reply = parse("Hermes writes `<tool_call>` around a call. [S1¶2]", TOOLS)
     assert (reply.calls, reply.broken) == ((), False)
 
@@ -89,7 +89,7 @@ def test_an_answer_about_markup_in_code_is_an_answer():
         "{}:contentReference[oaicite:0]{{index=0}}",
     ],
 )
-def test_what_is_around_an_answer_is_taken_off(wrapped):
+def test_wrapping_around_answer_is_removed(wrapped):
     assert parse(wrapped.format(ANSWER), TOOLS).text == ANSWER
 
 
@@ -102,22 +102,22 @@ def test_what_is_around_an_answer_is_taken_off(wrapped):
         "The <b>mast</b> is 5 m.",
     ],
 )
-def test_an_answer_without_wrapping_stays_as_it_is(text):
+def test_unwrapped_answer_is_unchanged(text):
     assert parse(text, TOOLS).text == text
 
 
-def test_a_citation_in_other_brackets_is_one_of_ours():
+def test_citations_in_other_brackets_are_normalised():
     for mark in ("【S1¶2】", "【S1†¶2】", "【S1¶2†source】"):
         assert parse(f"It was lit in 1871{mark}.", TOOLS).text == "It was lit in 1871[S1¶2]."
 
 
-def test_a_fence_around_tags_is_removed_whole():
+def test_fence_around_tags_is_removed():
     reply = parse('```xml\n<<TOOL:READ:{"url":"u"}>>\n```', TOOLS)
     assert [call.name for call in reply.calls] == ["READ"]
     assert "```" not in reply.text
 
 
-def test_a_call_inside_a_call_is_noticed():
+def test_nested_call_is_detected():
     assert parse('<<TOOL:READ:{"url":"<<TOOL:WEB_SEARCH:x>>"}>>', TOOLS).nested
     assert parse("<<TOOL:READ:<<TOOL:WEB_SEARCH:x>>>>", TOOLS).nested
     assert not parse("<<TOOL:READ:a>> <<TOOL:READ:b>>", TOOLS).nested

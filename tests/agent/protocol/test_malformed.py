@@ -71,7 +71,7 @@ async def run(tmp_path: Path, *replies: str | ScriptedReply):
 
 
 @pytest.mark.parametrize("form", CALLS)
-def test_a_call_in_any_form_is_read(form: str) -> None:
+def test_call_in_any_form_is_parsed(form: str) -> None:
     reply = parse(CALLS[form])
     assert [call.name for call in reply.calls] == ["READ"]
     assert "FILE" in reply.calls[0].param
@@ -79,7 +79,7 @@ def test_a_call_in_any_form_is_read(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["hermes", "fenced json", "bare json", "thought before"])
-async def test_a_call_in_another_form_is_made(tmp_path: Path, form: str) -> None:
+async def test_call_in_another_form_is_executed(tmp_path: Path, form: str) -> None:
     report = await run(tmp_path, CALLS[form], ANSWER)
     assert (report.status, report.sources[0].n) == ("answered", 1)
     assert "1829" in report.answer
@@ -103,20 +103,20 @@ KNOWN_BY_NAME = {
 
 
 @pytest.mark.parametrize("form", KNOWN_BY_NAME)
-async def test_a_call_that_is_known_by_its_tool_is_made(tmp_path: Path, form: str) -> None:
+async def test_call_recognised_by_tool_name_is_executed(tmp_path: Path, form: str) -> None:
     report = await run(tmp_path, KNOWN_BY_NAME[form], ANSWER)
     assert (report.status, report.sources[0].n) == ("answered", 1)
     assert "1831" not in report.answer
     assert not any(raw in report.answer for raw in RAW)
 
 
-def test_words_that_only_look_like_a_call_are_text() -> None:
+def test_text_resembling_a_call_is_text() -> None:
     for text in ("Action: none was taken.\nHe left.", "<B>Lit</B> in 1829.", "Read: 1829."):
         assert not parse(text, {"READ", "B1"}).calls
         assert parse(text, {"READ", "B1"}).text == text
 
 
-async def test_the_answer_of_react_is_shown_without_its_thoughts(tmp_path: Path) -> None:
+async def test_react_final_answer_is_shown_without_thoughts(tmp_path: Path) -> None:
     said = f"Thought: 1830? No, 1829.\nFinal Answer: {ANSWER}"
     report = await run(tmp_path, CALLS["ours"], said)
     assert report.status == "answered"
@@ -134,7 +134,7 @@ ECHOES = {
 
 @pytest.mark.parametrize("read_before", [False, True])
 @pytest.mark.parametrize("echo", ECHOES)
-async def test_instructions_given_back_are_no_answer(
+async def test_echoed_instructions_are_not_an_answer(
     tmp_path: Path, echo: str, *, read_before: bool
 ) -> None:
     before = [CALLS["ours"]] * read_before
@@ -146,7 +146,7 @@ async def test_instructions_given_back_are_no_answer(
     assert "yours" not in never.answer
 
 
-async def test_a_draft_that_cites_what_was_never_read_goes_back_once(tmp_path: Path) -> None:
+async def test_draft_citing_unread_source_is_reviewed_once(tmp_path: Path) -> None:
     made_up = "Its keepers painted the tower white and red in 1850. [S7¶3]"
     report = await run(tmp_path, CALLS["ours"], made_up, review(ANSWER))
     assert (report.status, "1850" in report.answer) == ("answered", False)
@@ -168,35 +168,35 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("form", BROKEN)
-async def test_a_broken_call_is_answered_with_the_form(tmp_path: Path, form: str) -> None:
+async def test_broken_call_is_answered_with_correct_form(tmp_path: Path, form: str) -> None:
     report = await run(tmp_path, BROKEN[form], CALLS["ours"], ANSWER)
     assert report.status == "answered"
 
 
 @pytest.mark.parametrize("form", BROKEN)
-async def test_a_model_that_never_learns_the_form_is_not_shown(tmp_path: Path, form: str) -> None:
+async def test_repeatedly_broken_calls_are_not_shown_to_user(tmp_path: Path, form: str) -> None:
     report = await run(tmp_path, CALLS["ours"], *[BROKEN[form]] * 3)
     assert report.status == "not_found"
     assert not any(raw in report.answer for raw in RAW)
 
 
-async def test_thoughts_are_no_answer(tmp_path: Path) -> None:
+async def test_thoughts_are_not_part_of_answer(tmp_path: Path) -> None:
     report = await run(tmp_path, CALLS["ours"], f"<think>1830? No.</think>\n{ANSWER}")
     assert "1830" not in report.answer
     assert report.status == "answered"
 
 
-async def test_a_thought_cut_off_is_asked_to_go_on(tmp_path: Path) -> None:
+async def test_truncated_thought_is_continued(tmp_path: Path) -> None:
     report = await run(tmp_path, CALLS["ours"], "<think>It was in 18", ANSWER)
     assert report.status == "answered"
 
 
-async def test_an_answer_from_nothing_is_asked_for_once_more(tmp_path: Path) -> None:
+async def test_answer_without_sources_is_requested_once_more(tmp_path: Path) -> None:
     report = await run(tmp_path, "It was lit in 1831. [S2¶7]", CALLS["ours"], ANSWER)
     assert (report.status, "1829" in report.answer) == ("answered", True)
 
 
-async def test_giving_up_before_any_search_searches_the_question(tmp_path: Path) -> None:
+async def test_giving_up_before_searching_triggers_search_of_question(tmp_path: Path) -> None:
     named = '{"found": true, "passage": 1, "answer": "1 November 1829"}'
     report = await run(tmp_path, "NOT_FOUND", "NOT_FOUND I cannot browse.", named, "")
     assert report.searches
@@ -206,7 +206,7 @@ async def test_giving_up_before_any_search_searches_the_question(tmp_path: Path)
 @pytest.mark.parametrize(
     "said", ["It was lit in 1831.", "Let me search for that.", '```json\n{"query": "Hesk"}\n```']
 )
-async def test_a_model_that_never_searches_has_the_question_searched(
+async def test_model_that_never_searches_triggers_search_of_question(
     tmp_path: Path, said: str
 ) -> None:
     named = '{"found": true, "passage": 1, "answer": "1 November 1829"}'
@@ -215,7 +215,7 @@ async def test_a_model_that_never_searches_has_the_question_searched(
     assert (report.status, "1829" in report.answer) == ("answered", True)
 
 
-async def test_a_call_inside_a_call_is_reported_to_the_model(tmp_path: Path) -> None:
+async def test_nested_call_is_reported_to_model(tmp_path: Path) -> None:
     inner = '<<TOOL:READ:{"url":"<<TOOL:WEB_SEARCH:Hesk>>"}>>'
     noticed = ScriptedReply(CALLS["ours"].replace("FILE", (tmp_path / "hesk.md").as_uri()),
                             expect="inside another one")  # fmt: skip
@@ -223,7 +223,7 @@ async def test_a_call_inside_a_call_is_reported_to_the_model(tmp_path: Path) -> 
     assert (report.status, "1829" in report.answer) == ("answered", True)
 
 
-async def test_giving_up_on_pages_that_were_found_but_not_read_is_answered_once(
+async def test_giving_up_with_unread_results_is_challenged_once(
     tmp_path: Path,
 ) -> None:
     search, gave_up = '<<TOOL:WEB_SEARCH:{"query":"Hesk lighthouse"}>>', "NOT_FOUND Nothing fits."
@@ -235,20 +235,20 @@ async def test_giving_up_on_pages_that_were_found_but_not_read_is_answered_once(
     assert (read.status, read.usage.model_calls) == ("not_found", 3)
 
 
-async def test_the_reason_of_giving_up_is_shown_as_the_models_own_words(tmp_path: Path) -> None:
+async def test_reason_for_giving_up_is_shown_as_models_own_words(tmp_path: Path) -> None:
     report = await run(tmp_path, CALLS["ours"], "NOT_FOUND. It was lit in 1831. [S1¶2]")
     assert report.status == "not_found"
     assert report.answer.startswith("In the model's own words: It was lit in 1831.")
     assert all(sentence.about_search for sentence in report.sentences)
 
 
-async def test_an_endless_reply_ends_the_run_within_its_limits(tmp_path: Path) -> None:
+async def test_endless_reply_ends_run_within_limits(tmp_path: Path) -> None:
     report = await run(tmp_path, CALLS["ours"], "The light was lit. " * 11_000)
     assert report.status in ("answered", "not_found", "partial")
 
 
 @pytest.mark.parametrize("piece", ["<<TOOL:A:{", '{"a":', "<think>", "```json\n{"])
-def test_a_long_reply_of_one_piece_is_read(piece: str) -> None:
+def test_long_unbroken_reply_is_parsed(piece: str) -> None:
     assert not parse(piece * (60_000 // len(piece))).calls
 
 
@@ -262,12 +262,12 @@ def test_a_long_reply_of_one_piece_is_read(piece: str) -> None:
         ("READ", "{}", ""),
     ],
 )
-def test_native_arguments_in_any_form_are_read(name: str, arguments: str, param: str) -> None:
+def test_native_arguments_in_any_form_are_parsed(name: str, arguments: str, param: str) -> None:
     (call,) = parse(with_calls("", [(name, arguments)])).calls
     assert (call.name, call.param) == (name, param)
 
 
-def test_json_that_is_no_call_is_text() -> None:
+def test_json_that_is_not_a_call_is_text() -> None:
     text = '```json\n{"name": "Hesk Light", "lit": 1829}\n```'
     assert parse(text).text == text
     assert not parse(text).calls
@@ -288,7 +288,7 @@ NATIVE: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("form", NATIVE)
-async def test_a_native_reply_in_no_form_of_ours_is_read_or_asked_for_again(
+async def test_nonstandard_native_reply_is_parsed_or_requested_again(
     tmp_path: Path, form: str
 ) -> None:
     file = tmp_path / "hesk.md"
@@ -316,12 +316,12 @@ async def test_a_native_reply_in_no_form_of_ours_is_read_or_asked_for_again(
     assert not any(raw in report.answer for raw in (*RAW, "1830", "url:"))
 
 
-def test_a_reply_of_blanks_or_of_one_call_over_and_over_is_read() -> None:
+def test_reply_of_blanks_or_repeated_calls_is_parsed() -> None:
     assert parse(f'"{chr(10) * 1_000_000}x').calls == ()
     assert len(parse("<READ>https://e.org</READ>" * 2_000, ("READ",)).calls) == 2_000
 
 
-def test_a_call_nested_too_deep_to_mend_is_none() -> None:
+def test_too_deeply_nested_call_is_not_repaired() -> None:
     assert repair_object("{'a':" * 3_000) is None
 
 
@@ -338,7 +338,7 @@ async def ask_provider(provider: OpenAIProvider, tmp_path: Path):
     )
 
 
-async def test_a_reply_that_was_cut_off_is_asked_for_again(tmp_path: Path) -> None:
+async def test_truncated_reply_is_requested_again(tmp_path: Path) -> None:
     with running(OpenAIProvider, "/v1") as provider:
         provider.says(CALLS["ours"].replace("FILE", (tmp_path / "hesk.md").as_uri()))
         provider.says("The lighthouse of Hesk was first")
@@ -350,7 +350,7 @@ async def test_a_reply_that_was_cut_off_is_asked_for_again(tmp_path: Path) -> No
     assert "cut off" in provider.requests[2]["messages"][-1]["content"]
 
 
-async def test_a_conversation_that_is_too_long_is_cut_and_sent_again(tmp_path: Path) -> None:
+async def test_overlong_conversation_is_shortened_and_resent(tmp_path: Path) -> None:
     with running(OpenAIProvider, "/v1") as provider:
         provider.says(CALLS["ours"].replace("FILE", (tmp_path / "hesk.md").as_uri()))
         provider.fails(400, "This model's maximum context length is 2000 tokens.")

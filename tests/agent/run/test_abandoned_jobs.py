@@ -43,7 +43,7 @@ def finish(data):
     return finishing
 
 
-async def test_a_run_finishes_a_few_killed_runs_and_the_next_run_continues(killed, finish, data):
+async def test_run_finishes_limited_number_of_killed_runs(killed, finish, data):
     *_, last = sorted(await killed(MAX_KILLED_RUNS + 1), key=lambda folder: folder.id)
     assert await finish() == MAX_KILLED_RUNS
     assert UnfinishedRuns(data).names() == [last.id]
@@ -52,14 +52,14 @@ async def test_a_run_finishes_a_few_killed_runs_and_the_next_run_continues(kille
     assert '"type":"run.settled"' in last.journal.read_text()
 
 
-async def test_a_run_on_another_memory_is_let_be(killed, finish, data):
+async def test_killed_run_with_other_memory_is_left_alone(killed, finish, data):
     (folder,) = await killed()
     before = folder.journal.read_bytes()
     assert await finish("work in data folder") == 0
     assert (folder.journal.read_bytes(), UnfinishedRuns(data).names()) == (before, [folder.id])
 
 
-async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data):
+async def test_deleted_or_damaged_runs_are_dropped_from_unfinished(killed, finish, data):
     gone, damaged = await killed(2)
     Runs(data).remove(gone)
     damaged.journal.write_text("no event\nno event\n")
@@ -67,7 +67,7 @@ async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data)
     assert UnfinishedRuns(data).names() == []
 
 
-async def test_a_run_whose_record_cannot_be_written_now_is_kept_for_later(killed, finish, data):
+async def test_killed_run_with_unwritable_journal_is_retried_later(killed, finish, data):
     resource = pytest.importorskip("resource", reason="Windows has no limit of a file's size")
     (folder,) = await killed()
     text = folder.journal.read_text().rstrip("\n")
@@ -82,12 +82,12 @@ async def test_a_run_whose_record_cannot_be_written_now_is_kept_for_later(killed
     assert await finish() == 1
 
 
-async def test_a_run_without_a_memory_leaves_nothing_to_do(ask, answering, data):
+async def test_run_without_memory_leaves_no_unfinished_tasks(ask, answering, data):
     await ask(model=answering)
     assert UnfinishedRuns(data).names() == []
 
 
-async def test_jobs_that_cannot_be_marked_are_done_and_told(ask, answering, data):
+async def test_unmarkable_post_run_tasks_run_and_are_reported(ask, answering, data):
     data.mkdir()
     (data / "unsettled").write_text("in the way of the folder")
     report = await ask(model=answering, memory=True)

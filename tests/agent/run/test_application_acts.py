@@ -31,7 +31,7 @@ def call(name: str, ref: str, **fields: object) -> str:
     return f"<<TOOL:{name}:{json.dumps({'ref': f'{{{{ref:{ref}}}}}', **fields})}>>"
 
 
-async def test_the_value_of_a_field_is_cited_by_the_state_that_shows_it(ask, script):
+async def test_field_value_is_cited_from_page_state_showing_it(ask, script):
     with served(SETTINGS) as (address, flags):
         model = script(f"<<TOOL:OPEN:{address}>>", "Blog pages show at most 9. [S1]")
         report = await ask("How many posts do blog pages show?", model=model, **flags)
@@ -48,7 +48,7 @@ for (let n = first; n < Math.min(60, first + 12); n++) i.insertAdjacentHTML('bef
 l.onscroll = draw; draw()</script>"""
 
 
-async def test_finding_the_same_again_in_a_list_is_no_further_source(ask, script, events):
+async def test_repeated_find_in_list_adds_no_source(ask, script, events):
     with served(LONG_LIST) as (address, flags):
         looks = "<<TOOL:FIND:Part 50>><<TOOL:FIND:Part 3 costs>><<TOOL:FIND:Part 50>>"
         model = script(f"<<TOOL:OPEN:{address}>>", looks, "Part 50 costs 150 crowns. [S2]")
@@ -57,7 +57,7 @@ async def test_finding_the_same_again_in_a_list_is_no_further_source(ask, script
     assert [e.data["n"] for e in events(report) if e.type == "source.added"] == [1, 2]
 
 
-async def test_an_act_is_done_where_the_page_shows_it_after_the_step(ask, script, events):
+async def test_action_is_done_when_page_confirms_it(ask, script, events):
     with served(SETTINGS) as (address, flags):
         model = script(
             f"<<TOOL:OPEN:{address}>>",
@@ -84,7 +84,7 @@ async def test_an_act_is_done_where_the_page_shows_it_after_the_step(ask, script
         ('1: done "no such words"\nanswer: fully', "attempted"),
     ],
 )
-async def test_an_act_that_no_page_shows_was_only_attempted(ask, script, said, verdict):
+async def test_unconfirmed_action_is_only_attempted(ask, script, said, verdict):
     with served(SETTINGS) as (address, flags):
         model = script(
             f"<<TOOL:OPEN:{address}>>",
@@ -96,7 +96,7 @@ async def test_an_act_that_no_page_shows_was_only_attempted(ask, script, said, v
     assert report.sentences[0].verdict == verdict
 
 
-async def test_what_no_step_did_is_not_done(ask, script):
+async def test_action_without_step_is_undecided(ask, script):
     with served(SETTINGS) as (address, flags):
         model = script(
             f"<<TOOL:OPEN:{address}>>",
@@ -141,7 +141,7 @@ UNSEEN = {
 
 @pytest.mark.parametrize("kind", UNSEEN)
 @pytest.mark.sample(2)
-async def test_an_act_whose_end_is_not_seen_is_looked_for_and_not_repeated(
+async def test_action_with_unseen_outcome_is_checked_and_not_repeated(
     ask, script, events, monkeypatch, tmp_path, kind
 ):
     monkeypatch.setattr("browser.page.driver.ACT_SECONDS", 1.5)
@@ -177,7 +177,7 @@ async def test_an_act_whose_end_is_not_seen_is_looked_for_and_not_repeated(
     assert last["step"] == "0/2/1"
 
 
-async def test_a_run_with_acts_replays_to_the_same_report(ask, script, tmp_path):
+async def test_run_with_actions_replays_to_same_report(ask, script, tmp_path):
     with served(SETTINGS) as (address, flags):
         model = script(
             f"<<TOOL:OPEN:{address}>>",
@@ -192,7 +192,7 @@ async def test_a_run_with_acts_replays_to_the_same_report(ask, script, tmp_path)
     assert again.sources == report.sources
 
 
-async def test_what_a_callers_tool_returned_is_a_source(ask, script):
+async def test_caller_tool_result_is_a_source(ask, script):
     async def weather(place: str) -> dict[str, object]:
         return {"now": f"It is sunny in {place}.", "degrees": 21}
 

@@ -86,7 +86,7 @@ def audited(cited, tmp_path):
     return run
 
 
-async def test_sentences_are_held_against_what_each_cites(audited):
+async def test_sentences_are_checked_against_their_citations(audited):
     report = await audited(
         "# Trams\n\nThe Heron line opened on 4 May 1898 with horse-drawn cars ([H](SITE/heron))."
         " It has 42 cars [1]. She was born in Lindmark in 1861.[^b] We find this odd.\n\n"
@@ -104,9 +104,7 @@ async def test_sentences_are_held_against_what_each_cites(audited):
     assert faults(report) == []
 
 
-async def test_one_value_wrong_is_a_fault_by_code_alone_and_the_judge_finds_the_rest(
-    audited, script
-):
+async def test_wrong_value_is_found_by_code_and_judge_checks_the_rest(audited, script):
     judge = script({"reply": '2 not stated\n3 supported "opened on 4 May 1898"', "for": "judge"})
     report = await audited(
         "The Heron line opened on 4 May 1899 with horse-drawn cars ([H](SITE/heron)). The"
@@ -120,7 +118,7 @@ async def test_one_value_wrong_is_a_fault_by_code_alone_and_the_judge_finds_the_
     assert report.sentences[2].decided_by == "judge"
 
 
-async def test_a_page_that_carries_what_another_was_cited_for_is_named(audited, script):
+async def test_page_supporting_misattributed_claim_is_named(audited, script):
     lines = ["1 not stated", '1 supported "She was born in Lindmark in 1861"\n2 not stated']
     judge = script(*({"reply": line, "for": "judge"} for line in lines))
     report = await audited(
@@ -136,13 +134,13 @@ async def test_a_page_that_carries_what_another_was_cited_for_is_named(audited, 
     assert [(one.key, one.source) for one in report.references] == [("1, 2", 1), ("3", 2)]
 
 
-async def test_a_sentence_of_a_draft_is_never_about_the_search(audited):
+async def test_draft_sentence_is_never_about_the_search(audited):
     report = await audited("The sources found nothing to praise in the cars ([H](SITE/heron)).")
     [sentence] = report.sentences
     assert (sentence.about_search, sentence.verdict) == (False, "undecided")
 
 
-async def test_references_that_moved_died_or_were_archived_are_told(audited):
+async def test_moved_dead_and_archived_references_are_reported(audited):
     report = await audited(
         "It has 24 cars [1]. The tower stood 31 metres high before the fire [2]. Nobody knows"
         " [3].\n\n# References\n\n1. SITE/old-heron\n2. SITE/tower\n3. SITE/lost\n"
@@ -156,7 +154,7 @@ async def test_references_that_moved_died_or_were_archived_are_told(audited):
     assert len(faults(report)) == 2
 
 
-async def test_dois_are_known_retracted_or_another_work(audited):
+async def test_dois_are_checked_for_retraction_and_metadata(audited):
     report = await audited(
         """@article{a, title={Nets of the Northern Coast}, author={Brask, H.}, doi={10.1000/nets}}
         @article{b, title={Tar on Ropes}, author={Ida Holm}, doi={10.1000/gone}}
@@ -176,7 +174,7 @@ async def test_dois_are_known_retracted_or_another_work(audited):
     ]
 
 
-async def test_addresses_that_are_refused_are_not_asked(audited):
+async def test_denied_addresses_are_not_requested(audited):
     refused = await audited(
         "It has 24 cars ([H](SITE/heron)).", allow_private=[], deny=["127.0.0.1"]
     )
@@ -184,7 +182,7 @@ async def test_addresses_that_are_refused_are_not_asked(audited):
     assert faults(refused) == []
 
 
-async def test_a_web_out_of_reach_is_no_dead_link(audited):
+async def test_unreachable_network_is_not_a_dead_link(audited):
     report = await audited(
         "It has 24 cars ([H](http://127.0.0.1:9/heron)).", allow_private=["127.0.0.1:9"]
     )
@@ -192,7 +190,7 @@ async def test_a_web_out_of_reach_is_no_dead_link(audited):
     assert report.error.type == WebOutOfReach.__name__
 
 
-def test_drafts_of_other_forms_are_read_with_their_references(tmp_path):
+def test_drafts_in_other_formats_are_read_with_references(tmp_path):
     word = Document()
     word.add_paragraph("It has 24 cars [1]. She was born in 1861 [2].")
     word.add_heading("References", 1)
@@ -225,7 +223,7 @@ def test_drafts_of_other_forms_are_read_with_their_references(tmp_path):
         read_draft(tmp_path / "bare.md")
 
 
-def test_the_command_writes_a_report_beside_the_draft_and_exits_8(run, cited, tmp_path):
+def test_audit_command_writes_report_beside_draft_and_exits_8(run, cited, tmp_path):
     (tmp_path / "notes.md").write_text(
         f"It has 24 cars [1].\n\n[1]: {cited}/heron\n[2]: {cited}/gone"
     )
@@ -244,7 +242,7 @@ def test_the_command_writes_a_report_beside_the_draft_and_exits_8(run, cited, tm
     assert run("audit", str(tmp_path / "notes.md"), "--service", "x=http://a.b").returncode == 2
 
 
-async def test_a_draft_as_pdf_is_read_with_its_numbered_references(cited, audited, tmp_path):
+async def test_pdf_draft_is_read_with_numbered_references(cited, audited, tmp_path):
     document = (
         "<h1>Trams</h1><p>The Heron line opened on 4 May 1898 with horse-drawn cars [1]. "
         "The Heron line opened on 4 May 1899 with horse-drawn cars [1].</p>"
@@ -264,7 +262,7 @@ async def test_a_draft_as_pdf_is_read_with_its_numbered_references(cited, audite
     ]
 
 
-async def test_an_audit_is_no_run_to_be_replayed_or_gone_on_with(audited, tmp_path):
+async def test_audit_cannot_be_replayed_or_rerun(audited, tmp_path):
     report = await audited("It has 24 cars ([H](SITE/heron)).")
     record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
     with pytest.raises(UsageError, match="is an audit"):
@@ -273,7 +271,7 @@ async def test_an_audit_is_no_run_to_be_replayed_or_gone_on_with(audited, tmp_pa
         await rerun_on_recorded_web(record, model="extractive", data_dir=tmp_path / "data")
 
 
-async def test_services_are_reached_where_the_settings_say(cited, tmp_path):
+async def test_service_urls_are_configurable(cited, tmp_path):
     path = tmp_path / "refs.bib"
     path.write_text("@article{e, title={Of nothing}, doi={10.1000/none}}")
     service = [f"{name}={cited}" for name in ("crossref", "doi", "archive")]
@@ -281,7 +279,7 @@ async def test_services_are_reached_where_the_settings_say(cited, tmp_path):
     assert report.references[0].wrong == ["the DOI 10.1000/none does not exist"]
 
 
-async def test_a_judge_is_not_asked_about_what_could_not_be_read(audited, script):
+async def test_judge_is_not_asked_about_unread_sources(audited, script):
     judge = script({"reply": '1 contradicted "horse-drawn cars"', "for": "judge"})
     report = await audited(
         "It is far away [1]. I found nobody who likes trams ([H](SITE/heron)).\n\n[1]: SITE/lost\n",
@@ -290,13 +288,13 @@ async def test_a_judge_is_not_asked_about_what_could_not_be_read(audited, script
     assert [s.verdict.value for s in report.sentences] == ["undecided", "contradicted"]
 
 
-async def test_a_year_that_is_a_link_stays_a_word_of_its_sentence(audited):
+async def test_linked_year_stays_in_its_sentence(audited):
     report = await audited("The Heron line opened in [1898](SITE/heron), with horses.")
     assert report.sentences[0].text == "The Heron line opened in 1898, with horses."
     assert report.sentences[0].citations == [1]
 
 
-async def test_a_judge_is_shown_the_paragraph_that_a_claim_stands_in(audited, script):
+async def test_judge_sees_paragraph_of_claim(audited, script):
     judge = script({"reply": "1 supported", "for": "judge"})
     asked = []
     await audited(

@@ -21,7 +21,7 @@ from fixtures.routes import PASSWORD, USER
 from tests.loopback import Handler, Server, serving
 
 
-async def test_a_resumed_run_is_still_logged_in_and_old_refs_are_void(ask, script, site, tmp_path):
+async def test_resumed_run_is_still_logged_in_and_old_refs_are_invalid(ask, script, site, tmp_path):
     model = script(
         f"<<TOOL:OPEN:{site.url}/login>>",
         f'<<TOOL:TYPE:{{"ref":"{{{{ref:textbox: Name}}}}","text":"{USER}"}}>>',
@@ -41,7 +41,7 @@ async def test_a_resumed_run_is_still_logged_in_and_old_refs_are_void(ask, scrip
     assert (await replay(RunRecord.read(folder))).answer == done.answer
 
 
-async def test_cookies_are_in_no_export(ask, script, site, tmp_path):
+async def test_exports_contain_no_cookies(ask, script, site, tmp_path):
     model = script(
         f"<<TOOL:OPEN:{site.url}/login>>",
         f'<<TOOL:TYPE:{{"ref":"{{{{ref:textbox: Name}}}}","text":"{USER}"}}>>',
@@ -85,7 +85,7 @@ class _Shop(Handler):
         self.send(200, "text/html", SHOP.encode())
 
 
-async def test_what_a_tab_and_a_database_held_is_there_again(ask, script, tmp_path):
+async def test_session_storage_and_indexeddb_are_restored(ask, script, tmp_path):
     with serving(_Shop, str) as url:
         model = script(
             f"<<TOOL:OPEN:{url}/shop>>",
@@ -111,7 +111,7 @@ async def test_what_a_tab_and_a_database_held_is_there_again(ask, script, tmp_pa
         assert not folder.browser_state.exists()
 
 
-async def test_session_storage_is_given_to_its_own_site_and_tab_alone(site):
+async def test_session_storage_is_restored_only_in_its_site_and_tab(site):
     async with Browser.launch() as browser:
         first = await browser.open(f"{site.url}/museum", session=[{"name": "step", "value": "two"}])
         other = await browser.open(f"{site.url}/museum")
@@ -123,7 +123,7 @@ async def test_session_storage_is_given_to_its_own_site_and_tab_alone(site):
         assert await first.page.evaluate(asked) is None
 
 
-async def test_local_storage_is_there_again(site, tmp_path):
+async def test_local_storage_is_restored(site, tmp_path):
     folder = Runs(tmp_path).create(datetime.now(UTC))
     said = []
     left = SavedPages(folder, lambda kind, place, **data: said.append((kind, place, data)))
@@ -155,9 +155,7 @@ class _Account(Handler):
         self.send(200, "text/html", body, headers)
 
 
-async def test_a_saved_login_stays_encrypted_while_its_run_lasts_and_survives_a_kill(
-    site, tmp_path
-):
+async def test_saved_login_is_encrypted_during_run_and_survives_kill(site, tmp_path):
     visits = ["s3cret-visit-0"]
     cookie = {"name": "sid", "value": visits[0], "domain": "127.0.0.1", "path": "/", "expires": -1}
     cookie |= {"httpOnly": True, "secure": False, "sameSite": "Lax"}

@@ -25,14 +25,14 @@ def yaml(text: str) -> Any:
     return YAML(typ="safe", pure=True).load(text)
 
 
-def test_the_file_of_checks_is_read(tmp_path):
+def test_checks_file_is_parsed(tmp_path):
     (tmp_path / "checks.yaml").write_text(CHECKS)
     suite = read_suite(tmp_path / "checks.yaml")
     assert [bool(check.run) for check in suite.checks] == [False, False, True]
     assert load_options(suite.options).max_steps == 8
 
 
-def test_the_workflow_gives_the_action_inputs_that_it_has():
+def test_workflow_uses_declared_action_inputs_and_outputs():
     steps = yaml(WORKFLOW)["jobs"]["check"]["steps"]
     (step,) = [step for step in steps if "urchin" in step.get("uses", "")]
     action = yaml(ACTION)
@@ -42,7 +42,7 @@ def test_the_workflow_gives_the_action_inputs_that_it_has():
 
 
 @pytest.mark.parametrize(("answer", "code"), [("184 metres", 0), ("1 May 1900", 8)])
-def test_the_action_checks_and_shows_its_summary(answer, code, tmp_path, site):
+def test_action_runs_checks_and_shows_summary(answer, code, tmp_path, site):
     (tmp_path / "my checks.yaml").write_text(
         "checks:\n  - name: pier\n    question: How long is Sunnock Pier?\n"
         f"    expect: {{answer: {answer}}}\n"
@@ -72,7 +72,7 @@ def test_the_action_checks_and_shows_its_summary(answer, code, tmp_path, site):
     assert ("answer: " in done.stdout) is (code == 8)
 
 
-def test_the_action_audits_a_draft(tmp_path, site):
+def test_action_audits_draft(tmp_path, site):
     (tmp_path / "draft.md").write_text(
         f"It was first lit on 1 November 1831 ([Hesk Light]({site.url}/hesk-light)).\n"
     )

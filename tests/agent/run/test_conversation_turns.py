@@ -16,11 +16,11 @@ def report(**verdicts):
     return Report(run="r", question="?", status="answered", **said)
 
 
-def test_a_verified_answer_is_kept_as_it_was_given():
+def test_verified_answer_turn_is_plain_text():
     assert answer_turn_text(report(Lit=VerdictState.SUPPORTED)) == "Lit"
 
 
-def test_an_answer_is_kept_with_what_was_found_of_its_sentences():
+def test_answer_turn_includes_verdicts_of_unsupported_sentences():
     kept = answer_turn_text(
         report(
             Lit=VerdictState.SUPPORTED,
@@ -35,7 +35,7 @@ def test_an_answer_is_kept_with_what_was_found_of_its_sentences():
     ]
 
 
-async def test_a_continued_conversation_shows_the_verdicts_of_its_turns(
+async def test_continued_conversation_shows_verdicts_of_earlier_turns(
     ask, script, events, site, tmp_path
 ):
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
@@ -53,7 +53,7 @@ async def test_a_continued_conversation_shows_the_verdicts_of_its_turns(
 
 
 @pytest.mark.row(n=7)
-async def test_turns_are_quotations_once_the_web_was_read(ask, script, site, tmp_path):
+async def test_turns_are_quoted_after_web_was_read(ask, script, site, tmp_path):
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     for session, replies in (("plain", ["NOT_FOUND"]), ("web", [read, "NOT_FOUND"])):
         await ask(model=script(*replies), memory=True, session=session)
@@ -63,7 +63,7 @@ async def test_turns_are_quotations_once_the_web_was_read(ask, script, site, tmp
     assert quoted == {"plain": False, "web": True}
 
 
-async def test_the_next_turn_may_search_for_words_but_not_for_a_number_of_a_file(
+async def test_follow_up_may_search_words_but_not_private_number(
     ask, script, events, site, tmp_path
 ):
     private = tmp_path / "diary.md"
@@ -79,7 +79,7 @@ async def test_the_next_turn_may_search_for_words_but_not_for_a_number_of_a_file
     assert "“078-05-1120” (it is in an earlier turn)" in second["error"]
 
 
-async def test_a_run_that_fails_leaves_an_error_and_its_question(ask, script, tmp_path):
+async def test_failed_run_stores_error_and_question(ask, script, tmp_path):
     out_of_reach = script({"reply": "", "expect": "words that nobody wrote"})
     failed = await ask("When was Hesk Light lit?", model=out_of_reach, memory=True, session="s")
     assert failed.status == "failed"

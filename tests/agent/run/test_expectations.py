@@ -44,7 +44,7 @@ REPORT = Report(
         {"max_usd": 0.02, "max_steps": 4, "max_seconds": 3.5},
     ],
 )
-def test_what_holds_says_nothing(expected):
+def test_met_expectation_reports_no_failure(expected):
     assert Expectation(**expected).failures(REPORT) == []
 
 
@@ -63,19 +63,19 @@ def test_what_holds_says_nothing(expected):
         ({"max_seconds": 3}, "3.5 s, above 3 s"),
     ],
 )
-def test_what_does_not_hold_is_said(expected, said):
+def test_unmet_expectation_reports_failure(expected, said):
     (failure,) = Expectation(**expected).failures(REPORT)
     assert said in failure
 
 
-def test_an_answer_without_sentences_is_not_verified():
+def test_answer_without_sentences_is_not_verified():
     bare = REPORT.model_copy(update={"sentences": []})
     assert len(Expectation(verified=True).failures(bare)) == 1
     assert Expectation(verified=False).failures(bare) == []
 
 
 @pytest.mark.parametrize("wrong", [{"answer": "("}, {"min_confidence": 2}, {"anser": "x"}])
-def test_an_expectation_that_cannot_be_is_refused(wrong):
+def test_invalid_expectation_is_refused(wrong):
     with pytest.raises(ValidationError):
         Expectation(**wrong)
 
@@ -93,7 +93,7 @@ def test_an_expectation_that_cannot_be_is_refused(wrong):
         ("checks: [{question: a}]\nchecks: [{question: b}]", "not valid YAML"),
     ],
 )
-def test_a_file_that_is_wrong_says_where(tmp_path, text, said):
+def test_invalid_checks_file_reports_location(tmp_path, text, said):
     path = tmp_path / "checks.yaml"
     path.write_text(text)
     with pytest.raises(UsageError, match=said.replace("(", "\\(")):
@@ -111,7 +111,7 @@ def test_a_file_that_is_wrong_says_where(tmp_path, text, said):
         ("checks:\n  - question: a\n   expect: {}\n", "line 3"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path, text, said):
+def test_checks_error_names_its_line(tmp_path, text, said):
     path = tmp_path / "checks.yaml"
     path.write_text(text)
     with pytest.raises(UsageError) as caught:

@@ -13,7 +13,7 @@ from agent.run.conversation_jobs import feedback
 from agent.run.preview import preview
 
 
-async def test_the_next_model_answers_when_the_first_cannot_be_reached(ask, script, site, events):
+async def test_fallback_model_answers_when_first_is_unreachable(ask, script, site, events):
     answering = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "It was first lit on 1 November 1829. [S1]",
@@ -25,7 +25,7 @@ async def test_the_next_model_answers_when_the_first_cannot_be_reached(ask, scri
     assert any("gone failed" in note for note in notes)
 
 
-async def test_the_ledger_adds_up_what_runs_used(ask, tmp_path):
+async def test_usage_is_summed_over_runs(ask, tmp_path):
     await ask()
     await ask()
     [line] = usage(Runs(tmp_path / "data"))
@@ -34,7 +34,7 @@ async def test_the_ledger_adds_up_what_runs_used(ask, tmp_path):
     assert (total([line, line]).calls, total([]).usd) == (2 * line.calls, 0)
 
 
-def test_thumbs_move_the_scores_of_the_skills_that_were_given():
+def test_feedback_changes_scores_of_given_skills_only():
     with Memory.open(":memory:") as memory:
         skills = [{"name": "a", "instruction": "x", "score": 60}, {"name": "b", "score": 60}]
         load_storage(memory, {"urchinSkills": skills})
@@ -44,7 +44,7 @@ def test_thumbs_move_the_scores_of_the_skills_that_were_given():
         assert (first["feedbackCount"], second["score"]) == (2, 60)
 
 
-def test_looking_ahead_shows_prompt_plan_and_cost():
+def test_preview_shows_prompt_plan_and_cost():
     settings = load_options({"model": "openai/gpt-4o"})
     ahead = preview("Look at one and then at two and compare", settings, {})
     assert "\nmodel    openai/gpt-4o\nplan     asked for first\n" in ahead
@@ -55,7 +55,7 @@ def test_looking_ahead_shows_prompt_plan_and_cost():
     assert 0 < float(cost) < 1
 
 
-def test_looking_ahead_at_the_keyless_model_costs_nothing():
+def test_preview_of_extractive_model_is_free():
     ahead = preview("When?", load_options({}), {})
     assert "\nmodel    extractive\nplan     none: a single loop\n" in ahead
     assert "free, or price unknown" in ahead

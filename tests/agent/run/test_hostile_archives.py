@@ -49,7 +49,7 @@ def record(tmp_path):
     return RunRecord.read(folder)
 
 
-async def test_an_archive_does_not_say_what_this_machine_may_reach(tmp_path):
+async def test_archive_options_cannot_widen_local_permissions(tmp_path):
     journal = Journal(Runs(tmp_path).create(NOW))
     journal.write("run.started", question="?", model="m", options=GREEDY)
     journal.close()
@@ -61,12 +61,12 @@ async def test_an_archive_does_not_say_what_this_machine_may_reach(tmp_path):
     assert record.options == json.loads(json.dumps(GREEDY))
 
 
-def test_a_record_that_names_a_file_outside_its_folder_is_refused(record):
+def test_record_naming_file_outside_its_folder_is_refused(record):
     with pytest.raises(JournalError, match="is not stored"):
         assert record.evidence
 
 
-def test_a_page_that_is_missing_is_said(tmp_path):
+def test_missing_blob_raises_journal_error(tmp_path):
     folder = Runs(tmp_path).create(NOW)
     with pytest.raises(JournalError, match="cannot read blob"):
         folder.blob("0" * 64)

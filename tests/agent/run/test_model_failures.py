@@ -50,7 +50,9 @@ def asked(ask, provider):
     ],
 )
 @pytest.mark.sample(5)
-async def test_a_run_whose_model_fails_says_how(asked, provider, status, said, error, calls):
+async def test_model_failure_is_reported_with_type_and_hint(
+    asked, provider, status, said, error, calls
+):
     provider.fails(status, "the reason", **said)
     report = await asked()
     assert (report.status, report.error.type, exit_code(report)) == ("failed", error, FAILED)
@@ -59,7 +61,7 @@ async def test_a_run_whose_model_fails_says_how(asked, provider, status, said, e
     assert len(provider.requests) == calls
 
 
-async def test_a_model_that_is_down_and_one_that_is_a_web_page(ask, provider):
+async def test_unreachable_model_and_web_page_fail_differently(ask, provider):
     """Both at once: one waits between its attempts."""
     provider.sends("<html>It works!</html>")
     name = provider.model
@@ -73,7 +75,7 @@ async def test_a_model_that_is_down_and_one_that_is_a_web_page(ask, provider):
     assert len(provider.requests) == 1
 
 
-async def test_a_model_that_is_silent_is_given_up(asked, provider):
+async def test_silent_model_times_out(asked, provider):
     provider.hangs()
     report = await asked(model_timeout=1)
     assert (report.error.type, exit_code(report)) == ("ModelUnavailable", FAILED)
@@ -83,9 +85,7 @@ async def test_a_model_that_is_silent_is_given_up(asked, provider):
 
 @pytest.mark.parametrize(("status", "calls"), [(401, 1), (402, 1), (503, MODEL.attempts)])
 @pytest.mark.sample(2)
-async def test_the_fallback_answers_all_that_is_left_of_the_run(
-    asked, provider, script, site, status, calls
-):
+async def test_fallback_answers_for_rest_of_run(asked, provider, script, site, status, calls):
     """The dead provider is not asked again at each step, since it is in cooldown."""
     provider.fails(status, **AT_ONCE)
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
@@ -95,18 +95,16 @@ async def test_the_fallback_answers_all_that_is_left_of_the_run(
     assert len(provider.requests) == calls
 
 
-async def test_a_provider_that_fails_in_the_middle_of_a_run_loses_nothing(
-    asked, provider, site, script
-):
-    provider.says("", [("READ", _given(provider, {"url": f"{site.url}/hesk-light"}))])
+async def test_provider_failure_mid_run_keeps_what_was_read(asked, provider, site, script):
+    provider.says("", [("READ", native_arguments(provider, {"url": f"{site.url}/hesk-light"}))])
     provider.fails(402, "spent")
     report = await asked()
     assert (report.status, report.error.type) == ("failed", "ModelQuota")
     assert "Hesk Light" in report.answer  # what was read is told
 
 
-async def test_a_run_by_functions_answers_as_one_by_tags(asked, provider, site):
-    provider.says("", [("READ", _given(provider, {"url": f"{site.url}/hesk-light"}))])
+async def test_run_with_native_functions_answers_like_tags(asked, provider, site):
+    provider.says("", [("READ", native_arguments(provider, {"url": f"{site.url}/hesk-light"}))])
     provider.says(ANSWER)
     report = await asked()
     assert (report.status, exit_code(report)) == ("answered", 0)
@@ -116,7 +114,7 @@ async def test_a_run_by_functions_answers_as_one_by_tags(asked, provider, site):
     assert "<<TOOL" not in json.dumps(then["messages"])
 
 
-def test_the_command_says_it_in_words_and_by_its_code(run, web, provider):
+def test_command_reports_model_error_and_exit_code(run, web, provider):
     provider.fails(401, "no such key")
     ended = run("When?", *web, "--model", provider.model, "--base-url", provider.url, "--json")
     assert ended.returncode == FAILED
@@ -125,5 +123,5 @@ def test_the_command_says_it_in_words_and_by_its_code(run, web, provider):
     assert "hint:" in ended.stderr
 
 
-def _given(provider, arguments):
+def native_arguments(provider, arguments):
     return json.dumps(arguments) if isinstance(provider, OpenAIProvider) else arguments

@@ -15,7 +15,7 @@ from tests.recordings import KINDS, Studio
 SCHEMA = json.loads(report_schema()) | {"additionalProperties": False}
 
 
-async def test_recorded_runs_replay_byte_for_byte_with_the_network_gone(site, tmp_path):
+async def test_recorded_runs_replay_byte_for_byte_offline(site, tmp_path):
     with running(OpenAIProvider, "/v1") as provider:
         studio = Studio(site, provider, tmp_path)
         for record in KINDS[:9]:

@@ -28,7 +28,9 @@ def engines():
         ("deep", "tides", ["searxng"]),
     ],
 )
-async def test_engines_by_depth_and_question(ask, script, engines, depth, query, asked):
+async def test_search_engines_depend_on_depth_and_question(
+    ask, script, engines, depth, query, asked
+):
     report = await ask(
         query,
         model=script(f"<<TOOL:WEB_SEARCH:{query}>>", "NOT_FOUND"),
@@ -41,7 +43,7 @@ async def test_engines_by_depth_and_question(ask, script, engines, depth, query,
     assert trail == [(name, "ok") for name in asked]
 
 
-async def test_an_engine_of_ones_own_is_declared_in_the_settings(ask, script, engines):
+async def test_custom_engine_is_declared_in_settings(ask, script, engines):
     engines.replies["/api"] = Reply(
         '{"data": {"hits": [{"link": "https://elm.example/", "name": "Port Elm", "text": "Boats."}]}}'
     )

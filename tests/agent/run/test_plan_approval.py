@@ -43,7 +43,7 @@ def without_time(report):
     return report.model_dump(exclude={"elapsed_s"})
 
 
-async def test_an_edited_plan_with_a_clarified_question_decides_what_is_searched_and_replays(
+async def test_edited_plan_with_clarification_directs_searches_and_replays(
     ask, script, site, tmp_path, events, monkeypatch
 ):
     model = script(
@@ -85,7 +85,7 @@ async def test_an_edited_plan_with_a_clarified_question_decides_what_is_searched
     assert without_time(again) == without_time(report)
 
 
-async def test_without_a_model_the_approved_searches_are_made_and_no_others_first(ask, events):
+async def test_extractive_model_runs_approved_searches_first(ask, events):
     edit = approving(lambda _: "Hesk Light tower height\n")
     report = await ask("How high is the tower of Hesk Light?", plan=True, edit_plan=edit)
     assert edit.shown == ["- How high is the tower of Hesk Light?\n- high tower Hesk Light\n"]
@@ -94,9 +94,7 @@ async def test_without_a_model_the_approved_searches_are_made_and_no_others_firs
     assert "high tower Hesk Light" not in searches
 
 
-async def test_a_refused_plan_searches_nothing_and_without_a_user_there_is_no_run(
-    ask, script, tmp_path
-):
+async def test_refused_plan_searches_nothing_and_missing_user_is_usage_error(ask, script, tmp_path):
     report = await ask(QUESTION, plan=True, edit_plan=approving(lambda _: None))
     assert (report.status, report.error.type, report.searches) == ("failed", "PlanRefused", [])
     again = await replay(record_of(tmp_path, report))
@@ -106,9 +104,7 @@ async def test_a_refused_plan_searches_nothing_and_without_a_user_there_is_no_ru
     assert len(list((tmp_path / "data" / "runs").iterdir())) == 1
 
 
-async def test_a_plain_question_is_asked_byte_for_byte_as_without_the_feature(
-    ask, script, site, events
-):
+async def test_simple_question_requests_are_identical_without_plan(ask, script, site, events):
     """The requests contain nothing of the plan, so their cost is unchanged."""
     replies = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', ANSWER
     plain = events(await ask(QUESTION, model=script(*replies)))
@@ -155,9 +151,7 @@ def writer(site):
     return Answering(replies)
 
 
-async def test_approved_sections_are_written_and_one_alone_is_researched_again(
-    ask, writer, tmp_path
-):
+async def test_approved_sections_are_written_and_one_can_be_redone(ask, writer, tmp_path):
     edit = approving(lambda _: PLAN)
     report = await ask(QUESTION, model=writer, report=True, plan=True, edit_plan=edit)
     assert report.error is None, report.error
@@ -195,7 +189,7 @@ async def test_approved_sections_are_written_and_one_alone_is_researched_again(
         ("  \n", (), []),
     ],
 )
-def test_what_users_write_is_read_as_a_plan(text, searches, headings):
+def test_edited_text_is_parsed_as_plan(text, searches, headings):
     plan = ResearchPlan.from_text(text)
     assert (plan.searches, [one.heading for one in plan.sections]) == (searches, headings)
     assert ResearchPlan.from_text(plan.to_text()) == plan

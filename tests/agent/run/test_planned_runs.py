@@ -36,14 +36,14 @@ def without_time(report):
     return report.model_dump(exclude={"elapsed_s"})
 
 
-async def test_subtasks_answer_with_their_citations_and_the_run_replays(ask, planned, tmp_path):
+async def test_subtasks_answer_with_citations_and_run_replays(ask, planned, tmp_path):
     report = await ask(PHASES, model=planned)
     assert (report.status, report.steps) == ("answered", 3)
     assert "1 November 1829. [1]" in report.answer
     assert without_time(await replay(record_of(tmp_path, report))) == without_time(report)
 
 
-async def test_sentences_that_do_not_hold_go_back_once(ask, script, site, tmp_path):
+async def test_unsupported_sentences_are_returned_for_review_once(ask, script, site, tmp_path):
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "It was first lit on 1 November 1929. [S1]",
@@ -58,9 +58,7 @@ async def test_sentences_that_do_not_hold_go_back_once(ask, script, site, tmp_pa
     assert without_time(await replay(record_of(tmp_path, report))) == without_time(report)
 
 
-async def test_jobs_after_an_answer_keep_a_summary_of_what_the_web_said_as_untrusted(
-    ask, script, site, tmp_path, events
-):
+async def test_post_run_summary_of_web_content_is_untrusted(ask, script, site, tmp_path, events):
     place = tmp_path / "memory.db"
     with Memory.open(place) as memory:
         load_storage(memory, {"urchinMemory": {"_convCount": "2"}})
@@ -78,7 +76,7 @@ async def test_jobs_after_an_answer_keep_a_summary_of_what_the_web_said_as_untru
     assert kinds.index("run.finished") < len(kinds) - 1
 
 
-async def test_a_run_that_goes_in_circles_ends_with_what_is_known(ask, script, tmp_path):
+async def test_repeating_run_ends_with_partial_answer(ask, script, tmp_path):
     same = "<<TOOL:RECALL:nothing>>"
     report = await ask(model=script(*[same] * 5, "Nothing more is known."), memory=True)
     assert report.status == "partial"

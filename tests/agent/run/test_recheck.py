@@ -77,7 +77,7 @@ def flags(pages, tmp_path):
 
 
 @pytest.fixture
-def reported(pages, flags, tmp_path):
+def reported_run(pages, flags, tmp_path):
     """Make a run that reports these sentences from a page; returns its report."""
 
     async def make(*claims, path="/light", **given):
@@ -100,13 +100,13 @@ def again(pages, flags):
     return check
 
 
-def found(report):
+def recheck_states(report):
     return [(row.state, row.holds) for row in report.rechecked]
 
 
-async def test_what_stands_on_a_page_of_another_design_stands(pages, reported, again):
+async def test_redesigned_page_with_same_words_still_stands(pages, reported_run, again):
     pages.put("/light", LIGHT)
-    first = await reported("The tower is 31 metres high.", "Ida Holm was its last keeper.")
+    first = await reported_run("The tower is 31 metres high.", "Ida Holm was its last keeper.")
     pages.put(
         "/light",
         "<div><p>The tower is 31&nbsp;metres <b>high</b>.</p><h2>Keepers</h2>"
@@ -115,14 +115,14 @@ async def test_what_stands_on_a_page_of_another_design_stands(pages, reported, a
         around="<nav><a href='/'>Home</a></nav>",
     )
     report = await again(first.run)
-    assert found(report) == [("stands", True), ("stands", True)]
+    assert recheck_states(report) == [("stands", True), ("stands", True)]
     assert report.standing == "supported"
     assert report.sources[0].fetched_at > first.sources[0].fetched_at
 
 
-async def test_words_at_another_address_or_under_another_heading_moved(pages, reported, again):
+async def test_words_at_new_address_or_heading_moved(pages, reported_run, again):
     pages.put("/light", f"<h2>Today</h2><p>{LIGHT}</p><h2>Once</h2><p>It burned whale oil.</p>")
-    first = await reported("The tower is 31 metres high.", "The lamp burns paraffin.")
+    first = await reported_run("The tower is 31 metres high.", "The lamp burns paraffin.")
     pages.put(
         "/new",
         "<h2>Today</h2><p>The tower is 31 metres high.</p>"
@@ -139,11 +139,9 @@ async def test_words_at_another_address_or_under_another_heading_moved(pages, re
     assert [(row.state, row.now) for row in at] == [("moved", f"{pages.base}/new")] * 2
 
 
-async def test_words_of_a_page_that_is_gone_are_searched_for_elsewhere(
-    pages, reported, again, flags
-):
+async def test_words_of_deleted_page_are_searched_elsewhere(pages, reported_run, again, flags):
     pages.put("/light", LIGHT)
-    first = await reported("The tower is 31 metres high.", "The lamp burns paraffin.")
+    first = await reported_run("The tower is 31 metres high.", "The lamp burns paraffin.")
     pages.pages["/light"] = 404
     pages.put("/copy", "The tower is 31 metres high.", title="Towers")
     pages.found["/copy"] = "The light"
@@ -157,11 +155,11 @@ async def test_words_of_a_page_that_is_gone_are_searched_for_elsewhere(
     assert verify(Runs(flags["data_dir"]).find(report.run)).flaws == ()
 
 
-async def test_changed_words_are_given_old_and_new_and_a_removed_sentence_is_gone(
-    pages, reported, again
+async def test_changed_sentence_shows_old_and_new_and_removed_one_is_gone(
+    pages, reported_run, again
 ):
     pages.put("/light", LIGHT)
-    first = await reported("The lamp burns paraffin.", "Ida Holm was its last keeper.")
+    first = await reported_run("The lamp burns paraffin.", "Ida Holm was its last keeper.")
     pages.put(
         "/light",
         "The tower is 31 metres high. Visitors may climb it in summer. The lamp has burnt"
@@ -182,9 +180,9 @@ async def test_changed_words_are_given_old_and_new_and_a_removed_sentence_is_gon
         ("Ida Holm was its last keeper.", "Jon Ekdahl was its last keeper."),
     ],
 )
-async def test_another_value_or_a_negation_contradicts(pages, reported, again, claim, now):
+async def test_changed_value_or_negation_contradicts(pages, reported_run, again, claim, now):
     pages.put("/light", LIGHT)
-    first = await reported(claim)
+    first = await reported_run(claim)
     pages.put("/light", LIGHT.replace(claim, now))
     report = await again(first.run)
     [row] = report.rechecked
@@ -192,44 +190,44 @@ async def test_another_value_or_a_negation_contradicts(pages, reported, again, c
     assert (report.standing, no_longer_holding(report)) == ("contradicted", [row])
 
 
-async def test_a_row_of_a_table_is_compared_cell_by_cell(pages, reported, again):
+async def test_table_row_is_compared_by_cell(pages, reported_run, again):
     rows = "<tr><th>Ship</th><th>Cars</th></tr><tr><td>Heron</td><td>24</td></tr>{}"
     table = f"<p>Our ships.</p><table>{rows}</table>"
     pages.put("/light", table.format("<tr><td>Petrel</td><td>18</td></tr>"))
-    first = await reported("Ship: Heron; Cars: 24", "Ship: Petrel; Cars: 18")
+    first = await reported_run("Ship: Heron; Cars: 24", "Ship: Petrel; Cars: 18")
     pages.put("/light", table.format("<tr><td>Dunlin</td><td>42</td></tr>").replace("24", "28"))
     assert [row.state for row in (await again(first.run)).rechecked] == ["contradicted", "gone"]
 
 
-async def test_a_page_that_cannot_be_read_now_is_not_gone(pages, reported, again):
+async def test_unreadable_page_is_not_checked_rather_than_gone(pages, reported_run, again):
     pages.put("/light", LIGHT)
-    first = await reported("The lamp burns paraffin.")
+    first = await reported_run("The lamp burns paraffin.")
     pages.pages["/light"] = 503
     report = await again(first.run)
-    assert found(report) == [("not_checked", None)]
+    assert recheck_states(report) == [("not_checked", None)]
     assert "could not be read" in report.rechecked[0].reason
     assert report.sources[0].sha256 == first.sources[0].sha256  # as it was saved then
 
 
-async def test_a_judge_decides_whether_other_words_still_support_a_sentence(
-    pages, reported, again, script
+async def test_judge_decides_whether_new_wording_supports_sentence(
+    pages, reported_run, again, script
 ):
     pages.put("/light", LIGHT)
-    first = await reported("The lamp burns paraffin.", "Visitors may climb it in summer.")
+    first = await reported_run("The lamp burns paraffin.", "Visitors may climb it in summer.")
     now = "Paraffin has always fed the lamp. In summer the tower is closed to visitors."
     pages.put("/light", f"The tower is 31 metres high. {now} Ida Holm was its last keeper.")
     verdicts = '1 supported "Paraffin has always fed the lamp"\n'
     verdicts += '2 contradicted "In summer the tower is closed to visitors"'
     report = await again(first.run, model=script({"reply": verdicts, "for": "judge"}))
-    assert found(report) == [("changed", True), ("contradicted", False)]
+    assert recheck_states(report) == [("changed", True), ("contradicted", False)]
     assert report.rechecked[0].new == "Paraffin has always fed the lamp"
 
 
-async def test_an_archive_and_a_saved_report_are_checked_like_a_run(
-    pages, reported, again, flags, tmp_path
+async def test_archive_and_saved_report_can_be_rechecked(
+    pages, reported_run, again, flags, tmp_path
 ):
     pages.put("/light", LIGHT)
-    first = await reported("The lamp burns paraffin.", "The tower is 31 metres high.")
+    first = await reported_run("The lamp burns paraffin.", "The tower is 31 metres high.")
     folder = Runs(flags["data_dir"]).find(first.run).path
     for name in ("run.zip", "report.json"):
         export(folder, tmp_path / name)
@@ -243,11 +241,11 @@ async def test_an_archive_and_a_saved_report_are_checked_like_a_run(
             await again(tmp_path / name)
 
 
-async def test_every_export_shows_what_became_of_the_sentences_and_the_run_is_not_replayed(
-    pages, reported, again, flags, tmp_path
+async def test_exports_show_recheck_results_and_recheck_is_not_replayable(
+    pages, reported_run, again, flags, tmp_path
 ):
     pages.put("/light", LIGHT)
-    first = await reported("The lamp burns paraffin.")
+    first = await reported_run("The lamp burns paraffin.")
     pages.put("/light", LIGHT.replace("paraffin", "gas"))
     report = await again(first.run)
     folder = Runs(flags["data_dir"]).find(report.run)
@@ -260,21 +258,21 @@ async def test_every_export_shows_what_became_of_the_sentences_and_the_run_is_no
         await replay(RunRecord.read(folder))
 
 
-async def test_a_report_that_no_page_supports_has_nothing_to_check(pages, reported, again):
+async def test_report_without_supported_sentence_cannot_be_rechecked(pages, reported_run, again):
     pages.put("/light", LIGHT)
-    first = await reported("The lamp is loved by all.")
+    first = await reported_run("The lamp is loved by all.")
     with pytest.raises(UsageError, match="nothing to recheck"):
         await again(first.run)
 
 
-async def test_the_command_exits_with_8_where_a_sentence_no_longer_stands(
-    pages, reported, run, tmp_path
+async def test_recheck_command_exits_8_when_sentence_no_longer_stands(
+    pages, reported_run, run, tmp_path
 ):
     host = pages.base.removeprefix("http://")
     web = ("--allow-private", host, "--service", f"archive={pages.base}")
     engine = ("--search", "searxng", "--searxng-url", pages.base)
     pages.put("/light", LIGHT)
-    first = (await reported("The lamp burns paraffin.")).run
+    first = (await reported_run("The lamp burns paraffin.")).run
     command = ("recheck", first, "--model", "extractive", *web, *engine)
     stands = await asyncio.to_thread(run, *command)
     pages.put("/light", LIGHT.replace("paraffin", "gas"))

@@ -27,7 +27,7 @@ def judged(ask, script, site):
 
 
 @pytest.mark.parametrize("verdict", ["supported", "contradicted", "undecided"])
-async def test_what_code_leaves_open_is_decided_by_the_judge(judged, verdict):
+async def test_claim_left_open_by_code_is_decided_by_judge(judged, verdict):
     report = await judged(f'1: {verdict} "It was first lit on 1 November 1829."')
     [sentence] = report.sentences
     assert (sentence.verdict.value, sentence.decided_by) == (verdict, "judge")
@@ -40,7 +40,7 @@ async def test_a_judged_run_replays_to_the_same_report(judged, tmp_path):
     assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
 
 
-async def test_a_judge_that_fails_leaves_the_sentence_open(ask, script, site, tmp_path):
+async def test_failed_judge_leaves_sentence_undecided(ask, script, site, tmp_path):
     judge = tmp_path / "judge.jsonl"
     judge.write_text('{"reply": "x", "expect": "never said", "for": "judge"}\n')
     model = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', f"{CLAIM} [S1]")

@@ -9,7 +9,7 @@ from agent.models.base import ModelReply
 from agent.run.record import RunRecord
 
 
-class Listening:
+class RecordingModel:
     """Gives its replies in order, and stores the last messages it received."""
 
     name = "listening"
@@ -29,11 +29,11 @@ class Listening:
         pass
 
 
-async def test_each_call_gives_an_observation_with_what_it_showed(ask, site, tmp_path):
+async def test_each_call_yields_observation_with_its_content(ask, site, tmp_path):
     asked = f"Who cut the lens? See {site.url}/hesk-light and {site.url}/collection"
     note = tmp_path / "note.md"
     note.write_text("The lens was cut in Brask.", encoding="utf-8")
-    model = Listening(
+    model = RecordingModel(
         f'<<TOOL:WEB_SEARCH:Hesk Light>><<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
         "<<TOOL:READ:http://127.0.0.1:1/nothing>>",
         f"<<TOOL:OPEN:{site.url}/collection>>",
@@ -83,10 +83,8 @@ async def _long_error(_text):
     ],
 )
 @pytest.mark.sample(2)
-async def test_the_text_of_an_error_is_bounded_in_the_prompt_and_on_record(
-    ask, tmp_path, call, tools
-):
-    model = Listening(call, "NOT_FOUND")
+async def test_error_text_is_bounded_in_prompt_and_journal(ask, tmp_path, call, tools):
+    model = RecordingModel(call, "NOT_FOUND")
     report = await ask(model=model, tools=tools)
     (failed,) = model.messages[-1].observations
     assert failed.failed
@@ -95,8 +93,8 @@ async def test_the_text_of_an_error_is_bounded_in_the_prompt_and_on_record(
     assert report.status == "not_found"
 
 
-async def test_a_crash_is_recorded_within_bounds(ask, tmp_path):
-    class Crashing(Listening):
+async def test_recorded_crash_message_is_bounded(ask, tmp_path):
+    class Crashing(RecordingModel):
         async def reply(self, system, messages):
             raise ZeroDivisionError(LONG)
 

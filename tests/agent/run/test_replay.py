@@ -37,7 +37,7 @@ def without_time(report):
     return report.model_dump(exclude={"elapsed_s"})
 
 
-async def test_the_same_report_comes_again_without_web_or_model(ask, reading, record_of):
+async def test_replay_rebuilds_same_report_without_web_or_model(ask, reading, record_of):
     report = await ask(model=reading)
     again = await replay(record_of(report))
     assert without_time(again) == without_time(report)
@@ -67,9 +67,7 @@ async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
     ]
 
 
-async def test_the_date_is_told_and_on_a_recorded_web_it_is_that_of_the_record(
-    ask, reading, record_of
-):
+async def test_prompt_has_current_date_or_date_of_recorded_run(ask, reading, record_of):
     report = await ask(model=reading)
     record = record_of(report)
     assert record.system.endswith(f"Today is {record.day}.\n")
@@ -85,7 +83,7 @@ async def test_the_extractive_model_replays(ask, record_of):
     assert without_time(await replay(record_of(report))) == without_time(report)
 
 
-async def test_a_request_that_differs_stops_with_the_difference(ask, reading, record_of):
+async def test_differing_request_stops_replay_with_diff(ask, reading, record_of):
     report = await ask(model=reading)
     record = record_of(report)
     result = next(made for made in record.results.values() if made.tool == "WEB_SEARCH")
@@ -97,7 +95,7 @@ async def test_a_request_that_differs_stops_with_the_difference(ask, reading, re
     assert '+[Tool result for WEB_SEARCH]: {"results":99}' in told
 
 
-async def test_a_long_line_is_shown_around_the_place_where_it_differs(ask, reading, record_of):
+async def test_diff_shows_long_line_around_the_difference(ask, reading, record_of):
     record = record_of(await ask(model=reading))
     result = next(made for made in record.results.values() if made.tool == "READ")
     object.__setattr__(result, "web", result.web.replace("1 November 1829", "2 November 1829"))
@@ -108,9 +106,7 @@ async def test_a_long_line_is_shown_around_the_place_where_it_differs(ask, readi
     assert max(map(len, lines)) < 300
 
 
-async def test_a_call_that_was_not_made_then_is_told_beside_the_one_that_was(
-    ask, reading, record_of
-):
+async def test_call_missing_from_record_is_shown_in_diff(ask, reading, record_of):
     record = record_of(await ask(model=reading))
     del record.results["0/1/1"]
     with pytest.raises(ReplayDiverged, match="a different call at 0/1/1") as caught:
@@ -118,14 +114,14 @@ async def test_a_call_that_was_not_made_then_is_told_beside_the_one_that_was(
     assert "+WEB_SEARCH Hesk Light" in str(caught.value)
 
 
-async def test_a_hash_on_record_that_is_not_that_of_its_request_is_told(ask, reading, record_of):
+async def test_wrong_request_hash_in_record_is_reported(ask, reading, record_of):
     record = record_of(await ask(model=reading))
     record.requests[0].data["sha256"] = "0" * 64
     with pytest.raises(ReplayDiverged, match="at 0/1: its messages match the record"):
         await replay(record)
 
 
-async def test_another_model_is_asked_on_the_recorded_web(ask, reading, script, record_of, site):
+async def test_another_model_runs_on_recorded_web(ask, reading, script, record_of, site):
     report = await ask(model=reading)
     other = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>><<TOOL:READ:{site.url}/museum>>',
@@ -140,7 +136,7 @@ async def test_another_model_is_asked_on_the_recorded_web(ask, reading, script, 
     assert without_time(await replay(record_of(again))) == without_time(again)
 
 
-async def test_another_model_may_ask_the_recorded_pages_and_searches_in_its_own_way(
+async def test_other_query_form_finds_recorded_page_or_search(
     ask, reading, script, record_of, site
 ):
     report = await ask(model=reading)
@@ -160,9 +156,7 @@ async def test_another_model_may_ask_the_recorded_pages_and_searches_in_its_own_
     assert "not in the record" not in Runs(folder).find(again.run).journal.read_text()
 
 
-async def test_what_is_not_on_record_is_read_live_where_that_is_wanted(
-    ask, reading, script, record_of, site
-):
+async def test_unrecorded_page_is_read_only_with_live(ask, reading, script, record_of, site):
     report = await ask(model=reading)
     other = script(f"<<TOOL:READ:{site.url}/museum>>", "The curator is Saskia Penhale. [S3]")
     folder = record_of(report).folder.path.parent.parent
@@ -173,7 +167,7 @@ async def test_what_is_not_on_record_is_read_live_where_that_is_wanted(
         assert again.status == status, again.answer
 
 
-def test_assert_exits_8_when_the_answer_is_another_one(ask, run, web, answering, tmp_path):
+def test_replay_assert_exits_8_when_answer_differs(ask, run, web, answering, tmp_path):
     first = json.loads(run("--json", "When?", "--model", answering, *web).stdout)["run"]
     assert run("replay", first, "--assert").returncode == 0
     folder = tmp_path / "data" / "runs" / first

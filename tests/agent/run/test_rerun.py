@@ -96,7 +96,7 @@ BOOKING = (
 )
 
 
-async def test_a_form_is_filled_again_and_each_act_is_confirmed(desk, flags, recorded):
+async def test_form_is_refilled_and_each_action_confirmed(desk, flags, recorded):
     run = await recorded(*BOOKING)
     desk.visitors.append("Somebody else (Friday)")  # numbers and rows may differ
     report = await rerun(run, **flags)
@@ -108,7 +108,7 @@ async def test_a_form_is_filled_again_and_each_act_is_confirmed(desk, flags, rec
     assert report.usage.model_calls == 0
 
 
-async def test_other_values_are_entered_by_the_name_of_their_field(desk, flags, recorded):
+async def test_values_are_replaced_by_field_name(desk, flags, recorded):
     run = await recorded(*BOOKING)
     report = await rerun(run, values={"visitor": "Mona Dahl", "Tuesday": "Monday"}, **flags)
     assert report.error is None, report.error
@@ -117,9 +117,7 @@ async def test_other_values_are_entered_by_the_name_of_their_field(desk, flags, 
         await rerun(run, values={"Colour": "red"}, **flags)
 
 
-async def test_of_several_elements_with_one_name_the_one_in_the_same_row_is_meant(
-    desk, flags, recorded
-):
+async def test_element_with_ambiguous_name_is_matched_by_its_row(desk, flags, recorded):
     run = await recorded("<<TOOL:CLICK:e5>>")
     desk.visitors = ["Jonas Ekdahl (Monday)", "Lisa Ek (Friday)", "Ida Holm (Monday)"]
     report = await rerun(run, **flags)
@@ -134,9 +132,7 @@ async def test_of_several_elements_with_one_name_the_one_in_the_same_row_is_mean
     assert desk.pressed == []
 
 
-async def test_a_dialog_that_was_not_there_stops_it_before_anything_is_entered(
-    desk, flags, recorded
-):
+async def test_unexpected_dialog_stops_rerun_before_any_input(desk, flags, recorded):
     run = await recorded(*BOOKING)
     desk.dialog = (
         "<div role=dialog aria-modal=true style='position:fixed;inset:0;background:#fff'>"
@@ -148,7 +144,7 @@ async def test_a_dialog_that_was_not_there_stops_it_before_anything_is_entered(
     assert desk.pressed == []
 
 
-async def test_where_an_element_is_missing_it_stops_and_nothing_is_pressed(desk, flags, recorded):
+async def test_missing_element_stops_rerun_without_pressing_anything(desk, flags, recorded):
     run = await recorded(*BOOKING)
     desk.button = "Delete all visits"
     report = await rerun(run, **flags)
@@ -159,9 +155,7 @@ async def test_where_an_element_is_missing_it_stops_and_nothing_is_pressed(desk,
     assert len(report.sentences) == 3
 
 
-async def test_a_model_that_is_given_takes_over_from_the_step_that_differs(
-    desk, flags, recorded, script
-):
+async def test_given_model_takes_over_from_differing_step(desk, flags, recorded, script):
     run = await recorded(*BOOKING)
     desk.button = "Request the visit"
     model = script(
@@ -180,7 +174,7 @@ async def test_a_model_that_is_given_takes_over_from_the_step_that_differs(
     assert "It was requested only." in report.answer
 
 
-async def test_another_outcome_is_reported(desk, flags, recorded):
+async def test_different_outcome_stops_rerun(desk, flags, recorded):
     run = await recorded(*BOOKING)
     desk.refused.add("Hedda Brask")
     report = await rerun(run, **flags)
@@ -188,15 +182,13 @@ async def test_another_outcome_is_reported(desk, flags, recorded):
     assert "step 4 of 4" in report.error.message
 
 
-async def test_a_run_without_a_session_has_nothing_to_repeat(flags, script):
+async def test_run_without_browser_actions_cannot_be_rerun(flags, script):
     report = await research("Who?", model=script("NOT_FOUND"), memory=False, **flags)
     with pytest.raises(UsageError, match="has no browser actions"):
         await rerun(report.run, **flags)
 
 
-async def test_the_command_repeats_a_session_and_exits_with_8_where_it_stops(
-    desk, flags, recorded, run
-):
+async def test_rerun_command_repeats_session_and_exits_8_when_stopped(desk, flags, recorded, run):
     name = await recorded(*BOOKING)
     web = ("--allow-private", urlsplit(desk.url).netloc)
     again = await asyncio.to_thread(run, "rerun", name, "--with", "Visitor=Lisa Ek", *web, "--json")

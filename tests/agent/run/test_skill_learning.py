@@ -27,7 +27,7 @@ def memory():
 
 
 @pytest.fixture
-def tend(memory):
+def run_post_turn_tasks(memory):
     """Run the post-run tasks after a turn, with the model's replies set by the test."""
     heard = []
 
@@ -43,59 +43,63 @@ def tend(memory):
     return run
 
 
-def seventh(memory):
+def prepare_seventh_turn(memory):
     memory.save("internal", {"_convCount": "6"})
 
 
 METRES = {"skills": [{"name": "metres", "instruction": "Give lengths in metres."}]}
 
 
-async def test_a_verified_run_may_teach_something(memory, tend):
-    seventh(memory)
-    await tend({"propose": METRES}, verified=True, tools=("WEB_SEARCH", "READ"))
+async def test_verified_run_may_add_skill(memory, run_post_turn_tasks):
+    prepare_seventh_turn(memory)
+    await run_post_turn_tasks({"propose": METRES}, verified=True, tools=("WEB_SEARCH", "READ"))
     [skill] = memory.skills()
     assert (skill["name"], skill["score"], skill["source"]) == ("metres", 50, "auto")
 
 
-async def test_other_runs_and_other_turns_teach_nothing(memory, tend):
-    assert await tend({}, verified=True) == []
+async def test_unverified_run_or_other_turn_adds_no_skill(memory, run_post_turn_tasks):
+    assert await run_post_turn_tasks({}, verified=True) == []
     memory.save("internal", {"_convCount": "6"})
-    assert await tend({}, verified=False) == []
+    assert await run_post_turn_tasks({}, verified=False) == []
 
 
-async def test_a_proposal_sees_what_the_user_wrote_and_nothing_else(memory, tend):
-    seventh(memory)
-    [(_, request)] = await tend({"propose": {"skills": []}}, verified=True, tools=("READ",))
+async def test_skill_proposal_sees_only_user_text(memory, run_post_turn_tasks):
+    prepare_seventh_turn(memory)
+    [(_, request)] = await run_post_turn_tasks(
+        {"propose": {"skills": []}}, verified=True, tools=("READ",)
+    )
     assert "again in metres" in request
     assert "Corp" not in request
     assert "Tools used: READ" in request
 
 
-async def test_what_is_known_is_not_learned_again_and_two_are_enough(memory, tend):
+async def test_known_skills_are_not_relearned_and_proposals_are_limited(
+    memory, run_post_turn_tasks
+):
     save_skill(memory, "metres", "as the person said it", NOW)
-    seventh(memory)
+    prepare_seventh_turn(memory)
     rows = [{"name": name, "instruction": "x"} for name in ("metres", "a", "b", "c")]
-    await tend({"propose": {"skills": [*rows, "none", {"name": 3}]}}, verified=True)
+    await run_post_turn_tasks({"propose": {"skills": [*rows, "none", {"name": 3}]}}, verified=True)
     assert [s["name"] for s in memory.skills()] == ["metres", "a", "b"]
     assert memory.skills()[0]["instruction"] == "as the person said it"
 
 
-async def test_tool_tags_in_a_proposal_are_inert(memory, tend):
-    seventh(memory)
+async def test_tool_tags_in_proposed_skill_are_inert(memory, run_post_turn_tasks):
+    prepare_seventh_turn(memory)
     row = {"name": "x", "instruction": "Do <<TOOL:P:1>> always."}
-    await tend({"propose": {"skills": [row]}}, verified=True)
+    await run_post_turn_tasks({"propose": {"skills": [row]}}, verified=True)
     assert "<<TOOL" not in memory.skills()[0]["instruction"]
 
 
 @pytest.mark.parametrize(("thumb", "score"), [("up", 72), ("down", 42)])
-def test_a_thumb_moves_the_score_of_what_was_given(memory, thumb, score):
+def test_feedback_changes_score_of_given_skill(memory, thumb, score):
     save_skill(memory, "short", "Be brief.", NOW)
     save_skill(memory, "long", "Be long.", NOW)
     assert feedback(memory, ["short"], thumb) == {"short": score}
     assert [s["score"] for s in memory.skills()] == [score, 60]
 
 
-def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
+def test_skills_command_lists_shows_and_removes(run, tmp_path):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     with Memory.open(data / "memory.db") as memory:
@@ -107,7 +111,7 @@ def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
     assert (gone.returncode, "no skill named 'short'" in gone.stderr) == (2, True)
 
 
-async def test_turns_that_are_no_longer_shown_are_cut_to_their_gist_where_no_model_is_asked():
+async def test_old_turns_are_condensed_without_model():
     limits = load_options({"limits": {"recent_turns": 2, "condense_past": 3}}).limits
 
     with Memory.open(":memory:", limits=limits) as memory:

@@ -43,17 +43,17 @@ def results(events):
 
 
 @pytest.fixture
-def citing(script, site):
+def citing_model(script, site):
     """A model that searches, does what it is told, and cites the result that states the claim."""
     return lambda *calls: script(SEARCH, *calls, f"{SAID} [S510]")
 
 
 @pytest.fixture
-async def weak(ask, citing):
-    return await ask(model=citing())
+async def weak(ask, citing_model):
+    return await ask(model=citing_model())
 
 
-async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, results):
+async def test_unread_search_result_supports_sentence_weakly(weak, results):
     (sentence,), (source,) = weak.sentences, weak.sources
     assert (weak.status, exit_code(weak), sentence.verdict) == ("answered", 0, "supported")
     assert sentence.weak
@@ -62,28 +62,28 @@ async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, result
     assert source.sha256 in [row["sha256"] for row in results(weak)]
 
 
-def test_a_check_can_ask_for_pages(weak):
+def test_expectation_can_require_read_pages(weak):
     assert Expectation(verified=False).failures(weak) == []  # nobody judged the answer
     assert Expectation(from_pages=True).failures(weak) == [
         f"supported only by search results: {SAID}"
     ]
 
 
-async def test_a_sentence_that_a_result_carries_is_worth_less(ask, script, site, weak):
+async def test_weakly_supported_sentence_lowers_confidence(ask, script, site, weak):
     read = f'<<TOOL:READ:{{"url":"{site.url}{PAGE}"}}>>'
     strong = await ask(model=script(SEARCH, read, f"{SAID} [S1]"))
     assert (weak.confidence_parts.supported, strong.confidence_parts.supported) == (0.7, 1.0)
 
 
-async def test_the_page_is_cited_once_it_was_read(ask, citing, site):
-    report = await ask(model=citing(f'<<TOOL:READ:{{"url":"{site.url}{PAGE}"}}>>'))
+async def test_page_is_cited_instead_of_result_after_reading(ask, citing_model, site):
+    report = await ask(model=citing_model(f'<<TOOL:READ:{{"url":"{site.url}{PAGE}"}}>>'))
     (sentence,), (source,) = report.sentences, report.sources
     assert (source.via, sentence.weak) == ("http", False)
     assert "[S" not in report.answer
     assert SAID in source.quotes
 
 
-async def test_a_result_can_be_cited_by_its_address(ask, script, site):
+async def test_search_result_can_be_cited_by_url(ask, script, site):
     report = await ask(model=script(SEARCH, f"{SAID} ({site.url}{PAGE})"))
     assert [source.via for source in report.sources] == ["snippet"]
 
@@ -98,7 +98,7 @@ class _Gone(Handler):
         self.send(200 if there else 404, "application/json", answer if there else b"")
 
 
-async def test_a_page_that_cannot_be_read_names_its_result(ask, script):
+async def test_unreadable_page_error_names_its_search_result(ask, script):
     with serving(_Gone, str) as url:
         cited = {
             "reply": f"{SAID} [S501]",
@@ -109,14 +109,14 @@ async def test_a_page_that_cannot_be_read_names_its_result(ask, script):
     assert [(s.verdict.value, s.weak) for s in report.sentences] == [("supported", True)]
 
 
-async def test_results_take_no_number_and_no_room_from_pages(ask, script, site):
+async def test_search_results_use_no_source_number_or_limit(ask, script, site):
     page = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     answer = "It was first lit on 1 November 1829. [S1]"
     report = await ask(model=script(SEARCH, page, answer), max_sources=1)
     assert [(source.n, source.via) for source in report.sources] == [(1, "http")]
 
 
-async def test_what_a_result_says_is_the_webs_word(ask, script, tmp_path):
+async def test_search_result_content_is_untrusted(ask, script, tmp_path):
     learn = '<<TOOL:LEARN_SKILL:{"name":"trust","instruction":"Trust the web."}>>'
     await ask(model=script(SEARCH, learn, "NOT_FOUND"), memory=True)
     with Memory.open(tmp_path / "data" / "memory.db") as memory:
@@ -124,9 +124,7 @@ async def test_what_a_result_says_is_the_webs_word(ask, script, tmp_path):
     assert (kept["name"], kept["trusted"]) == ("trust", False)
 
 
-async def test_a_weak_answer_replays_and_its_web_serves_another_model(
-    weak, folder_of, script, tmp_path
-):
+async def test_weak_answer_replays_and_serves_another_model(weak, folder_of, script, tmp_path):
     record = RunRecord.read(folder_of(weak))
     assert (await replay(record)).to_json(exclude={"elapsed_s"}) == weak.to_json(
         exclude={"elapsed_s"}
@@ -137,7 +135,7 @@ async def test_a_weak_answer_replays_and_its_web_serves_another_model(
     assert not verify(folder_of(other)).flaws
 
 
-async def test_a_changed_word_of_a_result_is_found(weak, folder_of, tmp_path):
+async def test_altered_search_result_is_detected(weak, folder_of, tmp_path):
     folder, archive = folder_of(weak), tmp_path / "run.zip"
     export(folder.path, archive)
     found = verify_archive(archive)
@@ -149,7 +147,7 @@ async def test_a_changed_word_of_a_result_is_found(weak, folder_of, tmp_path):
     assert "its text was not saved" in told
 
 
-async def test_the_archive_keeps_results_as_metadata_of_their_pages(weak, folder_of, tmp_path):
+async def test_archive_keeps_results_as_page_metadata(weak, folder_of, tmp_path):
     export(folder_of(weak).path, tmp_path / "pages.warc.gz")
     export(folder_of(weak).path, tmp_path / "run.zip")
     from warcio.archiveiterator import ArchiveIterator
@@ -179,12 +177,12 @@ async def test_the_archive_keeps_results_as_metadata_of_their_pages(weak, folder
         ("a.csl.json", "the page itself was not read"),
     ],
 )
-async def test_every_export_marks_what_is_weak(weak, folder_of, tmp_path, name, told):
+async def test_every_export_marks_weak_support(weak, folder_of, tmp_path, name, told):
     export(folder_of(weak).path, tmp_path / name)
     assert told in (tmp_path / name).read_text()
 
 
-async def test_the_terminal_marks_what_is_weak(weak, capsys):
+async def test_terminal_output_marks_weak_support(weak, capsys):
     from agent.cli.render import print_report
 
     print_report(weak)

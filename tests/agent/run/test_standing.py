@@ -34,7 +34,7 @@ def report(*verdicts: VerdictState, status: str = "answered", **fields: Any) -> 
     )
 
 
-def test_a_disputed_sentence_is_not_only_counted_as_supported():
+def test_supported_label_counts_disputed_sentences():
     made = report(SUPPORTED, SUPPORTED, conflicts=[CONFLICT])
     label = "2 sentences supported by the sources, 1 of them disputed"
     assert supported_label(made.sentences[:2], made) == label
@@ -59,7 +59,7 @@ def test_a_disputed_sentence_is_not_only_counted_as_supported():
         (report(SUPPORTED, status="not_found"), "not_verified"),
     ],
 )
-def test_the_standing_is_that_of_sentences_values_and_the_judges_word(made, standing):
+def test_standing_follows_verdicts_values_and_judge(made, standing):
     assert made.standing == standing
     expected = 0 if standing == "supported" else 4
     if made.status == "answered":
@@ -69,9 +69,7 @@ def test_the_standing_is_that_of_sentences_values_and_the_judges_word(made, stan
 
 @pytest.mark.parametrize("confidence", [None, 0.0, 0.3, 0.69, 0.7, 0.92])
 @pytest.mark.parametrize("coverage", [0.0, 0.5, 1.0])
-def test_doubt_is_shown_below_one_threshold_of_the_confidence_and_nowhere_else(
-    confidence, coverage
-):
+def test_doubt_is_shown_only_below_confidence_threshold(confidence, coverage):
     parts = {"answers": "fully", "coverage": coverage}
     made = report(SUPPORTED, UNDECIDED, confidence=confidence, parts=parts)
     assert (made.doubt is not None) == (confidence is not None and confidence < 0.7)
@@ -90,11 +88,11 @@ def test_doubt_is_shown_below_one_threshold_of_the_confidence_and_nowhere_else(
         (report(SUPPORTED, UNDECIDED, confidence=0.5), "1 of 2 sentences"),
     ],
 )
-def test_the_doubt_is_what_lowers_the_confidence_most(made, doubt):
+def test_doubt_names_largest_confidence_penalty(made, doubt):
     assert doubt in made.doubt
 
 
-async def test_the_reason_of_a_model_that_found_nothing_is_its_answer(ask, script, site):
+async def test_not_found_reason_of_model_is_the_answer(ask, script, site):
     model = script(
         "<<TOOL:WEB_SEARCH:Hesk Light height>>",
         f"<<TOOL:READ:{site.url}/hesk-light>><<TOOL:READ:http://127.0.0.1:9/>>",
@@ -112,14 +110,14 @@ async def test_the_reason_of_a_model_that_found_nothing_is_its_answer(ask, scrip
     assert found.closest[0].text in {q for s in found.sources for q in s.quotes}
 
 
-async def test_a_limit_that_ended_a_run_is_named_where_it_found_nothing(ask, script):
+async def test_limit_that_ended_run_is_named_in_not_found_answer(ask, script):
     model = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "NOT_FOUND No page was read.")
     found = await ask(model=model, max_steps=1)
     assert found.status == "partial"
     assert "Stopped early: the step limit was reached." in found.answer
 
 
-async def test_a_search_that_comes_to_no_end_is_a_failure(ask, script):
+async def test_search_that_never_finishes_fails_run(ask, script):
     """Nothing was read, so "no page that was read bears on it" would be false."""
     model = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "NOT_FOUND The search gave no answer.")
     with serving(Held, HeldSite) as engine:

@@ -20,7 +20,7 @@ def provider():
         yield endpoint
 
 
-async def test_a_reply_is_told_in_pieces_and_kept_once(ask, provider, events, tmp_path):
+async def test_reply_is_streamed_in_deltas_and_recorded_once(ask, provider, events, tmp_path):
     provider.says(SAID)
     heard = []
     report = await ask(model="m", base_url=provider.url, on_event=heard.append)
@@ -38,7 +38,7 @@ def delta(text, place="0/1", *, anew=False):
     return Event(0, "", "model.delta", place, {"text": text, "anew": anew})
 
 
-def test_a_user_sees_the_last_words_without_tags():
+def test_last_words_are_shown_without_tags():
     speech = Speech()
     for piece in ("<<THINK>>The lamp", " was lit.<</TH", "INK>", ">I read. <<TOO", "L:READ:u>>"):
         speech.note(delta(piece))
@@ -47,13 +47,13 @@ def test_a_user_sees_the_last_words_without_tags():
     assert speech.last_words(8) == "…I read."
 
 
-def test_what_looks_like_a_tag_and_is_none_is_shown():
+def test_tag_lookalike_in_streamed_text_is_shown():
     speech = Speech()
     speech.note(delta("Write cout << lamp; or 1 << 4."))
     assert speech.last_words(80) == "Write cout << lamp; or 1 << 4."
 
 
-def test_a_reply_that_begins_anew_or_is_whole_is_no_longer_shown():
+def test_restarted_or_finished_reply_clears_streamed_text():
     speech = Speech()
     speech.note(delta("The lamp"))
     speech.note(delta("", anew=True))

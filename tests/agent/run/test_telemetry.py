@@ -30,7 +30,7 @@ class _Received(list):
         return self[0]
 
 
-def test_a_run_is_traced_where_a_collector_is_named(run, answering, web, collector):
+def test_run_is_traced_when_collector_is_configured(run, answering, web, collector):
     done = run("When?", "--model", answering, *web, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
     assert done.returncode == 0, done.stderr
     assert {path for path, _ in collector[1:]} == {"/v1/traces"}
@@ -53,7 +53,7 @@ def test_a_run_is_traced_where_a_collector_is_named(run, answering, web, collect
     assert all(span.end_time_unix_nano >= span.start_time_unix_nano for span in spans)
 
 
-def test_a_collector_that_is_gone_costs_a_run_nothing_but_its_spans(run, answering, web):
+def test_unreachable_collector_does_not_fail_run(run, answering, web):
     nobody = "http://127.0.0.1:9"  # the discard port: nobody listens
     done = run("When?", "--model", answering, *web, OTEL_EXPORTER_OTLP_ENDPOINT=nobody)
     assert done.returncode == 0, done.stderr

@@ -28,7 +28,7 @@ def says(provider, text, site=None):
 @pytest.mark.parametrize("most", [3_000, 8_000, 20_000])
 @pytest.mark.parametrize("text", ["Reading on.", ""])
 @pytest.mark.sample(2)
-async def test_a_model_that_goes_on_never_spends_more_tokens(ask, provider, site, most, text):
+async def test_run_never_exceeds_token_cap(ask, provider, site, most, text):
     """An empty reply is billed, and requested again, like any other."""
     says(provider, text, site if text else None)
     report = await ask(model="m", base_url=provider.url, max_tokens=most, max_steps=30)
@@ -38,7 +38,7 @@ async def test_a_model_that_goes_on_never_spends_more_tokens(ask, provider, site
     assert report.usage.input_tokens + report.usage.output_tokens <= most
 
 
-async def test_functions_are_counted_with_the_prompt_they_are_sent_with(ask, provider, site):
+async def test_function_definitions_count_towards_token_cap(ask, provider, site):
     says(provider, "Reading on.", site)
     by_text = {"model": "m", "base_url": provider.url, "max_tokens": 8_000, "max_steps": 1}
     await ask(**by_text, native_tools=False)
@@ -51,7 +51,7 @@ async def test_functions_are_counted_with_the_prompt_they_are_sent_with(ask, pro
     assert left[told.index(True)] < 8_000 * 0.8 - 500
 
 
-class Dear(OpenAIProvider):
+class ExpensiveProvider(OpenAIProvider):
     """Bills each call at its maximum: three characters per token, and every allowed reply token.
 
     Every third call is cut off after it is billed.
@@ -70,33 +70,33 @@ class Dear(OpenAIProvider):
 
 
 @pytest.fixture
-def dear():
-    with running(Dear, "/v1") as endpoint:
+def expensive():
+    with running(ExpensiveProvider, "/v1") as endpoint:
         endpoint.usd = 0.0
         yield endpoint
 
 
 @pytest.mark.parametrize("budget", [0.004, 0.02, 0.05])
-async def test_a_dear_model_never_costs_more_dollars_than_the_cap(ask, dear, site, budget):
-    says(dear, "Reading on.", site)
-    named = {"model": "openai/gpt-4o-mini", "base_url": dear.url}
+async def test_run_never_exceeds_dollar_budget(ask, expensive, site, budget):
+    says(expensive, "Reading on.", site)
+    named = {"model": "openai/gpt-4o-mini", "base_url": expensive.url}
     report = await ask(**named, budget=budget, max_steps=30)
-    assert 0 < dear.usd <= budget
-    assert report.usage.usd <= dear.usd
-    assert {request["model"] for request in dear.requests} == {"gpt-4o-mini"}
+    assert 0 < expensive.usd <= budget
+    assert report.usage.usd <= expensive.usd
+    assert {request["model"] for request in expensive.requests} == {"gpt-4o-mini"}
 
 
-async def test_a_fallback_is_paid_from_what_the_first_model_left(ask, dear, monkeypatch):
+async def test_fallback_spends_only_remaining_budget(ask, expensive, monkeypatch):
     """The first model bills each attempt and never answers."""
-    monkeypatch.setenv("OPENROUTER_BASE_URL", dear.url)
-    dear.says("")
-    named = {"model": "openai/gpt-4o-mini", "base_url": dear.url}
+    monkeypatch.setenv("OPENROUTER_BASE_URL", expensive.url)
+    expensive.says("")
+    named = {"model": "openai/gpt-4o-mini", "base_url": expensive.url}
     report = await ask(**named, fallback=["openrouter/gpt-4o-mini"], budget=0.02, config=True)
     assert report.error is not None or report.status != "answered"
-    assert 0 < dear.usd <= 0.02
+    assert 0 < expensive.usd <= 0.02
 
 
-def test_a_part_reserves_a_prompt_once():
+def test_subtask_budget_reserves_prompt_once():
     whole = Budget(max_usd=1.0, price=lambda given, got: (given + got) / 1e6, overhead=100)
     part = whole.part(2, 4)
     held = part.reserve(1_000)

@@ -16,9 +16,7 @@ LIT = "It was first lit on 1 November 1829. [S1]"
 @pytest.mark.parametrize(
     ("limits", "sealed"), [({}, ["milestone"]), ({"sealed": "incident decision"}, [])]
 )
-async def test_a_run_is_sealed_by_its_words_where_the_settings_name_them(
-    ask, script, site, tmp_path, limits, sealed
-):
+async def test_run_is_sealed_by_configured_keywords(ask, script, site, tmp_path, limits, sealed):
     model = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', LIT)
     report = await ask(model=model, memory=True, limits=limits)
     with Memory.open(next(tmp_path.rglob("memory.db"))) as memory:
@@ -30,7 +28,7 @@ async def test_a_run_is_sealed_by_its_words_where_the_settings_name_them(
         assert not any("1829" in entry.content for entry in entries)
 
 
-def test_a_word_within_another_is_none_and_only_a_failure_is_an_incident():
+def test_keywords_match_whole_words_and_only_failures_are_incidents():
     def category(answer, status="answered"):
         return category_of(
             Report(run="r1", question="Is the lamp down?", status=status, answer=answer)

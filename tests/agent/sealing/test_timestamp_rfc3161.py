@@ -25,18 +25,18 @@ def stamping(tmp_path: Path) -> Iterator[Authority]:
         yield running
 
 
-def test_a_stamp_says_who_vouches_for_what_time(stamping: Authority) -> None:
+def test_timestamp_has_time_and_authority(stamping: Authority) -> None:
     found = check(stamp(DIGEST, stamping.url), DIGEST, stamping.roots)
     assert (found.when, found.authority) == (stamping.says, NAME)
 
 
-def test_a_stamp_is_of_one_digest_alone(stamping: Authority) -> None:
+def test_timestamp_is_bound_to_one_digest(stamping: Authority) -> None:
     token = stamp(DIGEST, stamping.url)
     with pytest.raises(TimestampInvalid):
         check(token, hashlib.sha256(b"another head").digest(), stamping.roots)
 
 
-def test_a_stamp_that_was_changed_does_not_hold(stamping: Authority) -> None:
+def test_altered_timestamp_is_rejected(stamping: Authority) -> None:
     token = stamp(DIGEST, stamping.url)
     later = f"{stamping.says + timedelta(days=1):%Y%m%d%H%M%S}Z".encode()
     changed = token.replace(f"{stamping.says:%Y%m%d%H%M%S}Z".encode(), later)
@@ -46,36 +46,36 @@ def test_a_stamp_that_was_changed_does_not_hold(stamping: Authority) -> None:
             check(bad, DIGEST, stamping.roots)
 
 
-def test_who_is_vouched_for_by_no_known_root_is_not_believed(stamping: Authority) -> None:
+def test_timestamp_without_trusted_root_is_rejected(stamping: Authority) -> None:
     token = stamp(DIGEST, stamping.url)
     with pytest.raises(TimestampInvalid, match="unable to get local issuer certificate"):
         check(token, DIGEST)
 
 
-def test_a_stamp_holds_when_the_certificate_has_run_out_since(stamping: Authority) -> None:
+def test_timestamp_stays_valid_after_certificate_expiry(stamping: Authority) -> None:
     stamping.says -= timedelta(days=300)
     assert check(stamp(DIGEST, stamping.url), DIGEST, stamping.roots).when == stamping.says
 
 
-def test_a_stamp_from_before_the_certificate_does_not_hold(stamping: Authority) -> None:
+def test_timestamp_predating_certificate_is_rejected(stamping: Authority) -> None:
     stamping.says -= timedelta(days=500)
     with pytest.raises(TimestampInvalid, match="not yet valid"):
         check(stamp(DIGEST, stamping.url), DIGEST, stamping.roots)
 
 
-def test_a_refusal_says_why(stamping: Authority) -> None:
+def test_authority_refusal_gives_its_reason(stamping: Authority) -> None:
     stamping.refuses = True
     with pytest.raises(TimestampFailed, match="not today"):
         stamp(DIGEST, stamping.url)
 
 
-def test_a_stamp_of_something_else_is_not_taken(stamping: Authority) -> None:
+def test_timestamp_of_other_data_is_rejected(stamping: Authority) -> None:
     stamping.wrong = True
     with pytest.raises(TimestampFailed, match="different data"):
         stamp(DIGEST, stamping.url)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/tsr", "nonsense", "ftp://a.example/"])
-def test_an_authority_that_is_not_there_is_a_typed_error(url: str) -> None:
+def test_unreachable_authority_raises_timestamp_failed(url: str) -> None:
     with pytest.raises(TimestampFailed):
         stamp(DIGEST, url)

@@ -17,7 +17,7 @@ const draw = (days) => { let week = ''; t.innerHTML = '';
 draw(28)</script>"""
 
 
-async def test_a_text_that_an_action_brings_is_shown_once_and_is_a_passage(
+async def test_text_revealed_by_action_is_shown_once_and_is_a_passage(
     ask, script, site, events, tmp_path
 ):
     model = script(
@@ -35,7 +35,7 @@ async def test_a_text_that_an_action_brings_is_shown_once_and_is_a_passage(
     assert any(said in p.text for p in passages if p.id in clicked["passages"])
 
 
-async def test_the_weeks_of_a_calendar_are_no_new_text(ask, script, events):
+async def test_calendar_weeks_are_not_shown_as_new_text(ask, script, events):
     with serve_pages() as pages:
         model = script(
             f"<<TOOL:OPEN:{pages.base}{pages.put(CALENDAR)}>>",
@@ -48,7 +48,7 @@ async def test_the_weeks_of_a_calendar_are_no_new_text(ask, script, events):
     assert "| 29 | 30 | 31" not in clicked["web"]
 
 
-async def test_after_a_failed_act_the_later_acts_of_the_reply_are_not_done(ask, script, events):
+async def test_failed_action_skips_later_actions_of_same_reply(ask, script, events):
     order = (
         "<button onclick=\"this.textContent = 'Ordered'\">Order</button><p>Berth 12 is free.</p>"
     )
@@ -69,7 +69,7 @@ async def test_after_a_failed_act_the_later_acts_of_the_reply_are_not_done(ask, 
     assert "Ordered" in done[5]["web"]
 
 
-async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkeypatch):
+async def test_run_reports_that_no_browser_can_be_started(ask, script, site, monkeypatch):
     await launch.processes().close_idle()  # those of other tests
     monkeypatch.setenv(OVERRIDES[0], "/nowhere/chrome")
     report = await ask(model=script(f"<<TOOL:OPEN:{site.url}/hesk>>", "It was lit in 1871."))
@@ -83,12 +83,12 @@ async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkey
     assert "no browser could be started" in report.error.message
 
 
-def test_a_text_is_entered_with_the_blanks_at_its_ends():
+def test_typed_text_keeps_surrounding_whitespace():
     asked = type_text.parse('{"ref": " e1 ", "text": "  two\\t", "instead": " one "}').arguments
     assert (asked.ref, asked.text, asked.instead) == ("e1", "  two\t", " one ")
 
 
-async def test_a_page_that_shows_nothing_yet_is_said_to(ask, script, events):
+async def test_empty_page_result_suggests_waiting(ask, script, events):
     with serve_pages() as pages:
         empty = pages.put("<title>App</title><div id=root></div>")
         model = script(

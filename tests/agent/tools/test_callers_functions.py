@@ -37,20 +37,20 @@ def test_signature_and_docstring_describe_a_function():
     assert tool.parameters["properties"]["days"]["maximum"] == 7
 
 
-async def test_a_plain_function_returns_any_json_and_is_cited(ask, script):
+async def test_plain_function_result_is_cited(ask, script):
     model = script('<<TOOL:TIDES:{"port":"Hesk","days":2}>>', "Hesk is at 2.5 metres. [S1]")
     report = await ask("How high is the tide?", model=model, tools={"TIDES": tides})
     assert "Hesk" in report.sources[0].quotes[0]
 
 
-async def test_values_that_do_not_fit_are_refused_with_the_form(ask, script, events):
+async def test_invalid_arguments_are_refused_with_validation_error(ask, script, events):
     model = script('<<TOOL:TIDES:{"port":"Hesk","days":30}>>', "NOT_FOUND")
     report = await ask("How high is the tide?", model=model, tools={"TIDES": tides})
     results = [e.data["data"] for e in events(report) if e.type == "tool.result"]
     assert "days: Input should be less than or equal to 7" in results[0]["error"]
 
 
-async def test_methods_and_callable_objects_are_functions_too(ask, script, events):
+async def test_methods_and_callable_objects_are_tools(ask, script, events):
     class Ports:
         def names(self) -> tuple[str, ...]:
             return ("Hesk", "Sunnock")
@@ -66,6 +66,6 @@ async def test_methods_and_callable_objects_are_functions_too(ask, script, event
 
 
 @pytest.mark.parametrize("function", [print, lambda a, b, /: a, lambda a, *more: a])
-def test_a_function_that_no_model_can_call_is_refused_by_name(function):
+def test_undescribable_function_is_refused_by_name(function):
     with pytest.raises(UsageError, match="the tool ODD cannot be described"):
         tools_from_functions({"ODD": function})

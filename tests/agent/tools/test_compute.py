@@ -44,7 +44,7 @@ async def computed(context, code):
     return (await compute.run(context, compute.params(code=code)))()
 
 
-async def test_a_figure_from_a_table_is_a_source_that_names_its_cells(context):
+async def test_computed_table_figure_is_a_source_naming_its_cells(context):
     row = next(p.id for p in context.evidence.sources[0].passages if "Hesk" in p.text)
     result = await computed(
         context, f'rows = table("{row}")\nnumber(rows[1][1]) / number(rows[1][2])'
@@ -57,7 +57,7 @@ async def test_a_figure_from_a_table_is_a_source_that_names_its_cells(context):
     assert "number(rows[1][1]) / number(rows[1][2])" in source.text
 
 
-async def test_a_figure_must_stand_in_the_passage_it_is_said_to(context):
+async def test_figure_must_appear_in_its_passage(context):
     passage = context.evidence.sources[1].passages[0].id
     result = await computed(
         context, f'figure("{passage}", "31.4 million") / figure("{passage}", "12 days")'
@@ -69,7 +69,7 @@ async def test_a_figure_must_stand_in_the_passage_it_is_said_to(context):
         await computed(context, 'figure("S9¶1", "1")')
 
 
-async def test_a_figure_computed_from_the_code_alone_says_so(context):
+async def test_figure_computed_without_sources_says_so(context):
     result = await computed(context, "6 * 7")
     source = context.evidence.sources[-1]
     assert result.data["source"] == source.name
@@ -77,7 +77,7 @@ async def test_a_figure_computed_from_the_code_alone_says_so(context):
     assert "not from a source" in source.title
 
 
-async def test_a_text_that_rests_on_nothing_read_is_no_source(context):
+async def test_computed_text_without_sources_is_not_citable(context):
     result = await computed(context, "'the moon is ' + 'cheese'")
     assert result.web == "the moon is cheese"
     assert "cannot be cited" in result.data["note"]
@@ -96,7 +96,7 @@ async def test_a_text_that_rests_on_nothing_read_is_no_source(context):
     ],
 )
 @pytest.mark.sample(3)
-async def test_code_gets_no_files_no_network_and_no_time_without_end(context, code):
+async def test_code_has_no_files_network_or_unlimited_time(context, code):
     with pytest.raises(ToolError):
         await computed(context, code)
 
@@ -115,22 +115,22 @@ async def test_code_gets_no_files_no_network_and_no_time_without_end(context, co
         ("24 cars", 24),
     ],
 )
-def test_figures_are_read_as_people_write_them(text, value):
+def test_numbers_are_parsed_in_human_formats(text, value):
     assert number(text) == value
 
 
-def test_a_figure_beyond_all_bounds_is_refused():
+def test_overlarge_number_is_refused():
     with pytest.raises(ValueError, match="too large"):
         number("9" * 400)
 
 
 @pytest.mark.parametrize("text", ["", "none", "4 of 9", "1990–1995"])
-def test_no_figure_and_two_are_none(text):
+def test_text_without_exactly_one_number_is_refused(text):
     with pytest.raises(ValueError, match="number"):
         number(text)
 
 
-async def test_an_answer_cites_what_was_computed_and_what_from(ask, script, site, tmp_path):
+async def test_answer_cites_computation_and_its_inputs(ask, script, site, tmp_path):
     code = 'rows = table("S1¶{row}")\\nnumber(rows[1][2]) * 2'
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/islands"}}>>',

@@ -32,7 +32,7 @@ def searched(ask, script, events, site, tmp_path):
     return searching
 
 
-async def test_files_and_web_stand_in_one_list_and_a_file_that_was_found_was_read(searched):
+async def test_file_and_web_results_are_merged_and_found_file_counts_as_read(searched):
     result, report, requests = await searched({})
     urls = [url for url, _, _ in result["results"]]
     assert requests
@@ -46,12 +46,12 @@ async def test_files_and_web_stand_in_one_list_and_a_file_that_was_found_was_rea
 
 
 @pytest.mark.parametrize(("where", "schemes"), [("files", {"file"}), ("web", {"http"})])
-async def test_a_search_is_limited_to_one_of_them(searched, where, schemes):
+async def test_search_can_be_limited_to_files_or_web(searched, where, schemes):
     result, _, requests = await searched({"in": where})
     assert {url.partition(":")[0] for url, _, _ in result["results"]} == schemes
     assert bool(requests) is (where == "web")
 
 
-async def test_a_search_of_the_folder_alone_stays_on_the_machine(searched):
+async def test_corpus_only_search_makes_no_request(searched):
     _, _, requests = await searched({}, search=["corpus"])
     assert not requests

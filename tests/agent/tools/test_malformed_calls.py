@@ -46,14 +46,14 @@ TOOL = Tool("SEARCH", "Search.", Search, search)
         ("site of the old lamps", AS_WRITTEN, {"query": "site of the old lamps"}),
     ],
 )
-def test_what_was_meant_is_read(param, tier, fields):
+def test_malformed_parameter_is_repaired(param, tier, fields):
     reading = TOOL.parse(param)
     got = reading.arguments.model_dump(exclude_unset=True)
     assert ({key: got[key] for key in fields}, reading.tier) == (fields, tier)
 
 
 @pytest.mark.parametrize("param", ['{"limit": 3}', "{}", "", '{"query": "x", "limit": 0}'])
-def test_what_lacks_a_value_is_refused_with_the_form(param):
+def test_missing_required_value_is_refused_with_usage(param):
     with pytest.raises(ToolError) as caught:
         TOOL.parse(param)
     assert "<<TOOL:SEARCH:" in caught.value.hint
@@ -76,14 +76,14 @@ def of_type(events, kind):
     return [event.data for event in events if event.type == kind]
 
 
-async def test_a_call_that_cannot_be_read_gets_the_form_as_its_result(ask, script, events):
+async def test_unreadable_call_returns_usage_hint(ask, script, events):
     report = await ask(model=script(BROKEN, "NOT_FOUND"))
     [result] = of_type(events(report), "tool.result")
     assert "error" in result["data"]
     assert "<<TOOL:WEB_SEARCH:" in result["hint"]
 
 
-async def test_what_code_can_read_costs_no_request(ask, script, events):
+async def test_call_repaired_by_code_needs_no_model_request(ask, script, events):
     report = await ask(model=script("<<TOOL:WEB_SEARCH:{query: 'Hesk Light',}>>", "NOT_FOUND"))
     [mended] = of_type(events(report), "call.repaired")
     assert (mended["tier"], mended["into"]) == ("lenient", {"query": "Hesk Light"})

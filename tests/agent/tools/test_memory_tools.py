@@ -30,7 +30,7 @@ def call():
         context.close()
 
 
-async def test_a_skill_is_learned_listed_and_forgotten(call):
+async def test_skill_can_be_learned_listed_and_forgotten(call):
     await call("LEARN_SKILL", '{"name":"short","instruction":"be brief"}')
     await call("LEARN_SKILL", '{"name":"short","instruction":"be briefer"}')
     assert (await call("LIST_SKILLS"))["skills"] == [
@@ -40,7 +40,7 @@ async def test_a_skill_is_learned_listed_and_forgotten(call):
     assert "no skill named" in (await call("FORGET_SKILL", "short"))["error"]
 
 
-async def test_a_plan_keeps_goals_milestones_and_notes_in_the_reference_form(call):
+async def test_plan_keeps_goals_milestones_and_notes(call):
     assert (await call("GET_GOALS")) == {
         "success": True,
         "projects": [],
@@ -69,14 +69,14 @@ async def test_a_plan_keeps_goals_milestones_and_notes_in_the_reference_form(cal
     ]
 
 
-async def test_the_first_of_more_than_ten_projects_goes(call):
+async def test_oldest_project_is_dropped_above_ten(call):
     for number in range(11):
         await call("SET_GOAL", f'{{"project":"p{number}","goal":"g"}}')
     left = [project["name"] for project in (await call("GET_GOALS"))["projects"]]
     assert left == [f"p{n}" for n in range(1, 11)]
 
 
-async def test_memories_are_found_by_words_with_the_profile(call):
+async def test_memories_are_found_by_keywords(call):
     await call("REMEMBER", '{"key":"boat","value":["blue",1.0,null]}')
     found = await call("SEARCH_MEMORY", "the blue boat")
     assert found["matches"][0]["key"] == "boat"
@@ -85,5 +85,5 @@ async def test_memories_are_found_by_words_with_the_profile(call):
 
 
 @pytest.mark.parametrize("param", ["no json", '{"value":1}', "[1]", '{"key":"","value":1}'])
-async def test_what_cannot_be_remembered_is_said(call, param):
+async def test_invalid_memory_is_refused_with_error(call, param):
     assert "error" in await call("REMEMBER", param)

@@ -22,7 +22,7 @@ TEXT = "\n".join(
 
 
 @pytest.mark.parametrize("number", [3, 311, 598])
-def test_a_query_shows_the_head_of_a_table_and_the_matching_row_with_its_neighbours(number):
+def test_query_shows_table_header_and_matching_row_with_neighbours(number):
     evidence = Evidence("q")
     url = "https://ferries.test/"
     document = Document(url=url, title="Ferries", text=TEXT)

@@ -39,7 +39,7 @@ def with_memory():
     context.memory.close()
 
 
-def test_every_field_keeps_its_type_and_loses_its_padding(with_memory):
+def test_schema_fields_keep_type_without_padding(with_memory):
     every_tool = Registry(replace(tool, group=None) for tool in with_memory)
     specs = tool_specs(every_tool)
     assert {spec["function"]["name"] for spec in specs} >= {"REMEMBER", "CLICK", "READ"}
@@ -59,14 +59,14 @@ def test_every_field_keeps_its_type_and_loses_its_padding(with_memory):
         assert tool.usage() == from_schema.usage()
 
 
-def test_of_two_tools_that_do_the_same_one_is_told_of_and_both_can_be_called(registry):
+def test_duplicate_tool_is_callable_but_not_offered(registry):
     told = {spec["function"]["name"] for spec in tool_specs(registry)}
     assert "READ" in told
     assert "FETCH_URL" not in told
     assert registry.get("FETCH_URL") is not None
 
 
-def test_a_first_request_describes_search_and_read_and_names_the_rest(with_memory):
+def test_initial_prompt_describes_search_and_read_and_names_other_tools(with_memory):
     offered = json.dumps(tool_specs(with_memory), ensure_ascii=False)
     in_tags, native = system_prompt(with_memory), system_prompt(with_memory, native=True)
     assert len(in_tags) <= 1_700
@@ -78,7 +78,7 @@ def test_a_first_request_describes_search_and_read_and_names_the_rest(with_memor
     assert "`CLICK(ref" in system_prompt(with_memory, guides=["browsing"])
 
 
-def test_every_tool_of_a_run_can_be_found_out_about(with_memory):
+def test_every_tool_is_discoverable_in_prompt(with_memory):
     listed = {tool.name for tool in with_memory if tool.listed}
     lines = with_memory.lines()
     for group in with_memory.groups().values():
@@ -86,13 +86,13 @@ def test_every_tool_of_a_run_can_be_found_out_about(with_memory):
     assert {name for name in listed if name not in "\n".join(lines)} == set()
 
 
-def test_each_action_on_a_page_says_how_its_approval_reads():
+def test_each_page_action_has_approval_wording():
     acting = [tool for tool in (*ACTING_TOOLS, *DOWNLOAD_TOOLS) if tool.acts]
     assert {tool.approval for tool in acting} <= set(APPROVABLE)
     assert [tool.name for tool in acting if not tool.verb] == []
 
 
-def test_every_tool_is_listed_where_runs_look_for_it():
+def test_every_tool_is_listed_in_toolset():
     used = vars(toolset)
     singles = {value.name for value in used.values() if isinstance(value, Tool)}
     for info in pkgutil.iter_modules(tools.__path__, "agent.tools."):

@@ -44,7 +44,7 @@ def call(context: ToolContext) -> Callable[..., Awaitable[Observation]]:
     return calling
 
 
-async def test_a_file_is_found_and_read_in_bounds(call: Any) -> None:
+async def test_wiki_file_is_found_and_read_within_bounds(call: Any) -> None:
     found = await call("memory_search", "kittiwake")
     assert [hit["path"] for hit in found.data["results"]] == ["boats.md"]
     read = await call("memory_get", '{"path":"boats.md","start":2}')
@@ -53,11 +53,11 @@ async def test_a_file_is_found_and_read_in_bounds(call: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["nope.md", "../memory.db", "/etc/passwd"])
-async def test_what_is_not_in_the_wiki_is_not_read(call: Any, path: str) -> None:
+async def test_path_outside_wiki_is_not_read(call: Any, path: str) -> None:
     assert "error" in (await call("memory_get", path)).data
 
 
-async def test_relationships_and_log_are_written_once_and_checked(call: Any) -> None:
+async def test_relationship_and_log_are_written_once_and_linted(call: Any) -> None:
     relation = '{"from":"boats.md","to":"ports.md","type":"related"}'
     assert (await call("wiki_record_relationship", relation)).data == {"added": 1}
     assert (await call("wiki_record_relationship", relation)).data == {"added": 0}
@@ -68,7 +68,7 @@ async def test_relationships_and_log_are_written_once_and_checked(call: Any) -> 
     assert (await call("wiki_lint")).data["findings"] == 1
 
 
-def test_the_tools_are_there_only_where_there_is_a_wiki(context: ToolContext) -> None:
+def test_wiki_tools_are_available_only_with_wiki(context: ToolContext) -> None:
     assert "wiki_lint" in {tool.name for tool, why in available_tools(context) if not why}
     context.wiki = None
     assert "wiki_lint" not in {tool.name for tool, why in available_tools(context) if not why}

@@ -40,7 +40,7 @@ def markup(draw: st.DrawFn) -> str:
 
 
 @given(markup())
-def test_every_word_of_the_text_stands_in_the_page(html: str) -> None:
+def test_extracted_words_all_occur_in_page(html: str) -> None:
     document = extract(f"<p>start</p>{html}", URL)
     written = clean(f"{re.sub(r'<[^>]*>', '', html)} start")
     for word in re.findall(r"\w+", document.text):
@@ -53,7 +53,9 @@ def test_every_word_of_the_text_stands_in_the_page(html: str) -> None:
     st.binary(max_size=400),
     st.sampled_from(["", "text/html", "application/json", "text/csv", "text/xml", "text/plain"]),
 )
-def test_any_bytes_give_a_document_or_an_extract_error(body: bytes, content_type: str) -> None:
+def test_arbitrary_bytes_return_document_or_raise_extract_error(
+    body: bytes, content_type: str
+) -> None:
     try:
         document = extract_body(body, content_type, URL)
     except ExtractError:
@@ -61,18 +63,18 @@ def test_any_bytes_give_a_document_or_an_extract_error(body: bytes, content_type
     assert document.url == URL
 
 
-def test_many_documents_are_read_at_once() -> None:
+def test_pdfs_are_extracted_concurrently() -> None:
     bodies = [pdf(f"Page {n} of one", "and two") for n in range(24)]
     with ThreadPoolExecutor(8) as pool:
         texts = list(pool.map(lambda body: extract_body(body, "application/pdf", URL).text, bodies))
     assert texts == [f"Page {n} of one\n\nand two" for n in range(24)]
 
 
-def test_control_characters_between_moved_elements_are_no_trouble() -> None:
+def test_control_characters_between_moved_elements_are_dropped() -> None:
     page = "<head><title>t</title><main>a</main>b\x0c&#1;</head>\x0bc<p>d"
     assert extract(page, URL).text.split() == ["a", "bc", "d"]
 
 
-def test_a_thousand_tables_within_each_other_are_read_as_they_stand() -> None:
+def test_thousand_nested_tables_do_not_break_extraction() -> None:
     page = f"<title>t</title><article><p>{'word ' * 200}</p>{'<table><tr><td>x' * 1_000}"
     assert extract(page, URL).text.count("word") == 200

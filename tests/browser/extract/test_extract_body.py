@@ -46,13 +46,13 @@ def test_pdf_text_has_page_offsets() -> None:
     assert [document.text[offset:][:6] for offset in document.pages] == ["First ", "Second"]
 
 
-def test_a_scan_is_said_to_be_one() -> None:
+def test_scanned_pdf_is_noted_as_scan() -> None:
     document = extract_body(pdf(""), "application/pdf", "https://e.org/scan.pdf")
     assert document.text == ""
     assert "scan" in document.notes[0]
 
 
-def test_a_broken_pdf_is_an_error() -> None:
+def test_broken_pdf_raises_extract_error() -> None:
     with pytest.raises(ExtractError):
         extract_body(b"%PDF-1.7 nothing more", "application/pdf", "https://e.org/x.pdf")
 
@@ -70,12 +70,12 @@ def test_a_broken_pdf_is_an_error() -> None:
         (b"just words", "", "https://e.org/", "text"),
     ],
 )
-def test_kinds_are_sniffed(body: bytes, content_type: str, url: str, kind: str) -> None:
+def test_document_kind_is_sniffed(body: bytes, content_type: str, url: str, kind: str) -> None:
     assert extract_body(body, content_type, url).kind == kind
 
 
 @pytest.mark.parametrize("body", [b"\x89PNG\r\n\x1a\n\x00", b"PK\x03\x04xyz", b"\x00\x01\x02"])
-def test_what_is_no_document_is_an_error(body: bytes) -> None:
+def test_binary_body_raises_extract_error(body: bytes) -> None:
     with pytest.raises(ExtractError):
         extract_body(body, "text/html", "https://e.org/")
 
@@ -99,30 +99,30 @@ def test_what_is_no_document_is_an_error(body: bytes) -> None:
         (b"<title>" + b"x" * 2000 + b"</title><meta charset=latin1></head><p>Gr\xf6\xdfe \x80", ""),
     ],
 )
-def test_encodings_are_found_as_browsers_find_them(body: bytes, content_type: str) -> None:
+def test_encoding_is_detected_as_in_browsers(body: bytes, content_type: str) -> None:
     assert extract_body(body, content_type, "https://e.org/").text == "Größe €"
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", ["<p>Größe €</p>", "Größe €"])
-def test_utf_16_is_known_without_a_mark(text: str, codec: str) -> None:
+def test_utf_16_without_bom_is_detected(text: str, codec: str) -> None:
     page = extract_body(text.encode(codec), "", "https://e.org/a.txt" if text[0] == "G" else "")
     assert page.text == "Größe €"
 
 
-def test_western_letters_declared_as_utf_8_are_read() -> None:
+def test_windows_1252_declared_as_utf_8_is_decoded() -> None:
     body = "<meta charset=utf-8><p>Größe der Schleuse".encode("cp1252")
     assert extract_body(body, "text/html; charset=utf-8", "https://e.org/").text.startswith("Größe")
 
 
-def test_letters_that_are_lost_are_told() -> None:
+def test_undecodable_bytes_are_noted() -> None:
     body = "Größe: ".encode() * 40 + b"\xff\xff" + b" Schleuse" * 3
     document = extract_body(body, "text/plain; charset=utf-8", "https://e.org/")
     assert "\ufffd" in document.text
     assert "damaged" in document.notes[0]
 
 
-def test_a_stray_nul_does_not_make_a_page_binary() -> None:
+def test_stray_nul_does_not_make_page_binary() -> None:
     body = b"<p>The lamp" + b"\x00" + b" burns.</p>" + b" " * 200
     assert extract_body(body, "text/html", "https://e.org/").text == "The lamp burns."
 
@@ -142,7 +142,7 @@ def test_a_stray_nul_does_not_make_a_page_binary() -> None:
         ("iso-8859-2", "iso8859_2", "Zażółć gęślą"),
     ],
 )
-def test_labels_mean_what_browsers_take_them_for(label: str, codec: str, text: str) -> None:
+def test_charset_labels_map_to_browser_codecs(label: str, codec: str, text: str) -> None:
     body = f"<p>{text}</p>".encode(codec)
     assert extract_body(body, f"text/html; charset={label}", "https://e.org/").text == text
     declared = f"<meta charset={label}>".encode() + body
@@ -156,12 +156,12 @@ def test_labels_mean_what_browsers_take_them_for(label: str, codec: str, text: s
         ("cp1251", "Маяк в порту светит каждую ночь, и рыбаки видят его издалека с моря."),
     ],
 )
-def test_a_script_of_its_own_is_known_without_a_label(codec: str, text: str) -> None:
+def test_non_latin_encodings_are_detected_without_label(codec: str, text: str) -> None:
     body = f"<p>{text * 5}</p>".encode(codec)
     assert text in extract_body(body, "text/html", "https://e.org/").text
 
 
-def test_text_that_only_mentions_a_pdf_is_text() -> None:
+def test_text_mentioning_pdf_header_is_text() -> None:
     body = b"A PDF file begins with %PDF-1.7 and a line of bytes."
     assert extract_body(body, "text/plain", "https://e.org/a.txt").kind == "text"
 
@@ -177,19 +177,19 @@ def test_feed_entries_become_headings_with_links() -> None:
     assert document.links[0].url == "https://e.org/crane"
 
 
-def test_a_feed_without_entries_is_not_empty() -> None:
+def test_feed_without_entries_keeps_its_title_and_description() -> None:
     feed = (
         b"<rss><channel><title>Port news</title><description>Of Elm</description></channel></rss>"
     )
     assert extract_body(feed, "application/rss+xml", "").text == "Port news\nOf Elm"
 
 
-def test_xml_entities_reach_no_file() -> None:
+def test_external_xml_entities_are_not_resolved() -> None:
     bomb = b"""<?xml version="1.0"?><!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/hostname">]><r>a&f;b</r>"""
     assert extract_body(bomb, "text/xml", "https://e.org/").text.split() == ["a", "&f;", "b"]
 
 
-def test_json_values_keep_their_place() -> None:
+def test_json_values_are_shown_with_their_paths() -> None:
     document = extract_body(b'{"boats":[{"name":"Ada"}]}', "application/json", "https://e.org/b")
     assert document.text == "boats[0].name: Ada"
 
@@ -209,11 +209,11 @@ def test_json_values_keep_their_place() -> None:
         ("2024-13-45", None),
     ],
 )
-def test_dates_become_iso(written: str, iso: str | None) -> None:
+def test_dates_are_converted_to_iso(written: str, iso: str | None) -> None:
     assert iso_date(written) == iso
 
 
-def test_markdown_is_read_without_its_marks_and_code_keeps_what_looks_like_them() -> None:
+def test_markdown_markup_is_stripped_except_in_code() -> None:
     source = (
         b"# The **Hesk** light\n\n_First_ lit in **1829**, see `log` and [the list](https://a.example/l).\n"
         b"Opened: 1829\n\n| Name | Year |\n|---|---|\n| Ada | 1829 |\n\n```\nx = **y**\n```\n"
@@ -230,7 +230,7 @@ def test_markdown_is_read_without_its_marks_and_code_keeps_what_looks_like_them(
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
-def test_lines_that_were_broken_at_a_column_are_joined(kind: str) -> None:
+def test_hard_wrapped_lines_are_joined(kind: str) -> None:
     column = textwrap.fill(
         " ".join(["Ada kept the light through the winter of that year."] * 4), 72
     )
@@ -239,14 +239,14 @@ def test_lines_that_were_broken_at_a_column_are_joined(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
-def test_lines_that_were_meant_to_end_are_kept(kind: str) -> None:
+def test_intentional_line_breaks_are_kept(kind: str) -> None:
     poem = "The light is lit,\nthe boats are in,\nand none is late."
     facts = "The light of Hesk stands on the northern end of the island since long ago.\nLit: 1829"
     text = extract_body(f"# Light\n\n{poem}\n\n{facts}\n".encode(), kind, "https://e.org/a").text
     assert text.split("\n\n")[1:] == [poem, facts]
 
 
-def test_a_word_that_man_parted_is_whole_and_code_in_plain_text_keeps_its_lines() -> None:
+def test_plain_text_rejoins_hyphenated_words_and_keeps_code_lines() -> None:
     text = (
         "The keeper of the light of Hesk and of the lights of Skara was in\u2010\n"
         "structed to light it at dusk.\n\n    make distclean\n    ./configure\n    make\n"
@@ -258,13 +258,13 @@ def test_a_word_that_man_parted_is_whole_and_code_in_plain_text_keeps_its_lines(
     )
 
 
-def test_markdown_that_is_made_to_burst_is_read_as_it_stands_and_says_so() -> None:
+def test_pathological_markdown_falls_back_to_source_with_note() -> None:
     document = extract_body(b"![" * 50_000, "text/markdown", "https://e.org/light.md")
     assert (document.kind, len(document.text)) == ("md", 100_000)
     assert "shown as Markdown source" in document.notes[0]
 
 
-def test_captions_are_sentences_with_their_speakers_and_times() -> None:
+def test_webvtt_captions_become_timed_sentences_with_speakers() -> None:
     body = (
         b"WEBVTT\n\nNOTE by hand\n\n1\n00:00:01.000 --> 00:00:04.000 align:start\n"
         b"<v Ada Moor>The tower is <b>42 m</b> high\n\n00:04.000 --> 00:06.000\nand old.\n\n"
@@ -276,7 +276,7 @@ def test_captions_are_sentences_with_their_speakers_and_times() -> None:
     )
 
 
-def test_a_paper_in_jats_is_a_page_with_its_journal() -> None:
+def test_jats_article_yields_text_and_publication_details() -> None:
     body = b"""<?xml version="1.0"?><article article-type="research-article"><front><journal-meta>
     <journal-title>Harbour J</journal-title></journal-meta><article-meta><article-id>10.1234/abc.5
     </article-id><title-group><article-title>The <italic>mole</italic></article-title></title-group>
@@ -292,7 +292,7 @@ def test_a_paper_in_jats_is_a_page_with_its_journal() -> None:
     assert "# Methods\n\nWe used a crane" in page.text
 
 
-def test_restructured_text_is_a_page_and_keeps_what_sphinx_adds() -> None:
+def test_restructured_text_is_parsed_with_sphinx_roles_and_directives() -> None:
     body = b"""Using Homebrew
 ==============
 
@@ -309,7 +309,7 @@ Run :ref:`the installer <inst>` with :class:`~foo.Bar`.
     assert "The crane.\n\n- one" in page.text
 
 
-def test_all_members_of_gzip_are_read_and_a_cut_one_is_noted() -> None:
+def test_all_gzip_members_are_read_and_truncation_is_noted() -> None:
     first, second = gzip.compress(b"First member. "), gzip.compress(b"Second member. " * 99)
     whole = extract_body(first + second, "", "https://e.org/a.txt.gz")
     assert whole.text.startswith("First member. Second member.")
@@ -320,7 +320,7 @@ def test_all_members_of_gzip_are_read_and_a_cut_one_is_noted() -> None:
 
 
 @pytest.mark.parametrize("box", ["<table><tr><td>x", "<div>x"])
-def test_elements_that_are_nested_too_deep_are_read_without_them(box: str) -> None:
+def test_too_deeply_nested_page_is_read_without_tables_and_boxes(box: str) -> None:
     body = f"<html><body>{box * 3000}<p>What stands deep within.</p></body></html>".encode()
     page = extract_body(body, "text/html", "https://e.org/a")
     assert "What stands deep within." in page.text
@@ -339,6 +339,6 @@ def test_elements_that_are_nested_too_deep_are_read_without_them(box: str) -> No
         ("Управление порта опубликовало годовой отчет.", "utf-32-be"),
     ],
 )
-def test_an_undeclared_encoding_is_recognised(text: str, codec: str) -> None:
+def test_undeclared_encoding_is_detected(text: str, codec: str) -> None:
     page = extract_body((text * 4).encode(codec), "", "https://e.org/a.txt")
     assert page.text.lstrip("\ufeff") == text * 4

@@ -21,7 +21,7 @@ def text_of(page: str) -> str:
     return extract(page, URL).text
 
 
-def test_what_a_page_calls_its_main_part_is_told_from_what_is_around_it() -> None:
+def test_main_element_excludes_surrounding_banner_and_signup() -> None:
     banner = "<section><p>An official website of the government, and here is how you know that it is one.</p></section>"
     text = text_of(f"{banner}<main><h1>Permits</h1>{BODY}</main><div>Sign up for news</div>")
     assert "official website" not in text
@@ -29,12 +29,12 @@ def test_what_a_page_calls_its_main_part_is_told_from_what_is_around_it() -> Non
     assert all(line in text for line in PROSE)
 
 
-def test_a_small_box_called_main_is_not_the_page() -> None:
+def test_small_main_element_does_not_limit_body() -> None:
     text = text_of(f"<main><p>Welcome to all of you.</p></main><div>{BODY}</div>")
     assert all(line in text for line in PROSE)
 
 
-def test_of_a_layout_by_tables_the_middle_column_is_read() -> None:
+def test_table_layout_yields_middle_column() -> None:
     menu = "<td><a href=/a>Home</a><br><a href=/b>Join us</a></td>"
     notices = "<td>NEWS<br>The fete is in July, bring a cake</td>"
     page = f"<table><tr><td colspan=3>Locomotive Society</td></tr><tr>{menu}<td><h2>Dredging</h2>{BODY}</td>{notices}</tr></table>"
@@ -44,18 +44,18 @@ def test_of_a_layout_by_tables_the_middle_column_is_read() -> None:
     assert "cake" not in text
 
 
-def test_the_lines_below_the_headline_that_sum_up_are_of_the_body() -> None:
+def test_summary_below_headline_is_part_of_body() -> None:
     page = f"{ARTICLE}<article><header><h1>Sharpening</h1><p>{SUMMARY}</p></header><div>{BODY}</div></article>"
     assert text_of(page).split("\n\n") == [SUMMARY, *PROSE]
 
 
-def test_a_caption_below_the_headline_is_no_summary() -> None:
+def test_caption_below_headline_is_not_a_summary() -> None:
     caption = "<div class=picture-caption>With a crane the boat was lifted onto the quay on Friday evening.</div>"
     page = f"{ARTICLE}<article><h1>Dredging</h1>{caption}<div>{BODY}</div></article>"
     assert text_of(page).split("\n\n") == PROSE
 
 
-def test_a_heading_of_which_the_section_is_dropped_goes_with_it() -> None:
+def test_heading_is_dropped_with_its_section() -> None:
     links = "".join(f"<li><a href='/{n}'>A soup of the kind {n}</a></li>" for n in range(4))
     page = (
         f"{ARTICLE}<article><h1>Soup</h1>{BODY}<h2>From our kitchen</h2><ul>{links}</ul></article>"
@@ -63,32 +63,32 @@ def test_a_heading_of_which_the_section_is_dropped_goes_with_it() -> None:
     assert "From our kitchen" not in text_of(page)
 
 
-def test_a_heading_right_above_what_is_kept_stays() -> None:
+def test_heading_above_kept_paragraphs_is_kept() -> None:
     page = f"{ARTICLE}<article><h1>Dredging</h1>{BODY}<div class=box><h3>Who pays?</h3></div>{BODY}</article>"
     assert "Who pays?" in text_of(page)
 
 
-def test_a_list_between_paragraphs_is_of_the_body() -> None:
+def test_list_between_paragraphs_is_kept() -> None:
     entries = "<ul><li>six moors</li><li>pollen</li></ul>"
     page = f"{ARTICLE}<div><h1>Moors</h1>{BODY}{entries}{BODY.replace('The', 'Each')}</div>"
     assert "six moors" in text_of(page)
 
 
-def test_a_line_that_only_calls_to_act_is_left_out() -> None:
+def test_call_to_action_line_is_left_out() -> None:
     page = (
         f"{ARTICLE}<article><h1>Museums</h1>{BODY}<div><a href=/b>Book tickets</a></div></article>"
     )
     assert "Book tickets" not in text_of(page)
 
 
-def test_the_title_of_a_page_whose_first_heading_names_the_site() -> None:
+def test_title_skips_heading_that_names_the_site() -> None:
     head = "<title>Inkwell » On fountain pens</title><h1><a href='/'>Inkwell</a></h1>"
     assert extract(f"{head}<h2>On fountain pens</h2>{BODY}", URL).title == "On fountain pens"
     last = "<title>Damp wall - Stone Forum</title><h1>Stone Forum</h1><h2>Damp wall</h2>"
     assert extract(f"{last}{BODY}", URL).title == "Damp wall"
 
 
-def test_labelled_facts_above_the_body_of_a_page_are_kept() -> None:
+def test_labelled_facts_above_body_are_kept() -> None:
     def fact(label: str, value: str) -> str:
         return f"<div class=field><div>{label}</div><div>{value}</div></div>"
 
@@ -101,7 +101,7 @@ def test_labelled_facts_above_the_body_of_a_page_are_kept() -> None:
     assert "Lecture number" not in text
 
 
-def test_a_box_is_named_by_its_test_id_where_a_build_made_its_class() -> None:
+def test_box_with_generated_class_is_identified_by_data_component() -> None:
     letter = "<div class=css-1x9 data-component=newsletter-box><h3>The morning</h3><p>Our letter tells you what happened in the markets on each day of the week.</p></div>"
     page = f"{ARTICLE}<article><h1>Copper</h1><div>{BODY}{letter}{BODY.replace('The', 'Each')}</div></article>"
     text = text_of(page)

@@ -24,7 +24,7 @@ def test_fields_are_named_by_their_labels() -> None:
     assert controls(form) == ("textbox Length in metres", "spinbutton Nights")
 
 
-def test_a_name_that_nobody_sees_is_told_as_one() -> None:
+def test_invisible_label_is_marked_label_only() -> None:
     fields = "<input aria-label=Depth><input title=Draught><input aria-label=Flag placeholder=Land>"
     assert controls(fields) == (
         "textbox Depth (label only)",
@@ -33,25 +33,25 @@ def test_a_name_that_nobody_sees_is_told_as_one() -> None:
     )
 
 
-def test_a_select_is_named_with_its_options() -> None:
+def test_select_is_listed_with_its_options() -> None:
     choice = "<label>Season <select><option>Summer</option><option>Winter</option></select></label>"
     assert controls(choice) == ("select Season: Summer; Winter",)
 
 
-def test_the_contents_own_search_is_named_the_sites_is_not() -> None:
+def test_content_search_box_is_listed_but_site_search_is_not() -> None:
     own = '<form role="search"><input type="search" placeholder="Search the catalogue"></form>'
     assert controls(own) == ("searchbox Search the catalogue",)
 
 
-def test_what_sorts_a_table_is_not_named() -> None:
+def test_table_sort_buttons_are_not_listed() -> None:
     assert controls("<table><tr><th><button>Depth</button></th></tr></table>") == ()
 
 
-def test_a_hidden_control_is_not_named() -> None:
+def test_hidden_control_is_not_listed() -> None:
     assert controls("<button hidden>Close</button><button>Show more</button>") == (
         "button Show more",
     )
 
 
-def test_at_most_eight_are_named() -> None:
+def test_at_most_eight_controls_are_listed() -> None:
     assert len(controls("".join(f"<button>Entry {n}</button>" for n in range(20)))) == 8

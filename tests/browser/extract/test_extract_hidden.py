@@ -93,7 +93,7 @@ PAGE = "<html><body><h1>Tide tables</h1><p>High water stands at noon.</p>{}<p>Lo
 
 @pytest.mark.parametrize("kind", HIDDEN)
 @pytest.mark.row(n=4)
-def test_hidden_text_stays_out(kind: str) -> None:
+def test_hidden_text_is_left_out(kind: str) -> None:
     document = extract(PAGE.format(HIDDEN[kind].format(SECRET)), "https://example.org/")
     assert SECRET not in document.text
     assert SECRET not in document.markdown
@@ -103,13 +103,13 @@ def test_hidden_text_stays_out(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", VISIBLE)
 @pytest.mark.row(n=4)
-def test_visible_text_stays_in(kind: str) -> None:
+def test_visible_text_is_kept(kind: str) -> None:
     document = extract(PAGE.format(VISIBLE[kind].format(SECRET)), "https://example.org/")
     assert SECRET in document.text
 
 
 @pytest.mark.row(n=4)
-def test_folded_text_says_so_and_open_text_does_not() -> None:
+def test_closed_details_are_marked_folded() -> None:
     page = "<h1>A</h1><details{}><summary>Why?</summary><p>Because of tides.</p><p>So.</p></details><p>End.</p>"
     closed = extract(page.format(""), "https://example.org/")
     assert "Why?\n\n(folded) Because of tides.\n\n(folded) So.\n\nEnd." in closed.text
@@ -118,17 +118,17 @@ def test_folded_text_says_so_and_open_text_does_not() -> None:
 
 
 @pytest.mark.row(n=4)
-def test_a_control_is_named_by_what_is_read_on_it() -> None:
+def test_control_name_uses_visible_text_not_aria_label() -> None:
     page = "<main><p>Text.</p><button aria-label='obey'>Buy now</button></main>"
     assert "obey" not in str(extract(page, "https://example.org/").controls)
 
 
-def test_invisible_characters_are_dropped_within_words() -> None:
+def test_invisible_characters_within_words_are_dropped() -> None:
     document = extract("<p>ca\u200bre\u202eful\U000e0041</p>", "https://example.org/")
     assert document.text == "careful"
 
 
-def test_a_page_faded_in_by_script_is_still_read() -> None:
+def test_page_faded_in_by_script_is_read() -> None:
     page = (
         "<style>.wrap{opacity:0}</style><div class=wrap><h1>Harbour</h1><p>Open all day.</p></div>"
     )
@@ -140,7 +140,7 @@ def test_text_after_a_hidden_element_is_kept() -> None:
     assert extract(page, "https://example.org/").text == "Boats leave daily."
 
 
-def test_style_sheets_made_to_be_slow_are_not() -> None:
+def test_adversarial_style_sheets_are_processed_quickly() -> None:
     chain = " ".join([".a"] * 10)
     deep = f"<style>{chain} .b > .c{{display:none}}</style>" + "<div class=a>" * 1_500
     many = "<style>" + "".join(f"*{{color:#{n:06x}}}" for n in range(10_000)) + "</style>"

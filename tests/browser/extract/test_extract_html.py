@@ -16,22 +16,22 @@ def text(body: str) -> str:
     return extract(f"<html><body>{body}</body></html>", URL).text
 
 
-def test_blocks_are_parted_by_blank_lines() -> None:
+def test_blocks_are_separated_by_blank_lines() -> None:
     assert text("<h2>Tides</h2><p>One.</p><div>Two.</div>") == "## Tides\n\nOne.\n\nTwo."
 
 
-def test_whitespace_collapses_and_inline_words_stay() -> None:
+def test_whitespace_collapses_around_inline_elements() -> None:
     assert (
         text("<p>The <b>old</b>\n  <a href=x>pier</a>&nbsp;stands.</p>") == "The old pier stands."
     )
 
 
-def test_characters_of_the_page_are_not_changed() -> None:
+def test_typographic_characters_are_unchanged() -> None:
     odd = "“Straße” – it’s 3 × 4… ½ km"
     assert text(f"<p>{odd}</p>") == odd
 
 
-def test_list_items_are_lines_of_one_block() -> None:
+def test_list_items_form_one_block() -> None:
     assert text("<ul><li>Cod<li>Eel<ul><li>Small eel</ul></ul><p>End.</p>") == (
         "- Cod\n- Eel\n- Small eel\n\nEnd."
     )
@@ -41,7 +41,7 @@ def test_terms_and_details_stay_together() -> None:
     assert text("<dl><dt>Depth<dd>12 m<dt>Width<dd>40 m</dl>") == "Depth: 12 m\n\nWidth: 40 m"
 
 
-def test_two_breaks_part_paragraphs_and_one_parts_lines() -> None:
+def test_single_br_breaks_line_and_double_br_breaks_paragraph() -> None:
     assert text("<div>One<br>two<br><br>three</div>") == "One\ntwo\n\nthree"
 
 
@@ -49,7 +49,7 @@ def test_code_keeps_its_lines() -> None:
     assert text("<pre>a = 1\n  b = 2</pre>") == "a = 1\n  b = 2"
 
 
-def test_tables_become_rows_with_spans_filled() -> None:
+def test_table_rowspans_are_filled() -> None:
     document = extract(
         "<table><caption>Boats</caption><tr><th>Name<th>Port<tr><td rowspan=2>Ada<td>East"
         "<tr><td>West</table>",
@@ -66,12 +66,12 @@ def test_layout_tables_are_read_as_blocks() -> None:
     )
 
 
-def test_reference_marks_are_no_part_of_words() -> None:
+def test_reference_marks_are_dropped_and_superscripts_kept() -> None:
     marked = '<p>Built in 1907.<sup class=reference><a href="#n1">[1]</a></sup> It holds 10<sup>2</sup> boats, the 1<sup>st</sup>.</p>'
     assert text(marked) == "Built in 1907. It holds 10^2 boats, the 1st."
 
 
-def test_frame_stays_apart_and_short_content_is_kept() -> None:
+def test_page_chrome_is_dropped_and_short_content_kept() -> None:
     page = (
         "<div class=cookie-banner>We use cookies <button>Accept</button></div>"
         "<header><nav><a href=/>Home</a></nav></header><main><h1>Ferry</h1><p>Yes.</p>"
@@ -81,11 +81,11 @@ def test_frame_stays_apart_and_short_content_is_kept() -> None:
     assert text(page) == "# Ferry\n\nYes.\n\nPrice: 4 €"
 
 
-def test_a_page_that_is_all_in_a_suspicious_box_is_read() -> None:
+def test_page_entirely_inside_menu_box_is_read() -> None:
     assert "Cod is 4 €." in text("<div class=menu><h2>Fish</h2><p>Cod is 4 €.</p></div>")
 
 
-def test_an_article_is_its_body_without_links_to_others() -> None:
+def test_article_body_excludes_byline_and_related_links() -> None:
     sentence = "The lock keeper opened the gates again after a winter of repairs on the canal. "
     page = f"""<html><head><meta property=og:type content=article><title>Lock opens | Post</title></head>
     <body><article><h1>Lock opens</h1><p>By Ann Rower - 3 May 2024</p><p>{sentence * 3}</p>
@@ -99,7 +99,7 @@ def test_an_article_is_its_body_without_links_to_others() -> None:
     assert "Ann Rower" not in body
 
 
-def test_a_catalogue_keeps_every_entry() -> None:
+def test_catalogue_keeps_every_entry() -> None:
     cards = "".join(
         f"<div class=card><h3>Rope {n}</h3><p>A strong rope for boats that are moored in deep "
         f"water, sold by the metre.</p><span>{n} €</span></div>"
@@ -109,7 +109,7 @@ def test_a_catalogue_keeps_every_entry() -> None:
     assert all(f"### Rope {n}" in page and f"{n} €" in page for n in range(1, 21))
 
 
-def test_metadata_comes_from_the_page_itself() -> None:
+def test_metadata_is_read_from_head_and_json_ld() -> None:
     document = extract(
         """<html lang=de-AT><head><title>Flut – Hafenblatt</title>
         <link rel=canonical href=/flut><meta property=og:site_name content=Hafenblatt>
@@ -127,7 +127,7 @@ def test_metadata_comes_from_the_page_itself() -> None:
     assert document.site == "Hafenblatt"
 
 
-def test_links_are_absolute_and_the_next_page_is_marked() -> None:
+def test_links_are_absolute_and_next_page_is_marked() -> None:
     links = extract(
         '<a href="boats.html">Boats</a> <a href="#top">Top</a> <a href="?p=2">Next page</a>'
         ' <a href="javascript:x()">x</a><link rel=next href="?p=2">',
@@ -139,22 +139,22 @@ def test_links_are_absolute_and_the_next_page_is_marked() -> None:
     )
 
 
-def test_markdown_carries_links_and_emphasis() -> None:
+def test_markdown_keeps_links_and_emphasis() -> None:
     document = extract('<p>See the <em>old</em> <a href="/pier">pier</a>.</p>', URL)
     assert document.markdown == "See the *old* [pier](https://example.org/pier)."
 
 
-def test_broken_markup_is_read_like_browsers_do() -> None:
+def test_unclosed_tags_are_parsed_as_in_browsers() -> None:
     assert text("<p>One<p>Two<div>Three</p>") == "One\n\nTwo\n\nThree"
 
 
-def test_very_deep_and_very_wide_pages_end() -> None:
+def test_very_deep_and_very_wide_pages_are_bounded() -> None:
     assert text("<div>" * 20_000 + "deep") is not None
     wide = extract("".join(f"<a href=/{n}>l{n}</a> " for n in range(10_000)), URL)
     assert len(wide.links) == 2_000
 
 
-def test_a_body_that_begins_with_a_new_element_is_no_head() -> None:
+def test_head_ends_at_first_body_element() -> None:
     page = "<meta charset=utf-8><title>T</title><main><p>One.</p></main> two <p>Three.</p>"
     assert extract(page, URL).text == "One.\n\ntwo\n\nThree."
 
@@ -173,12 +173,12 @@ def test_a_body_that_begins_with_a_new_element_is_no_head() -> None:
         ("", "Tide", "Tide"),
     ],
 )
-def test_the_title_is_what_the_page_is_called(head: str, heading: str, title: str) -> None:
+def test_title_is_chosen_from_title_meta_and_heading(head: str, heading: str, title: str) -> None:
     page = f"<head>{head}</head><body><h1>{heading}</h1><p>Text.</p>"
     assert extract(page, URL).title == title
 
 
-def test_an_article_keeps_its_sections_headings() -> None:
+def test_article_keeps_section_headings() -> None:
     prose = "<p>The tide comes twice a day and the keeper writes its height into the book.</p>" * 3
     page = f"""<html><head><meta property=og:type content=article><title>Tides</title></head><body>
     <article><h1>Tides</h1>{prose}<h1>Related work</h1>{prose}<h2>Method</h2>{prose}</article></body>"""
@@ -188,7 +188,7 @@ def test_an_article_keeps_its_sections_headings() -> None:
     assert "## Method" in text
 
 
-def test_many_boxes_of_a_suspicious_class_are_the_content() -> None:
+def test_repeated_menu_items_are_content() -> None:
     dishes = "".join(f"<li class=menu-item>Dish {n} costs {n} €</li>" for n in range(1, 30))
     page = text(
         f"<h1>The Anchor</h1><p>Open from noon.</p><ul>{dishes}</ul><div class=social>Follow</div>"
@@ -197,12 +197,12 @@ def test_many_boxes_of_a_suspicious_class_are_the_content() -> None:
     assert "Follow" not in page
 
 
-def test_notes_and_headers_within_the_content_are_read() -> None:
+def test_notes_and_headers_inside_main_are_kept() -> None:
     page = "<main><header><h2>Mooring</h2><p>In short.</p></header><p>Text.</p><aside class='note tip'><p>Use two lines.</p></aside></main>"
     assert text(page) == "## Mooring\n\nIn short.\n\nText.\n\nUse two lines."
 
 
-def test_a_box_of_facts_in_an_article_is_read_and_a_box_of_links_is_not() -> None:
+def test_fact_box_in_article_is_kept_and_link_box_dropped() -> None:
     facts = "<tr><th>Built</th><td>1829</td></tr><tr><th>Height</th><td>34 m</td></tr>"
     links = "<li><a href=/a>Another light</a></li><li><a href=/b>A third</a></li>"
     page = text(
@@ -212,14 +212,14 @@ def test_a_box_of_facts_in_an_article_is_read_and_a_box_of_links_is_not() -> Non
     assert page == "- Built: 1829\n- Height: 34 m\n\nA tower."
 
 
-def test_a_table_that_is_sorted_by_buttons_keeps_its_headings() -> None:
+def test_sortable_table_keeps_header_text() -> None:
     head = "<tr><th><button>Light</button></th><th><button>Tower, m</button></th></tr>"
     row = "<tr><td>Hesk</td><td>34 <button>Buy</button></td></tr>"
     rows = "| Light | Tower, m |\n| --- | --- |\n| Hesk | 34 |"
     assert text(f"<table>{head}{row}</table>") == rows
 
 
-def test_marks_of_markdown_stand_at_the_words_and_none_around_nothing() -> None:
+def test_markdown_marks_hug_words_and_skip_empty_elements() -> None:
     page = "<p>A<b> bold </b>word,<i> </i>a<a href='/b'> link </a>and <a href='javascript:go()'>none</a>.</p>"
     page += "<p><b>One<b> two</b></b><b> three</b></p><p><i>One</i><i>two</i></p>"
     page += "<a href=/c><h2>Title</h2><div>Teaser text</div></a>"
@@ -229,7 +229,7 @@ def test_marks_of_markdown_stand_at_the_words_and_none_around_nothing() -> None:
     assert "**One two** **three**\n\n*Onetwo*" in markdown
 
 
-def test_a_table_of_names_and_values_says_which_is_which() -> None:
+def test_name_value_table_becomes_labelled_list() -> None:
     rows = (
         "<tr><th colspan=2>Hesk light</th></tr><tr><th>First lit:</th><td>1 November 1829</td></tr>"
     )
@@ -244,13 +244,13 @@ BODY = "".join(
 )
 
 
-def test_facts_below_an_article_are_kept_with_their_names() -> None:
+def test_facts_below_article_keep_their_labels() -> None:
     facts = "<dl><dt>First lit</dt><dd>1 November 1829</dd></dl><ul><li>Height: 34 m</li></ul>"
     page = text(f"<main><h1>Hesk light</h1>{BODY}{facts}</main>")
     assert page.endswith("First lit: 1 November 1829\n\n- Height: 34 m")
 
 
-def test_the_last_card_of_a_live_blog_is_kept() -> None:
+def test_last_live_blog_card_is_kept() -> None:
     said = ("The harbour is closed.", "Boats wait outside.", "Wind rises to nine.", "Two are in.")
     cards = [
         f"<div class=card><h3>1{n}:00</h3><p>{line} {'It goes on and on, as it did before. ' * 9}</p></div>"
@@ -269,7 +269,7 @@ def test_the_last_card_of_a_live_blog_is_kept() -> None:
         '<h1>The Slice Type<a class=headerlink href="#the-slice-type">¶</a></h1>',
     ],
 )
-def test_a_heading_that_links_to_itself_is_the_title_before_the_name_of_the_manual(
+def test_self_linked_heading_is_preferred_over_manual_name_as_title(
     heading: str,
 ) -> None:
     page = (

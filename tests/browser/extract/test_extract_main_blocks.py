@@ -34,26 +34,26 @@ def teasers() -> str:
     )
 
 
-def test_an_article_that_declares_nothing_is_read_without_its_teasers() -> None:
+def test_undeclared_article_is_read_without_teasers() -> None:
     page = f"<div><h1>Dredging</h1>{paragraphs()}</div><div>{teasers()}</div>"
     text = extract(page, URL).text
     assert all(line in text for line in PROSE)
     assert not any(title in text or line in text for title, line in TEASERS)
 
 
-def test_a_page_of_teasers_alone_keeps_them() -> None:
+def test_page_of_only_teasers_keeps_them() -> None:
     text = extract(f"<h1>News</h1>{teasers()}", URL).text
     assert all(title in text and line in text for title, line in TEASERS)
 
 
-def test_the_headline_and_the_byline_are_not_the_body() -> None:
+def test_headline_and_byline_are_not_in_body() -> None:
     page = f"{ARTICLE}<title>Dredging | Courier</title><h1>Dredging</h1><p>By Ada Holm, 3 May 2024</p>{paragraphs()}"
     document = extract(page, URL)
     assert document.title == "Dredging"
     assert document.text == "\n\n".join(PROSE)
 
 
-def test_a_body_in_a_script_without_spaces_is_told_from_its_frame() -> None:
+def test_chinese_body_is_separated_from_link_list() -> None:
     body = [
         "港口的航道自从那场大风暴以后每年春天都要清淤一次。官员们星期二说新的防波堤要花两倍的钱。",
         "渔民们抱怨说工程把鲱鱼从内湾赶走了，他们希望市政府能够给予补偿，并且尽快完成这项工作。",
@@ -69,7 +69,7 @@ def test_a_body_in_a_script_without_spaces_is_told_from_its_frame() -> None:
     assert "热门新闻" not in text
 
 
-def test_comments_and_advertisements_are_apart_in_german_too() -> None:
+def test_german_comments_and_advertisements_are_left_out() -> None:
     said = "<div class='kommentare'><p>Das ist doch alles schon vor Jahren beschlossen worden.</p></div>"
     page = f"<div>{paragraphs()}<div class='werbung'>Jetzt kaufen</div></div>{said}"
     text = extract(page, URL).text
@@ -77,7 +77,7 @@ def test_comments_and_advertisements_are_apart_in_german_too() -> None:
     assert "Jetzt kaufen" not in text
 
 
-def test_a_body_that_the_extractor_misses_is_read_without_teasers() -> None:
+def test_body_of_nested_divs_is_read_without_teasers() -> None:
     body = "".join(f"<div><div>{line}</div></div>" for line in PROSE)
     links = (
         "<div><a href=/a>Magazine</a><a href=/b>Politics</a><a href=/c>Culture and travel</a></div>"
@@ -87,7 +87,7 @@ def test_a_body_that_the_extractor_misses_is_read_without_teasers() -> None:
     assert not any(line in text for _, line in TEASERS)
 
 
-def test_a_short_article_beside_longer_boxes_is_the_body() -> None:
+def test_short_article_beside_longer_boxes_is_kept() -> None:
     short = "The keeper of the lock was given a medal on the mole by the mayor, who said that few had served the town so well and so long as she."
     boxes = "".join(
         f"<div class=box><h4>Guide {n}</h4><p>{line}</p></div>" for n, line in enumerate(PROSE)
@@ -96,7 +96,7 @@ def test_a_short_article_beside_longer_boxes_is_the_body() -> None:
     assert short in extract(page, URL).text
 
 
-def test_a_live_blog_keeps_its_entries() -> None:
+def test_live_blog_keeps_its_entries() -> None:
     entries = "".join(
         f"<article><h3>1{n}:00</h3><p>{line}</p></article>" for n, line in enumerate(PROSE)
     )
@@ -105,7 +105,7 @@ def test_a_live_blog_keeps_its_entries() -> None:
     assert all(line in text for line in PROSE)
 
 
-def test_captions_are_kept_if_they_are_most_of_a_photo_story_only() -> None:
+def test_captions_are_kept_only_in_photo_stories() -> None:
     def page(pictures: int) -> str:
         figures = "".join(
             f"<figure><img src={n}.jpg><figcaption>{n}. {text}</figcaption></figure>"
@@ -117,7 +117,7 @@ def test_captions_are_kept_if_they_are_most_of_a_photo_story_only() -> None:
     assert f"0. {PROSE[0]}" not in page(1)
 
 
-def test_declared_ingredients_and_steps_are_kept_wherever_they_are() -> None:
+def test_json_ld_recipe_lines_are_kept_outside_main_block() -> None:
     rows = "<div><a href='/flour'>200 g</a> <b>rye flour</b></div><div><span>1 tsp</span></div>"
     table = (
         "<table><tr><td>2</td><td>bay leaves</td></tr><tr><td>3 dl</td><td>ale</td></tr></table>"
@@ -144,7 +144,7 @@ def test_declared_ingredients_and_steps_are_kept_wherever_they_are() -> None:
     assert not any(line in text for _, line in TEASERS)
 
 
-def test_code_in_a_section_of_its_own_is_part_of_a_manual() -> None:
+def test_code_in_separate_manual_section_is_kept() -> None:
     code = "<pre><span></span>$ borg diff a b\n$ mkdir x\nadded\n</pre>"
     code = f"<div class='highlight-default notranslate'><div class='highlight'>{code}</div></div>"
     page = (

@@ -40,7 +40,7 @@ def read(around: str, head: str = "") -> Document:
         ("<p>Share on Facebook</p>", None),
     ],
 )
-def test_the_author_is_read_from_the_line_below_the_title(line: str, author: str | None) -> None:
+def test_author_is_read_from_line_below_title(line: str, author: str | None) -> None:
     assert read(line).author == author
 
 
@@ -60,25 +60,25 @@ def test_the_author_is_read_from_the_line_below_the_title(line: str, author: str
         ("<h2>What the storm of 3 May 1998 did to the whole coast</h2>", None, None),
     ],
 )
-def test_dates_are_read_from_the_lines_around_the_title(
+def test_dates_are_read_from_lines_around_title(
     line: str, published: str | None, modified: str | None
 ) -> None:
     document = read(line)
     assert (document.published, document.modified) == (published, modified)
 
 
-def test_a_date_below_the_body_counts_where_it_says_what_it_is() -> None:
+def test_labelled_date_below_body_is_used() -> None:
     page = f"<title>Lock</title><h1>Lock</h1>{BODY}<p>Published 4 January 2023</p><p>Seen on 9 May 2024</p>"
     assert extract(page, "https://e.org/a").published == "2023-01-04"
 
 
-def test_what_the_page_declares_comes_before_what_it_shows() -> None:
+def test_declared_metadata_takes_precedence_over_visible_lines() -> None:
     declared = "<meta name=author content='Ada Holm'><meta property='article:published_time' content='2024-01-01'>"
     document = read("<p>By Tom Reed, 11 February 2024</p>", declared)
     assert (document.author, document.published) == ("Ada Holm", "2024-01-01")
 
 
-def test_all_authors_of_a_paper_are_named() -> None:
+def test_all_citation_authors_are_listed() -> None:
     head = "<meta name=citation_author content='Holm, Ada'><meta name=citation_author content='Lund, Edda'>"
     assert read("", head).author == "Ada Holm, Edda Lund"
 
@@ -86,7 +86,7 @@ def test_all_authors_of_a_paper_are_named() -> None:
 GERMAN = "Der Hafen von Elmstedt wird seit der großen Sturmflut in jedem Frühjahr neu ausgebaggert, und die Verwaltung teilte mit, dass es auch in diesem Jahr so sein wird. "
 
 
-def test_the_language_is_the_texts_where_the_page_is_silent_or_left_english() -> None:
+def test_language_is_detected_if_undeclared_or_left_at_english() -> None:
     page = f"<title>Hafen</title><p>{GERMAN * 3}</p>"
     assert extract(page, "https://e.org/").language == "de"
     assert extract(f"<html lang=en>{page}</html>", "https://e.org/").language == "de"
@@ -111,11 +111,11 @@ def test_the_language_is_the_texts_where_the_page_is_silent_or_left_english() ->
         ("Hafen 12", None),
     ],
 )
-def test_languages_are_told_by_script_and_small_words(text: str, language: str | None) -> None:
+def test_language_is_detected_by_script_and_function_words(text: str, language: str | None) -> None:
     assert language_of(text) == language
 
 
-def test_pieces_that_style_sets_apart_are_apart() -> None:
+def test_adjacent_links_are_separated_but_inline_letters_are_not() -> None:
     page = "<div><a href=/a>Magazin</a><a href=/b>Politik</a></div><p><b>H</b><i>ello</i> there</p>"
     text = extract(page, "https://e.org/").text
     assert "Magazin Politik" in text
@@ -130,6 +130,6 @@ def test_pieces_that_style_sets_apart_are_apart() -> None:
         "<h2>2 November 1893</h2><p>Quiet.</p><h2>18 November 1893</h2><p>Late.</p>",
     ],
 )
-def test_what_a_page_speaks_of_did_not_make_it(around: str) -> None:
+def test_names_and_dates_in_prose_are_not_metadata(around: str) -> None:
     document = read(around)
     assert (document.author, document.published) == (None, None)

@@ -60,20 +60,20 @@ def guest_book(said: list[str]) -> str:
 
 
 @pytest.mark.parametrize("forum", [boxes, table, question, guest_book])
-def test_every_post_of_a_thread_is_kept(forum: Callable[[list[str]], str]) -> None:
+def test_every_post_in_thread_is_kept(forum: Callable[[list[str]], str]) -> None:
     said = [f"{text} Said the mason of house {n}." for n in range(3) for text in SAID]
     page = f"<title>Damp wall</title><h1>Damp wall</h1>{forum(said)}<p>Users browsing this forum: none</p>"
     text = extract(page, URL).text
     assert [line for line in said if line not in text] == []
 
 
-def test_a_quote_from_elsewhere_stays() -> None:
+def test_quote_from_outside_thread_is_kept() -> None:
     cited = "A wall that cannot breathe will drown, as the old masons used to say."
     page = f"<h1>Damp wall</h1>{boxes([SAID[0], f'<blockquote>{cited}</blockquote>{SAID[1]}'])}"
     assert cited in extract(page, URL).text
 
 
-def test_a_list_of_articles_with_authors_and_dates_is_no_thread() -> None:
+def test_article_list_with_authors_and_dates_is_not_a_thread() -> None:
     entries = "".join(
         f"<div class=entry><h2><a href='/{n}'>How to mend the wall number {n}</a></h2><span class=author>Ada Holm</span>"
         f" <span>{n} May 2024</span><div class=excerpt>{text}</div></div>"
@@ -83,7 +83,7 @@ def test_a_list_of_articles_with_authors_and_dates_is_no_thread() -> None:
     assert all(f"How to mend the wall number {n}" in text for n in (1, 2, 3))
 
 
-def test_a_list_of_entries_whose_headlines_lead_nowhere_is_no_thread() -> None:
+def test_list_with_unlinked_headlines_is_not_a_thread() -> None:
     entries = "".join(
         f"<div class=entry><h3>Mending the wall number {n}</h3><span class=author>Ada Holm</span>"
         f" <span>{n} May 2024</span><div class=excerpt>{text}</div><a href='/{n}'>more</a></div>"
@@ -93,14 +93,14 @@ def test_a_list_of_entries_whose_headlines_lead_nowhere_is_no_thread() -> None:
     assert all(f"Mending the wall number {n}" in text for n in (1, 2, 3))
 
 
-def test_a_thing_above_its_reviews_is_kept() -> None:
+def test_product_details_above_reviews_are_kept() -> None:
     rows = "".join(f"<li>Feature {n}: made of wood, glass and wool</li>" for n in range(12))
     text = extract(f"<h1>Blanket</h1><ul>{rows}</ul><p>89 pounds</p>{boxes(SAID)}", URL).text
     assert "Feature 11" in text
     assert "89 pounds" in text
 
 
-def test_an_article_with_its_comments_is_no_thread() -> None:
+def test_article_with_comments_is_not_a_thread() -> None:
     body = "".join(
         f"<p>The museum keeps model {n} of the old lighthouse, which burned down.</p>"
         for n in range(4)
@@ -139,7 +139,7 @@ def live_blog(entry: str) -> str:
         "<li class=item><div class=meta><time>1{n}:41 Uhr</time><span>Jana Berg</span></div><div class=text><h3>{title}</h3><p>{text}</p></div></li>",
     ],
 )
-def test_of_a_live_blog_the_lead_and_every_entry_with_its_headline_are_kept(entry: str) -> None:
+def test_live_blog_keeps_lead_and_entries_with_headlines(entry: str) -> None:
     text = extract(live_blog(entry), URL).text
     assert text.startswith("All that happened on the day")
     assert all(title in text and line in text for title, line in ENTRIES)
@@ -177,7 +177,7 @@ def numeric(said: list[str]) -> str:
 
 
 @pytest.mark.parametrize("board", [phpbb, vbulletin, boxes, numeric])
-def test_each_post_stands_under_its_own_author_and_day(board: Callable[[list[str]], str]) -> None:
+def test_each_post_follows_its_author_and_date(board: Callable[[list[str]], str]) -> None:
     said = [SAID[0], "Done on 2021-02-02.", *SAID[1:]]
     listed = f"{said[2]}<ul><li>in front: damp air</li></ul>"  # a line that is no sentence
     text = extract(f"<h1>Damp wall</h1>{board([*said[:2], listed, *said[3:]])}", URL).text
@@ -203,7 +203,7 @@ RANKING = "<article class=Box-row><h2><a href=/o/r{0}>owner / repo{0}</a></h2><p
         ("<main>" + "".join(map(RANKING.format, range(1, 9))) + "</main>", "- owner / repo3\n  A tool that does the thing number 3 very quickly indeed.\n  Rust 1,234"),
     ],
 )  # fmt: skip
-def test_each_entry_of_a_listing_is_whole_and_by_itself(page: str, wanted: str) -> None:
+def test_listing_entries_are_complete_and_separate(page: str, wanted: str) -> None:
     frame = "<footer>Delivery is free. All prices include tax. We are in Dorset every day.</footer>"
     document = extract(f"<h1>All of them</h1>{page}{frame}", "https://example.org/all")
     assert wanted in document.text
@@ -211,7 +211,7 @@ def test_each_entry_of_a_listing_is_whole_and_by_itself(page: str, wanted: str) 
     assert document.text.index(" 1") < document.text.index(" 8")
 
 
-def test_old_prices_are_struck_in_markdown_and_not_quoted() -> None:
+def test_old_prices_are_struck_through_in_markdown_and_absent_from_text() -> None:
     document = extract(SHOP.format("".join(map(GOODS.format, range(1, 9)))), URL)
     assert "£39.00" not in document.text
     assert "~~£39.00~~ £35.00" in document.markdown
@@ -222,13 +222,13 @@ _NAMES = ["marlstone", "Limewash Len", "old_tiler"]
 PHPBB = "<div class='post bg1'><dl class=postprofile><dt><a href='./memberlist.php?u=2' class=username>{who}</a></dt><dd>Posts: 37</dd></dl><div class=postbody><p class=author>by <a class=username href=x>{who}</a> » <time datetime='2021-02-0{n}T18:22:00+00:00'>Feb 0{n}, 2021</time></p><div class=content>{said}</div><div class=signature>Nothing lasts</div></div></div>"
 XENFORO = "<article class='message message--post' data-author='{who}'><div class=message-user><h4><a class=username href='/members/{n}/'>{who}</a></h4></div><div class=message-main><time datetime='2021-02-0{n}T18:22:00+00:00'>Feb {n}, 2021</time><article class=message-body><div class=bbWrapper>{said}</div></article></div></article>"
 VBULLETIN = "<table id=post{n}><tr><td class=thead>0{n}.02.2021, 21:40</td></tr><tr><td class=alt2><a class=bigusername href='member.php?u={n}'>{who}</a></td></tr><tr><td class=alt1 id=td_post_{n}><div id=post_message_{n}>{said}</div></td></tr></table>"
-_MAKES = {"phpBB": PHPBB, "XenForo": XENFORO, "vBulletin": VBULLETIN}
+_FORUM_TEMPLATES = {"phpBB": PHPBB, "XenForo": XENFORO, "vBulletin": VBULLETIN}
 
 
-@pytest.mark.parametrize("make", _MAKES)
-def test_the_posts_of_forum_software_stand_under_who_said_them_and_when(make: str) -> None:
+@pytest.mark.parametrize("make", _FORUM_TEMPLATES)
+def test_forum_software_posts_follow_author_and_date(make: str) -> None:
     posts = "".join(
-        _MAKES[make].format(n=n, who=who, said=said)
+        _FORUM_TEMPLATES[make].format(n=n, who=who, said=said)
         for n, (who, said) in enumerate(zip(_NAMES, SAID, strict=True), 1)
     )
     page = f"<title>Damp wall - Stonehouse</title><h1>Stonehouse</h1><h2>Damp wall</h2><div>{posts}</div>"

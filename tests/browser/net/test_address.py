@@ -62,13 +62,13 @@ def is_public(address: str | Address) -> bool:
 SPELLINGS = [(text, kind) for kind, texts in NOT_PUBLIC.items() for text in texts.split()]
 
 
-def test_the_table_has_at_least_sixty_spellings() -> None:
+def test_table_covers_at_least_sixty_spellings() -> None:
     assert len({text for text, _ in SPELLINGS}) >= 60
 
 
 @pytest.mark.parametrize(("text", "kind"), SPELLINGS)
 @pytest.mark.sample(25)
-def test_private_address_is_named_for_what_it_is(text: str, kind: AddressKind) -> None:
+def test_non_public_address_is_classified_by_kind(text: str, kind: AddressKind) -> None:
     assert classify(text) is kind
     assert not is_public(text)
 
@@ -79,21 +79,21 @@ def test_public_address_is_public(text: str) -> None:
 
 
 @given(st.ip_addresses())
-def test_text_and_parsed_address_are_classified_alike(
+def test_text_and_parsed_address_classify_alike(
     address: IPv4Address | IPv6Address,
 ) -> None:
     assert classify(str(address)) is classify(address)
 
 
 @given(st.ip_addresses(v=4))
-def test_mapped_and_nat64_forms_are_as_public_as_what_they_carry(address: IPv4Address) -> None:
+def test_mapped_and_nat64_forms_are_classified_by_embedded_address(address: IPv4Address) -> None:
     carried = int(address)
     for prefix in (IPv6Address("::ffff:0:0"), IPv6Address("64:ff9b::")):
         assert is_public(IPv6Address(int(prefix) + carried)) == is_public(address)
 
 
 @given(st.ip_addresses(v=4).filter(lambda address: not is_public(address)))
-def test_no_embedding_makes_a_private_address_public(address: IPv4Address) -> None:
+def test_embedding_never_makes_private_address_public(address: IPv4Address) -> None:
     carried = int(address)
     for form in (
         carried,
@@ -107,7 +107,7 @@ def test_no_embedding_makes_a_private_address_public(address: IPv4Address) -> No
 
 
 @given(st.ip_addresses())
-def test_nothing_is_public_that_the_standard_library_knows_to_be_special(
+def test_stdlib_special_addresses_are_not_public(
     address: IPv4Address | IPv6Address,
 ) -> None:
     special = address.is_private or address.is_multicast or address.is_reserved
@@ -116,6 +116,6 @@ def test_nothing_is_public_that_the_standard_library_knows_to_be_special(
         assert nat64 or not is_public(address)
 
 
-def test_what_is_no_address_is_an_error() -> None:
+def test_invalid_address_raises_value_error() -> None:
     with pytest.raises(ValueError, match="0x7f"):
         classify("0x7f.1")

@@ -31,7 +31,7 @@ def bare_deflate(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-def in_two_members(pack: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+def as_two_members(pack: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
     return lambda data: pack(data[: len(data) // 2]) + pack(data[len(data) // 2 :])
 
 
@@ -45,7 +45,7 @@ ENCODINGS = {
     "Deflate": bare_deflate,
     "br": brotli.compress,
     "zstd": zstd.compress,
-    "identity, zstd": in_two_members(zstd.compress),
+    "identity, zstd": as_two_members(zstd.compress),
     "utf-8": bytes,
 }
 LIMIT = 10_000_000
@@ -71,7 +71,7 @@ def decode(encoding: str, packed: bytes, *, slice_at: int, limit: int = LIMIT) -
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("slice_at", [7, 1000, 65_536, LIMIT])
 @pytest.mark.sample(15)
-def test_every_encoding_comes_back_whole_in_any_slicing(encoding: str, slice_at: int) -> None:
+def test_every_encoding_round_trips_in_any_chunk_size(encoding: str, slice_at: int) -> None:
     data = b"".join(b"%d tides of %d, " % (n * n, n % 7) for n in range(2_000)) + b"x" * 200_000
     assert decode(encoding, ENCODINGS[encoding](data), slice_at=slice_at) == data
 
@@ -82,14 +82,14 @@ def test_every_encoding_comes_back_whole_in_any_slicing(encoding: str, slice_at:
     repeat=st.integers(1, 300),
     slice_at=st.integers(2, 5_000),  # two bytes tell deflate with a header from that without
 )
-def test_any_bytes_survive(encoding: str, data: bytes, repeat: int, slice_at: int) -> None:
+def test_arbitrary_bytes_round_trip(encoding: str, data: bytes, repeat: int, slice_at: int) -> None:
     if encoding == "GZIP" and not data:
         return  # what follows an empty member is no padding worth the name
     assert decode(encoding, ENCODINGS[encoding](data * repeat), slice_at=slice_at) == data * repeat
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", ""])
-def test_the_limit_holds_for_the_decoded_body(encoding: str) -> None:
+def test_limit_applies_to_decoded_body(encoding: str) -> None:
     packed = ENCODINGS[encoding](b"x" * 1_000_000)
     assert len(decode(encoding, packed, slice_at=4096, limit=1_000_000)) == 1_000_000
     with pytest.raises(TooLarge):
@@ -97,33 +97,33 @@ def test_the_limit_holds_for_the_decoded_body(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "br, gzip", "gzip,zstd", "gzip, identity, br"])
-def test_chained_encodings_are_refused(encoding: str) -> None:
+def test_chained_encodings_are_rejected(encoding: str) -> None:
     with pytest.raises(BadResponse, match="chained"):
         decode(encoding, b"", slice_at=LIMIT)
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
-def test_what_is_not_the_encoding_it_claims_is_a_bad_response(encoding: str) -> None:
+def test_mislabelled_encoding_raises_bad_response(encoding: str) -> None:
     with pytest.raises(BadResponse, match=encoding):
         decode(encoding, b"<html>not packed at all</html>" * 100, slice_at=LIMIT)
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
-def test_a_stream_cut_short_counts_as_far_as_it_goes(encoding: str) -> None:
+def test_truncated_stream_yields_decoded_prefix(encoding: str) -> None:
     data = bytes(range(256)) * 2_000
     packed = ENCODINGS[encoding](data)
     assert data.startswith(decode(encoding, packed[: len(packed) // 2], slice_at=LIMIT))
 
 
 @given(st.binary(max_size=500), st.sampled_from(["gzip", "deflate", "br", "zstd"]))
-def test_garbage_is_decoded_or_refused_but_never_crashes(data: bytes, encoding: str) -> None:
+def test_garbage_is_decoded_or_rejected(data: bytes, encoding: str) -> None:
     try:
         assert len(decode(encoding, data, slice_at=LIMIT)) <= LIMIT
     except (BadResponse, TooLarge):
         return
 
 
-def test_what_follows_the_end_of_an_encoding_counts_too() -> None:
+def test_trailing_bytes_count_towards_limit() -> None:
     packed = gzip.compress(b"x") + bytes(2_000_000)
     with pytest.raises(TooLarge):
         decode("gzip", packed, slice_at=4096, limit=1_000_000)

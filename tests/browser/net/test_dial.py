@@ -14,7 +14,7 @@ from tests.browser.net.servers import Origin, greet
 HERE, NOT_HERE = ip_address("127.0.0.1"), ip_address("127.0.0.2")
 
 
-async def test_the_systems_answer_is_given_without_repeats() -> None:
+async def test_system_addresses_are_deduplicated() -> None:
     resolve = SystemResolver()
     addresses = await resolve("localhost")
     assert HERE in addresses
@@ -22,7 +22,7 @@ async def test_the_systems_answer_is_given_without_repeats() -> None:
     resolve.close()
 
 
-async def test_many_who_ask_at_once_get_one_answer() -> None:
+async def test_concurrent_lookups_share_one_answer() -> None:
     resolve = SystemResolver()
     answers = await asyncio.gather(*(resolve("localhost") for _ in range(50)))
     assert all(answer is answers[0] for answer in answers)
@@ -30,14 +30,14 @@ async def test_many_who_ask_at_once_get_one_answer() -> None:
 
 
 @pytest.mark.parametrize("name", ["no-such-host.invalid", "a..b", "x" * 64 + ".test"])
-async def test_an_unknown_name_is_told_as_such(name: str) -> None:
+async def test_unknown_name_raises_name_unknown(name: str) -> None:
     resolve = SystemResolver()
     with pytest.raises(NameUnknown, match="unknown"):
         await resolve(name)
     resolve.close()
 
 
-async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
+async def test_dial_falls_back_to_next_address() -> None:
     async with Origin(greet) as origin:
         dead = (ip_address("::1"), NOT_HERE)
         _, writer = await dial((*dead, HERE), origin.port)
@@ -45,7 +45,7 @@ async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
         writer.close()
 
 
-async def test_when_none_answers_the_first_reason_is_told() -> None:
+async def test_dial_reports_first_failure_if_all_addresses_fail() -> None:
     async with Origin(greet) as origin:
         pass
     with pytest.raises(ConnectFailed, match=rf"port {origin.port} of 127\.0\.0\.1: .*refused"):

@@ -26,7 +26,7 @@ async def talk(egress: Egress, request: str, *, until: bytes = b"") -> bytes:
         writer.close()
 
 
-async def test_a_named_private_host_is_reached() -> None:
+async def test_allowed_private_host_is_reachable() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy((origin.named,))) as egress,
@@ -38,7 +38,7 @@ async def test_a_named_private_host_is_reached() -> None:
     assert not egress.guard.refusals
 
 
-async def test_a_host_named_without_port_is_reached_on_every_port() -> None:
+async def test_host_allowed_without_port_is_reachable_on_any_port() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy(("127.0.0.1",))) as egress,
@@ -47,7 +47,7 @@ async def test_a_host_named_without_port_is_reached_on_every_port() -> None:
         assert (await client.get(origin.url)).status_code == 200
 
 
-async def test_localhost_is_reached_when_it_is_named() -> None:
+async def test_allowing_localhost_does_not_allow_127_0_0_1() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy(("localhost",))) as egress,
@@ -58,7 +58,7 @@ async def test_localhost_is_reached_when_it_is_named() -> None:
     assert refused.status_code == 403
 
 
-async def test_a_refusal_names_its_reason_in_the_answer_and_in_the_record() -> None:
+async def test_refusal_reason_is_in_response_and_refusal_log() -> None:
     async with (
         Origin(greet) as origin,
         Egress() as egress,
@@ -74,13 +74,13 @@ async def test_a_refusal_names_its_reason_in_the_answer_and_in_the_record() -> N
     assert refusal.reason == answer.text
 
 
-async def test_a_refused_tunnel_is_answered_with_403() -> None:
+async def test_refused_tunnel_gets_403() -> None:
     async with Egress() as egress:
         answer = await talk(egress, "CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 403 127.0.0.1 is a loopback address\r\n")
 
 
-async def test_the_proxy_does_not_dial_itself() -> None:
+async def test_proxy_does_not_connect_to_itself() -> None:
     async with Egress(EgressPolicy(("127.0.0.1",))) as egress:
         own = f"127.0.0.1:{egress.port}"
         answer = await talk(egress, f"GET http://{own}/ HTTP/1.1\r\nHost: {own}\r\n\r\n")
@@ -99,20 +99,20 @@ async def test_the_proxy_does_not_dial_itself() -> None:
         "nonsense",
     ],
 )
-async def test_what_is_no_proxy_request_is_answered_with_400(request_line: str) -> None:
+async def test_invalid_proxy_request_gets_400(request_line: str) -> None:
     async with Egress() as egress:
         answer = await talk(egress, f"{request_line}\r\nHost: harbour.test\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 400 ")
 
 
-async def test_the_target_decides_not_the_host_header() -> None:
+async def test_request_target_overrides_host_header() -> None:
     async with Origin(greet) as origin, Egress(EgressPolicy((origin.named,))) as egress:
         head = f"GET {origin.url}/ HTTP/1.1\r\nHost: other.test\r\nConnection: close\r\n\r\n"
         await talk(egress, head, until=b"Moored.")
     assert origin.requests[0].headers["host"] == origin.named
 
 
-async def test_proxy_headers_stay_with_the_proxy() -> None:
+async def test_proxy_headers_are_not_forwarded() -> None:
     async with Origin(greet) as origin, Egress(EgressPolicy((origin.named,))) as egress:
         head = (
             f"GET {origin.url}/ HTTP/1.1\r\nHost: {origin.named}\r\n"
@@ -123,7 +123,7 @@ async def test_proxy_headers_stay_with_the_proxy() -> None:
     assert set(origin.requests[0].headers) == {"host", "x-end"}
 
 
-async def test_one_client_connection_serves_many_requests_to_many_hosts() -> None:
+async def test_client_connection_is_reused_across_hosts() -> None:
     async with (
         Origin(greet) as one,
         Origin(greet) as two,
@@ -138,7 +138,7 @@ async def test_one_client_connection_serves_many_requests_to_many_hosts() -> Non
     assert (one.connections, len(one.requests), two.connections) == (2, 3, 1)
 
 
-async def test_a_posted_body_arrives_whole() -> None:
+async def test_posted_body_arrives_complete() -> None:
     async with (
         Origin(greet) as origin,
         Egress(EgressPolicy((origin.named,))) as egress,
@@ -148,7 +148,7 @@ async def test_a_posted_body_arrives_whole() -> None:
     assert origin.requests[0].body == b"knot" * 100_000
 
 
-async def test_a_tunnel_carries_bytes_both_ways_to_the_end() -> None:
+async def test_tunnel_carries_bytes_both_ways_until_eof() -> None:
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.read())
         writer.close()
@@ -166,7 +166,7 @@ async def test_a_tunnel_carries_bytes_both_ways_to_the_end() -> None:
     server.close()
 
 
-async def test_a_client_that_leaves_frees_the_server() -> None:
+async def test_client_disconnect_closes_upstream_connection() -> None:
     arrived, left = asyncio.Event(), asyncio.Event()
 
     async def wait_for_the_end(exchange: Exchange) -> None:
@@ -183,7 +183,7 @@ async def test_a_client_that_leaves_frees_the_server() -> None:
             await left.wait()
 
 
-async def test_a_name_that_leads_to_public_and_private_is_dialled_only_at_the_public() -> None:
+async def test_private_addresses_of_mixed_name_are_dropped() -> None:
     async def both(host: str) -> tuple:
         return (ip_address("10.0.0.1"), ip_address("8.8.8.8"))
 
@@ -191,7 +191,7 @@ async def test_a_name_that_leads_to_public_and_private_is_dialled_only_at_the_pu
     assert await egress.guard.addresses("harbour.test", 80) == (ip_address("8.8.8.8"),)
 
 
-async def test_a_named_host_does_not_lead_to_a_metadata_service() -> None:
+async def test_allowed_host_resolving_to_metadata_service_is_refused() -> None:
     async def metadata(host: str) -> tuple:
         return (ip_address("169.254.169.254"),)
 
@@ -204,7 +204,7 @@ async def test_a_named_host_does_not_lead_to_a_metadata_service() -> None:
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can act as another user"
 )
-async def test_another_user_of_the_machine_is_not_served() -> None:
+async def test_other_local_user_is_not_served() -> None:
     code = (
         "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])));"
         "s.sendall(b'GET http://127.0.0.1/ HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n'); print(s.recv(99))"
@@ -222,14 +222,14 @@ async def test_another_user_of_the_machine_is_not_served() -> None:
     assert len(egress.guard.refusals) == 1
 
 
-async def test_hundreds_of_connections_at_once() -> None:
+async def test_hundreds_of_concurrent_connections_are_served() -> None:
     async with Origin(greet) as origin, Egress(EgressPolicy((origin.named,))) as egress:
         head = f"GET {origin.url}/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
         answers = await asyncio.gather(*(talk(egress, head) for _ in range(300)))
     assert all(answer.endswith(b"Moored.") for answer in answers)
 
 
-async def test_leaving_closes_port_and_connections() -> None:
+async def test_exit_closes_port_and_connections() -> None:
     async with Origin(greet) as origin:
         async with Egress(EgressPolicy((origin.named,))) as egress:
             reader, writer = await asyncio.open_connection("127.0.0.1", egress.port)
@@ -251,12 +251,12 @@ async def test_leaving_closes_port_and_connections() -> None:
         EgressPolicy(upstream_proxy="http://"),
     ],
 )
-def test_a_policy_that_cannot_be_read_is_an_error_at_once(policy: EgressPolicy) -> None:
+def test_invalid_policy_raises_on_construction(policy: EgressPolicy) -> None:
     with pytest.raises(ValueError, match=r"."):
         Egress(policy)
 
 
-async def test_the_browsers_housekeeping_is_turned_away_without_a_record() -> None:
+async def test_browser_background_requests_are_refused_silently() -> None:
     async with Egress() as egress:
         with pytest.raises(Refused):
             egress.guard.check_url("https://update.googleapis.com/service")

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def cache_path(tmp_path: Path) -> Path:
     return tmp_path / "pages" / "a.db"
 
 
-def sends(status: str = "200 OK", **headers: str) -> Origin:
+def origin_sending(status: str = "200 OK", **headers: str) -> Origin:
     async def handler(exchange: Exchange) -> None:
         if exchange.headers.get("if-none-match") == headers.get("ETag", "none"):
             await exchange.answer(b"", "304 Not Modified", **headers)
@@ -38,24 +38,28 @@ def sends(status: str = "200 OK", **headers: str) -> Origin:
     return Origin(handler)
 
 
-async def asked(client_of: ClientOf, origin: Origin, kept: Path, **options: object) -> list[int]:
+async def request_counts(
+    client_of: ClientOf, origin: Origin, cache_path: Path, **options: object
+) -> list[int]:
     """Return the number of requests after each of three reads, each by a separate client."""
     counts = []
     async with origin:
         for _ in range(3):
-            async with client_of(origin, cache=kept, **options) as http:
+            async with client_of(origin, cache=cache_path, **options) as http:
                 assert (await http.get(origin.url, cached=True)).status in {200, 404}
             counts.append(len(origin.requests))
     return counts
 
 
-async def test_a_fresh_page_is_not_asked_for_again(client_of: ClientOf, kept: Path) -> None:
-    assert await asked(client_of, sends(Cache_Control="max-age=600"), kept) == [1, 1, 1]
+async def test_fresh_page_is_served_from_cache(client_of: ClientOf, cache_path: Path) -> None:
+    assert await request_counts(
+        client_of, origin_sending(Cache_Control="max-age=600"), cache_path
+    ) == [1, 1, 1]
 
 
-async def test_a_page_with_a_validator_is_confirmed(client_of: ClientOf, kept: Path) -> None:
-    origin = sends(ETag='"a"')
-    async with origin, client_of(origin, cache=kept) as http:
+async def test_page_with_etag_is_revalidated(client_of: ClientOf, cache_path: Path) -> None:
+    origin = origin_sending(ETag='"a"')
+    async with origin, client_of(origin, cache=cache_path) as http:
         first = await http.get(origin.url, cached=True)
         again = await http.get(origin.url, cached=True)
     assert (first.body, first.age) == (b"Moored.", None)
@@ -63,9 +67,9 @@ async def test_a_page_with_a_validator_is_confirmed(client_of: ClientOf, kept: P
     assert origin.requests[1].headers["if-none-match"] == '"a"'
 
 
-async def test_a_page_from_the_cache_tells_its_age(client_of: ClientOf, kept: Path) -> None:
-    origin = sends(Cache_Control="max-age=600", Age="60")
-    async with origin, client_of(origin, cache=kept) as http:
+async def test_cached_page_reports_its_age(client_of: ClientOf, cache_path: Path) -> None:
+    origin = origin_sending(Cache_Control="max-age=600", Age="60")
+    async with origin, client_of(origin, cache=cache_path) as http:
         first = await http.get(origin.url, cached=True)
         again = await http.get(origin.url, cached=True)
     assert first.headers["age"] == "60"
@@ -86,80 +90,86 @@ async def test_a_page_from_the_cache_tells_its_age(client_of: ClientOf, kept: Pa
         ("200 OK", {}),
     ],
 )
-async def test_what_must_not_be_kept_is_asked_for_again(
-    client_of: ClientOf, kept: Path, status: str, headers: dict[str, str]
+async def test_uncacheable_response_is_fetched_again(
+    client_of: ClientOf, cache_path: Path, status: str, headers: dict[str, str]
 ) -> None:
-    assert await asked(client_of, sends(status, **headers), kept) == [1, 2, 3]
+    assert await request_counts(client_of, origin_sending(status, **headers), cache_path) == [
+        1,
+        2,
+        3,
+    ]
 
 
-async def test_without_cached_the_cache_is_not_used(client_of: ClientOf, kept: Path) -> None:
-    origin = sends(Cache_Control="max-age=600")
-    async with origin, client_of(origin, cache=kept) as http:
+async def test_cache_is_unused_unless_requested(client_of: ClientOf, cache_path: Path) -> None:
+    origin = origin_sending(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=cache_path) as http:
         for _ in range(2):
             assert (await http.get(origin.url)).age is None
     assert len(origin.requests) == 2
 
 
 @pytest.mark.parametrize("header", ["Cookie", "Authorization"])
-async def test_what_keys_took_part_in_is_neither_kept_nor_given(
-    client_of: ClientOf, kept: Path, header: str
+async def test_requests_with_credentials_bypass_cache(
+    client_of: ClientOf, cache_path: Path, header: str
 ) -> None:
-    origin = sends(Cache_Control="max-age=600")
-    async with origin, client_of(origin, cache=kept) as http:
+    origin = origin_sending(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=cache_path) as http:
         await http.get(origin.url, headers={header: "secret"}, cached=True)
         await http.get(origin.url, cached=True)
         await http.get(origin.url, headers={header: "secret"}, cached=True)
     assert len(origin.requests) == 3
-    assert b"secret" not in kept.read_bytes()
+    assert b"secret" not in cache_path.read_bytes()
 
 
-async def test_headers_that_the_page_varies_by_are_told_apart(
-    client_of: ClientOf, kept: Path
+async def test_vary_header_separates_cached_responses(
+    client_of: ClientOf, cache_path: Path
 ) -> None:
-    origin = sends(Cache_Control="max-age=600", Vary="Accept-Language")
-    async with origin, client_of(origin, cache=kept) as http:
+    origin = origin_sending(Cache_Control="max-age=600", Vary="Accept-Language")
+    async with origin, client_of(origin, cache=cache_path) as http:
         for language in ("de", "en", "de"):
             await http.get(origin.url, headers={"Accept-Language": language}, cached=True)
     assert len(origin.requests) == 2
 
 
-async def test_fresh_goes_round_what_is_kept_and_replaces_it(
-    client_of: ClientOf, kept: Path
+async def test_fresh_bypasses_and_replaces_cached_page(
+    client_of: ClientOf, cache_path: Path
 ) -> None:
-    async with sends(Cache_Control="max-age=600") as origin:
+    async with origin_sending(Cache_Control="max-age=600") as origin:
         for fresh in (False, True, False):
-            async with client_of(origin, cache=kept, fresh=fresh) as http:
+            async with client_of(origin, cache=cache_path, fresh=fresh) as http:
                 await http.get(origin.url, cached=True)
     assert len(origin.requests) == 2
 
 
-async def test_a_wall_is_forgotten(client_of: ClientOf, kept: Path) -> None:
-    origin = sends(Cache_Control="max-age=600")
-    async with origin, client_of(origin, cache=kept) as http:
+async def test_forget_removes_page_from_cache(client_of: ClientOf, cache_path: Path) -> None:
+    origin = origin_sending(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=cache_path) as http:
         await http.get(f"{origin.url}/#top", cached=True)
         await http.forget(origin.url)
         await http.get(origin.url, cached=True)
     assert len(origin.requests) == 2
 
 
-async def test_a_private_page_is_not_given_to_a_run_that_may_not_reach_it(
-    client_of: ClientOf, kept: Path
+async def test_cached_private_page_is_refused_without_access(
+    client_of: ClientOf, cache_path: Path
 ) -> None:
-    origin = sends(Cache_Control="max-age=600")
-    async with origin, client_of(origin, cache=kept) as http:
+    origin = origin_sending(Cache_Control="max-age=600")
+    async with origin, client_of(origin, cache=cache_path) as http:
         await http.get(origin.url, cached=True)
-    async with Egress() as egress, HttpClient(egress, cache=kept) as http:
+    async with Egress() as egress, HttpClient(egress, cache=cache_path) as http:
         with pytest.raises(Refused):
             await http.get(origin.url, cached=True)
 
 
-async def test_a_damaged_cache_is_begun_anew(client_of: ClientOf, kept: Path) -> None:
-    kept.parent.mkdir()
-    kept.write_bytes(b"no database" * 1000)
-    assert await asked(client_of, sends(Cache_Control="max-age=600"), kept) == [1, 1, 1]
+async def test_damaged_cache_is_recreated(client_of: ClientOf, cache_path: Path) -> None:
+    cache_path.parent.mkdir()
+    cache_path.write_bytes(b"no database" * 1000)
+    assert await request_counts(
+        client_of, origin_sending(Cache_Control="max-age=600"), cache_path
+    ) == [1, 1, 1]
 
 
-class Noted(logging.Handler):
+class LoggerNameCollector(logging.Handler):
     """Behave like a program that shows what any library logs."""
 
     def __init__(self) -> None:
@@ -170,13 +180,13 @@ class Noted(logging.Handler):
         self.names.add(record.name.partition(".")[0])
 
 
-async def test_a_cache_that_breaks_is_no_matter_for_the_terminal(
-    client_of: ClientOf, kept: Path
+async def test_broken_cache_is_bypassed_without_logging(
+    client_of: ClientOf, cache_path: Path
 ) -> None:
-    origin, noted = sends(Cache_Control="max-age=600"), Noted()
-    async with origin, client_of(origin, cache=kept) as http:
+    origin, noted = origin_sending(Cache_Control="max-age=600"), LoggerNameCollector()
+    async with origin, client_of(origin, cache=cache_path) as http:
         await http.get(origin.url, cached=True)
-        with sqlite3.connect(kept) as database:
+        with sqlite3.connect(cache_path) as database:
             for (table,) in database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             ).fetchall():

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     ClientOf = Callable[..., AbstractAsyncContextManager[HttpClient]]
 
 
-async def test_a_page_comes_with_status_headers_body_and_final_url(client_of: ClientOf) -> None:
+async def test_get_returns_status_headers_and_body(client_of: ClientOf) -> None:
     async with Origin(greet) as origin, client_of(origin) as http:
         answer = await http.get(f"{origin.url}/quay#tide", params={"q": "low water", "n": "1"})
     assert (answer.status, answer.ok, answer.history) == (200, True, ())
@@ -38,7 +38,7 @@ async def test_a_page_comes_with_status_headers_body_and_final_url(client_of: Cl
     assert origin.requests[0].target == "/quay?q=low+water&n=1"
 
 
-async def test_requests_look_like_a_browsers(client_of: ClientOf) -> None:
+async def test_requests_carry_browser_headers(client_of: ClientOf) -> None:
     async with Origin(greet) as origin, client_of(origin) as http:
         await http.get(origin.url, headers={"accept-language": "de"})
     headers = origin.requests[0].headers
@@ -65,7 +65,7 @@ async def test_cookies_are_kept_between_calls(client_of: ClientOf) -> None:
     assert origin.requests[1].headers["cookie"] == "berth=7"
 
 
-async def test_json_and_forms_are_posted(client_of: ClientOf) -> None:
+async def test_json_and_form_bodies_are_posted(client_of: ClientOf) -> None:
     async with Origin(greet) as origin, client_of(origin) as http:
         await http.post(origin.url, json={"knots": 4})
         await http.post(origin.url, form={"q": "low water"})
@@ -78,7 +78,7 @@ async def test_json_and_forms_are_posted(client_of: ClientOf) -> None:
     assert second.body == b"q=low+water"
 
 
-async def test_an_error_status_is_an_answer(client_of: ClientOf) -> None:
+async def test_error_status_is_returned_without_raising(client_of: ClientOf) -> None:
     async def missing(exchange: Exchange) -> None:
         await exchange.answer("gone", "404 Not Found")
 
@@ -87,14 +87,14 @@ async def test_an_error_status_is_an_answer(client_of: ClientOf) -> None:
     assert (answer.status, answer.ok, len(origin.requests)) == (404, False, 1)
 
 
-async def test_what_is_no_json_is_a_bad_response(client_of: ClientOf) -> None:
+async def test_invalid_json_raises_bad_response(client_of: ClientOf) -> None:
     async with Origin(greet) as origin, client_of(origin) as http:
         answer = await http.get(origin.url)
     with pytest.raises(BadResponse, match="JSON"):
         answer.json()
 
 
-async def test_a_busy_server_is_asked_again(client_of: ClientOf) -> None:
+async def test_503_is_retried(client_of: ClientOf) -> None:
     async def recover(exchange: Exchange) -> None:
         busy = len(origin.requests) == 1
         await (exchange.answer("", "503 Busy", Retry_After="0") if busy else greet(exchange))
@@ -103,7 +103,7 @@ async def test_a_busy_server_is_asked_again(client_of: ClientOf) -> None:
         assert (await http.get(origin.url)).status == 200
 
 
-async def test_a_rate_limit_that_names_its_end_is_waited_for(client_of: ClientOf) -> None:
+async def test_429_with_retry_after_is_retried(client_of: ClientOf) -> None:
     async def answer(exchange: Exchange) -> None:
         limited = len(origin.requests) < 2
         if limited:
@@ -116,7 +116,7 @@ async def test_a_rate_limit_that_names_its_end_is_waited_for(client_of: ClientOf
     assert len(origin.requests) == 2
 
 
-async def test_a_server_that_wants_long_patience_is_left_alone(client_of: ClientOf) -> None:
+async def test_long_retry_after_is_not_waited_for(client_of: ClientOf) -> None:
     async def busy(exchange: Exchange) -> None:
         await exchange.answer("later", "503 Busy", Retry_After="120")
 
@@ -125,7 +125,7 @@ async def test_a_server_that_wants_long_patience_is_left_alone(client_of: Client
     assert (answer.status, len(origin.requests)) == (503, 1)
 
 
-async def test_a_server_that_stays_busy_has_the_last_word(client_of: ClientOf) -> None:
+async def test_last_error_response_is_returned_after_retries(client_of: ClientOf) -> None:
     async def busy(exchange: Exchange) -> None:
         await exchange.answer("no", "502 Bad Gateway")
 
@@ -134,7 +134,7 @@ async def test_a_server_that_stays_busy_has_the_last_word(client_of: ClientOf) -
     assert (answer.status, len(origin.requests)) == (502, 2)
 
 
-async def test_a_post_is_never_sent_twice(client_of: ClientOf) -> None:
+async def test_post_is_never_retried(client_of: ClientOf) -> None:
     async def busy(exchange: Exchange) -> None:
         await exchange.answer("no", "503 Busy")
 
@@ -143,7 +143,7 @@ async def test_a_post_is_never_sent_twice(client_of: ClientOf) -> None:
     assert len(origin.requests) == 1
 
 
-async def test_a_dropped_connection_is_tried_again(client_of: ClientOf) -> None:
+async def test_dropped_connection_is_retried(client_of: ClientOf) -> None:
     async def drop_first(exchange: Exchange) -> None:
         if len(origin.requests) == 1:
             exchange.writer.transport.abort()
@@ -154,7 +154,7 @@ async def test_a_dropped_connection_is_tried_again(client_of: ClientOf) -> None:
         assert (await http.get(origin.url)).status == 200
 
 
-async def test_nobody_listening_is_a_failed_connection(client_of: ClientOf) -> None:
+async def test_closed_port_raises_connect_failed(client_of: ClientOf) -> None:
     async with Origin(greet) as origin:
         pass
     async with client_of(origin, retries=0) as http:
@@ -162,7 +162,7 @@ async def test_nobody_listening_is_a_failed_connection(client_of: ClientOf) -> N
             await http.get(origin.url)
 
 
-async def test_an_unknown_name_is_a_failed_connection_and_not_asked_twice() -> None:
+async def test_unknown_name_raises_connect_failed_without_retry() -> None:
     asked: list[str] = []
 
     async def nothing(host: str) -> tuple:
@@ -185,7 +185,7 @@ async def test_an_unknown_name_is_a_failed_connection_and_not_asked_twice() -> N
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
 )
-async def test_what_is_no_http_is_an_error(client_of: ClientOf, answer: bytes) -> None:
+async def test_malformed_http_raises(client_of: ClientOf, answer: bytes) -> None:
     async def babble(exchange: Exchange) -> None:
         await exchange.send(answer)
         exchange.writer.close()
@@ -195,7 +195,7 @@ async def test_what_is_no_http_is_an_error(client_of: ClientOf, answer: bytes) -
             await http.get(origin.url)
 
 
-async def test_a_body_over_the_limit_is_too_large(client_of: ClientOf) -> None:
+async def test_body_over_limit_raises_too_large(client_of: ClientOf) -> None:
     async def long(exchange: Exchange) -> None:
         await exchange.answer(b"x" * 100_000)
 
@@ -205,7 +205,7 @@ async def test_a_body_over_the_limit_is_too_large(client_of: ClientOf) -> None:
             await http.get(origin.url, max_bytes=99_999)
 
 
-async def test_a_call_without_a_deadline_takes_the_clients(client_of: ClientOf) -> None:
+async def test_call_without_deadline_uses_client_timeout(client_of: ClientOf) -> None:
     async def silent(exchange: Exchange) -> None:
         await exchange.reader.read()
 
@@ -214,7 +214,7 @@ async def test_a_call_without_a_deadline_takes_the_clients(client_of: ClientOf) 
             await http.get(origin.url)
 
 
-async def test_a_host_gets_no_more_requests_at_once_than_allowed(client_of: ClientOf) -> None:
+async def test_concurrent_requests_per_host_are_limited(client_of: ClientOf) -> None:
     running = most = 0
 
     async def count(exchange: Exchange) -> None:
@@ -233,13 +233,13 @@ async def test_a_host_gets_no_more_requests_at_once_than_allowed(client_of: Clie
 
 
 @pytest.mark.parametrize("url", ["", "harbour", "http://", "http://[::1", "file:///etc/passwd"])
-async def test_what_is_no_web_url_is_refused_before_anything_is_sent(url: str) -> None:
+async def test_non_web_url_is_refused(url: str) -> None:
     async with Egress() as egress, HttpClient(egress) as http:
         with pytest.raises(Refused):
             await http.get(url)
 
 
-def test_importing_the_client_imports_neither_httpx_nor_the_suffix_list() -> None:
+def test_importing_client_does_not_import_heavy_dependencies() -> None:
     code = (
         "import sys, browser.net.http, browser.net.egress, browser.net.polite; print(*sys.modules)"
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     ClientOf = Callable[..., AbstractAsyncContextManager[HttpClient]]
 
 
-async def test_redirects_are_followed_and_told(client_of: ClientOf) -> None:
+async def test_redirects_are_followed_and_recorded_in_history(client_of: ClientOf) -> None:
     async def lead(exchange: Exchange) -> None:
         if exchange.target == "/a":
             await exchange.redirect("b?x#y")
@@ -44,7 +44,7 @@ async def test_redirects_are_followed_and_told(client_of: ClientOf) -> None:
         ("308 Permanent", "POST", b"q=tide"),
     ],
 )
-async def test_a_redirected_post_does_what_a_browser_does(
+async def test_redirected_post_uses_method_of_browsers(
     client_of: ClientOf, status: str, method: str, body: bytes
 ) -> None:
     async def lead(exchange: Exchange) -> None:
@@ -56,7 +56,7 @@ async def test_a_redirected_post_does_what_a_browser_does(
     assert (last.method, last.body) == (method, body)
 
 
-async def test_keys_are_not_carried_to_another_origin(client_of: ClientOf) -> None:
+async def test_credentials_are_not_sent_to_another_origin(client_of: ClientOf) -> None:
     async with Origin(greet) as other:
 
         async def lead(exchange: Exchange) -> None:
@@ -68,7 +68,7 @@ async def test_keys_are_not_carried_to_another_origin(client_of: ClientOf) -> No
     assert not {"x-api-key", "authorization", "cookie"} & set(other.requests[0].headers)
 
 
-async def test_a_redirect_to_a_private_address_is_refused(client_of: ClientOf) -> None:
+async def test_redirect_to_private_address_is_refused(client_of: ClientOf) -> None:
     async with Origin(greet) as secret:
 
         async def lure(exchange: Exchange) -> None:
@@ -81,7 +81,7 @@ async def test_a_redirect_to_a_private_address_is_refused(client_of: ClientOf) -
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "data:text/html,x", "javascript:1"])
-async def test_a_redirect_off_the_web_is_refused(client_of: ClientOf, location: str) -> None:
+async def test_redirect_to_non_web_scheme_is_refused(client_of: ClientOf, location: str) -> None:
     async def lure(exchange: Exchange) -> None:
         await exchange.redirect(location)
 

@@ -26,15 +26,15 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
         ("٣", None),
     ],
 )
-def test_retry_after(said: str, seconds: float | None) -> None:
+def test_retry_after_is_parsed_as_seconds_or_date(said: str, seconds: float | None) -> None:
     assert retry_after({"retry-after": said}, now=NOW) == seconds
 
 
-def test_no_header_says_nothing() -> None:
+def test_missing_header_gives_none() -> None:
     assert retry_after({}) is None
 
 
-def test_a_limit_that_is_used_up_says_when_it_begins_anew() -> None:
+def test_exhausted_rate_limit_gives_seconds_until_reset() -> None:
     used_up = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW.timestamp()) + 42)}
     assert retry_after(used_up, now=NOW) == 42.0
     assert retry_after({**used_up, "x-ratelimit-remaining": "7"}, now=NOW) is None

@@ -72,12 +72,14 @@ async def delay_of(http: HttpClient, url: str) -> float | None:
         ("/robots.txt", True),
     ],
 )
-async def test_our_own_group_decides(client_of: ClientOf, path: str, allowed: bool) -> None:
+async def test_own_user_agent_group_takes_precedence(
+    client_of: ClientOf, path: str, allowed: bool
+) -> None:
     async with Origin(serving(RULES)) as origin, client_of(origin) as http:
         assert await allows(http, f"{origin.url}{path}") is allowed
 
 
-async def test_without_a_group_of_our_own_that_for_all_decides(client_of: ClientOf) -> None:
+async def test_wildcard_group_applies_without_own_group(client_of: ClientOf) -> None:
     rules = RULES.replace("Urchin", "Stranger")
     async with Origin(serving(rules)) as origin, client_of(origin) as http:
         assert not await allows(http, f"{origin.url}/hold/x")
@@ -85,25 +87,25 @@ async def test_without_a_group_of_our_own_that_for_all_decides(client_of: Client
         assert await delay_of(http, f"{origin.url}/") == 2.0
 
 
-async def test_the_longer_of_delay_and_rate_is_kept(client_of: ClientOf) -> None:
+async def test_longer_of_crawl_delay_and_request_rate_applies(client_of: ClientOf) -> None:
     async with Origin(serving(RULES)) as origin, client_of(origin) as http:
         assert await delay_of(http, f"{origin.url}/") == 3.0
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "410 Gone", "401 Unauthorized", "403 No"])
-async def test_a_file_that_is_not_there_allows_all(client_of: ClientOf, status: str) -> None:
+async def test_robots_txt_client_error_allows_all(client_of: ClientOf, status: str) -> None:
     async with Origin(serving("Disallow: /", status)) as origin, client_of(origin) as http:
         assert await allows(http, f"{origin.url}/x")
         assert await delay_of(http, f"{origin.url}/x") is None
 
 
 @pytest.mark.parametrize("status", ["500 Oops", "503 Busy"])
-async def test_a_file_that_cannot_be_had_forbids_all(client_of: ClientOf, status: str) -> None:
+async def test_robots_txt_server_error_forbids_all(client_of: ClientOf, status: str) -> None:
     async with Origin(serving("", status)) as origin, client_of(origin, retries=0) as http:
         assert not await allows(http, f"{origin.url}/x")
 
 
-async def test_a_server_that_cannot_be_reached_is_told_as_that(client_of: ClientOf) -> None:
+async def test_unreachable_server_raises_connection_error(client_of: ClientOf) -> None:
     async with Origin(greet) as origin:
         pass
     async with client_of(origin, retries=0) as http:
@@ -111,12 +113,12 @@ async def test_a_server_that_cannot_be_reached_is_told_as_that(client_of: Client
             await allows(http, f"{origin.url}/x")
 
 
-async def test_a_page_in_place_of_the_file_allows_all(client_of: ClientOf) -> None:
+async def test_html_in_place_of_robots_txt_allows_all(client_of: ClientOf) -> None:
     async with Origin(greet) as origin, client_of(origin) as http:
         assert await allows(http, f"{origin.url}/x")
 
 
-async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None:
+async def test_robots_txt_is_fetched_once_per_origin(client_of: ClientOf) -> None:
     async with (
         Origin(serving("User-agent: *\nDisallow: /hold")) as one,
         Origin(serving("User-agent: *\nDisallow: /hold")) as two,
@@ -128,12 +130,12 @@ async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None
     assert [len(one.requests), len(two.requests)] == [1, 1]
 
 
-async def test_what_is_no_web_url_is_not_theirs_to_rule_on(client_of: ClientOf) -> None:
+async def test_file_url_is_always_allowed(client_of: ClientOf) -> None:
     async with client_of() as http:
         assert await allows(http, "file:///corpus/tide.md")
 
 
-async def test_a_file_that_did_not_come_is_asked_for_again(client_of: ClientOf) -> None:
+async def test_failed_robots_txt_fetch_is_retried_on_next_request(client_of: ClientOf) -> None:
     answers = iter(("", RULES))
 
     async def handle(exchange: Exchange) -> None:
@@ -151,7 +153,7 @@ async def test_a_file_that_did_not_come_is_asked_for_again(client_of: ClientOf) 
         assert "does not allow" in await refusal(polite, f"{origin.url}/ours/x")
 
 
-async def test_robots_txt_has_no_longer_than_the_page(client_of: ClientOf) -> None:
+async def test_robots_txt_fetch_shares_page_deadline(client_of: ClientOf) -> None:
     async def silent(exchange: Exchange) -> None:
         await exchange.reader.read()
 

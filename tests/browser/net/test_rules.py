@@ -55,7 +55,7 @@ def test_pattern_does_not_match(pattern: str, host: str, port: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "a b", "me@harbour.test", "har*bour.test", "*.*.test", "[::1", "h.test:99999"]
 )
-def test_what_is_no_pattern_is_an_error(text: str) -> None:
+def test_invalid_host_pattern_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="not a host pattern"):
         HostPattern.parse(text)
 
@@ -74,16 +74,16 @@ def test_deny_wins_over_allow() -> None:
         guard.check_url("https://secret.harbour.test/")
 
 
-def test_an_allow_list_refuses_all_others_and_says_how_to_add_them() -> None:
+def test_allow_list_refuses_other_hosts_with_hint() -> None:
     with pytest.raises(Refused, match="not on the allow list") as refused:
         guard_of("harbour.test").check_url("https://quay.test/")
     assert "quay.test to --allow" in refused.value.hint
 
 
-def test_no_rules_allow_all() -> None:
+def test_empty_rules_allow_all_hosts() -> None:
     assert guard_of().check_url("https://harbour.test/").host == "harbour.test"
 
 
-def test_what_is_no_url_is_refused() -> None:
+def test_invalid_url_is_refused() -> None:
     with pytest.raises(Refused):
         guard_of().check_url("no url")

@@ -42,7 +42,7 @@ def self_signed(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContex
     return context, certificate
 
 
-async def test_an_untrusted_certificate_is_a_failed_connection(
+async def test_untrusted_certificate_raises_connect_failed(
     self_signed: tuple[ssl.SSLContext, Path],
 ) -> None:
     context, _ = self_signed
@@ -54,7 +54,7 @@ async def test_an_untrusted_certificate_is_a_failed_connection(
     server.close()
 
 
-async def test_a_page_over_tls_comes_through_the_tunnel(
+async def test_https_page_is_fetched_through_tunnel(
     self_signed: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context, certificate = self_signed
@@ -76,7 +76,7 @@ async def test_a_page_over_tls_comes_through_the_tunnel(
     assert bodies == [b"safe!", b"safe!"]
 
 
-async def test_an_upstream_proxy_is_chained_behind_the_guard() -> None:
+async def test_guard_is_applied_before_upstream_proxy() -> None:
     async def known_there(host: str) -> tuple:
         return (ip_address("127.0.0.1"),)
 
@@ -96,7 +96,7 @@ async def test_an_upstream_proxy_is_chained_behind_the_guard() -> None:
     assert len(origin.requests) == 1
 
 
-async def test_an_upstream_proxy_does_not_get_names_that_are_private_here() -> None:
+async def test_locally_private_names_are_not_sent_to_upstream_proxy() -> None:
     async def private(host: str) -> tuple:
         return (ip_address("10.0.0.1"),)
 

@@ -40,7 +40,7 @@ ANY_URL = st.builds(
         ("", ""),
     ],
 )
-def test_host_is_the_one_a_browser_goes_to(url: str, expected: str) -> None:
+def test_host_is_parsed_as_in_browsers(url: str, expected: str) -> None:
     assert host(url) == expected
 
 
@@ -53,12 +53,12 @@ def test_host_is_the_one_a_browser_goes_to(url: str, expected: str) -> None:
         ("data:text/plain,x", ""),
     ],
 )
-def test_origin_leaves_out_the_default_port(url: str, expected: str) -> None:
+def test_origin_omits_default_port(url: str, expected: str) -> None:
     assert origin(url) == expected
 
 
 @pytest.mark.parametrize("url", ["http://harbour.test", "https:harbour.test/x", " http://a.b/ "])
-def test_web_urls(url: str) -> None:
+def test_http_urls_are_web_urls(url: str) -> None:
     assert is_web_url(url)
 
 
@@ -83,7 +83,7 @@ def test_web_urls(url: str) -> None:
         "",
     ],
 )
-def test_what_is_no_web_url(url: str) -> None:
+def test_other_schemes_and_invalid_urls_are_not_web_urls(url: str) -> None:
     assert not is_web_url(url)
 
 
@@ -105,7 +105,7 @@ def test_what_is_no_web_url(url: str) -> None:
         ("  not a url ", "not a url"),
     ],
 )
-def test_normal_form(spelling: str, normal: str) -> None:
+def test_normalize_returns_normal_form(spelling: str, normal: str) -> None:
     assert normalize(spelling) == normal
 
 
@@ -123,7 +123,7 @@ def test_normal_form(spelling: str, normal: str) -> None:
         ("nonsense?utm_source=1", "nonsense?utm_source=1"),
     ],
 )
-def test_tracking_goes_and_content_stays(url: str, clean: str) -> None:
+def test_strip_tracking_keeps_content_parameters(url: str, clean: str) -> None:
     assert strip_tracking(url) == clean
 
 
@@ -142,49 +142,49 @@ def test_tracking_goes_and_content_stays(url: str, clean: str) -> None:
         ("", ""),
     ],
 )
-def test_registrable_domain(name: str, domain: str) -> None:
+def test_registrable_domain_uses_public_suffix_list(name: str, domain: str) -> None:
     assert registrable_domain(name) == domain
 
 
-def test_same_site_joins_subdomains_and_parts_strangers() -> None:
+def test_same_site_matches_subdomains_but_not_other_domains() -> None:
     assert same_site("https://a.harbour.co.uk/", "http://harbour.co.uk:81/x")
     assert not same_site("https://harbour.co.uk/", "https://quay.co.uk/")
     assert not same_site("https://one.github.io/", "https://two.github.io/")
     assert not same_site("nonsense", "nonsense")
 
 
-def test_links_resolve_against_their_page() -> None:
+def test_links_resolve_against_page_url() -> None:
     assert join("https://h.test/a/b?c", "../d#e") == "https://h.test/d#e"
     assert join("https://h.test/a", "//q.test/x") == "https://q.test/x"
     assert join("https://h.test/a", "http://[") == ""
 
 
 @given(ANY_URL)
-def test_parsing_never_raises_and_agrees_with_itself(url: str) -> None:
+def test_parse_never_raises_and_round_trips(url: str) -> None:
     parsed = parse(url)
     if parsed is not None:
         assert parse(parsed.href) == parsed
 
 
 @given(ANY_URL)
-def test_normal_form_is_stable_and_keeps_the_host(url: str) -> None:
+def test_normalize_is_idempotent_and_keeps_host(url: str) -> None:
     normal = normalize(url)
     assert normalize(normal) == normal
     assert host(normal).rstrip(".") == host(url).rstrip(".") or not is_web_url(url)
 
 
 @given(ANY_URL)
-def test_stripping_tracking_never_changes_the_host(url: str) -> None:
+def test_strip_tracking_never_changes_host(url: str) -> None:
     assert host(strip_tracking(url)) == host(url)
 
 
 @given(st.text(max_size=40))
-def test_registrable_domain_is_a_suffix_of_the_host(url: str) -> None:
+def test_registrable_domain_is_suffix_of_host(url: str) -> None:
     name = host(f"http://{url}/")
     assert name.rstrip(".").endswith(registrable_domain(name))
 
 
 @pytest.mark.parametrize("url", ["http://169.254..", "http://./0", "http://example.org./"])
-def test_the_normal_form_of_a_host_with_dots_behind_it_is_its_own(url: str) -> None:
+def test_normalize_is_idempotent_for_hosts_with_trailing_dots(url: str) -> None:
     normal = normalize(url)
     assert normalize(normal) == normal

@@ -51,7 +51,7 @@ async def show(
 
     async def showing(body: str) -> Tab:
         url = pages.base + pages.put(f"<!doctype html><title>Test</title>{body}")
-        tab = await gone_on(spare_tabs.pop(), url, launched) if spare_tabs else None
+        tab = await reuse_tab(spare_tabs.pop(), url, launched) if spare_tabs else None
         shown.append(tab or await launched.open(url))
         return shown[-1]
 
@@ -63,7 +63,7 @@ async def show(
             await launched.close(tab)
 
 
-async def gone_on(tab: Tab, url: str, launched: Browser) -> Tab | None:
+async def reuse_tab(tab: Tab, url: str, launched: Browser) -> Tab | None:
     """Reuse a tab; None if its page does not release it."""
     tab.driver.frames = Frames(tab.page)  # its refs begin at e1 again
     try:

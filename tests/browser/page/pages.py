@@ -75,7 +75,7 @@ def serve_pages() -> Iterator[Pages]:
         server.server_close()
 
 
-def patience() -> float:
+def load_factor() -> float:
     """How much longer things take on a busy machine: 1 on an idle one."""
     return max(1.0, 1.5 * os.getloadavg()[0] / (os.cpu_count() or 1)) if os.name == "posix" else 2.0
 

@@ -12,7 +12,7 @@ from browser.errors import ActionError, DeadlineExceeded
 from tests.browser.page.pages import ref
 
 
-async def test_a_click_tells_what_changed_with_refs(show):
+async def test_click_reports_changes_with_refs(show):
     tab = await show(
         """<button onclick="p.innerHTML='<button>Undo</button>'">Delete</button><p id=p></p>"""
     )
@@ -39,7 +39,7 @@ async def test_a_click_at_an_offset_hits_that_point(show):
     assert "30,40" in (await tab.click(canvas, at=(30, 40))).changes
 
 
-async def test_typing_replaces_and_is_heard_key_by_key(show):
+async def test_typing_replaces_value_and_fires_key_events(show):
     tab = await show(
         """<input aria-label=Town value=old onkeyup="p.textContent='keys '+(++n)"><p id=p></p><script>let n=0</script>"""
     )
@@ -48,7 +48,7 @@ async def test_typing_replaces_and_is_heard_key_by_key(show):
     assert int(outcome.changes.split("keys ")[1]) >= len("Hoorn")
 
 
-async def test_submit_presses_enter_and_tells_where_it_led(show, pages):
+async def test_submit_presses_enter_and_reports_navigation(show, pages):
     target = pages.put("<h1>Results</h1>")
     tab = await show(f"<form action='{target}'><input name=q aria-label=Search></form>")
     outcome = await tab.type(ref(await tab.snapshot(), "textbox Search"), "tide", submit=True)
@@ -61,7 +61,7 @@ async def test_submit_presses_enter_and_tells_where_it_led(show, pages):
     [("date", "2026-03-31"), ("time", "13:45"), ("color", "#00ff00"), ("range", "7"),
      ("number", "42"), ("month", "2026-05"), ("datetime-local", "2026-03-31T13:45")],
 )  # fmt: skip
-async def test_special_inputs_take_their_value(show, kind, value):
+async def test_typing_sets_special_input_types(show, kind, value):
     tab = await show(
         f"<input type={kind} aria-label=It id=i min=0 max=9999-12-31>"
         if kind != "range"
@@ -72,13 +72,13 @@ async def test_special_inputs_take_their_value(show, kind, value):
     assert await tab.page.input_value("#i") == value
 
 
-async def test_a_value_of_the_wrong_form_says_so(show):
+async def test_typing_malformed_date_reports_expected_format(show):
     tab = await show("<input type=date aria-label=Day>")
     with pytest.raises(ActionError, match="form"):
         await tab.type(next(iter((await tab.snapshot()).refs)), "next tuesday")
 
 
-async def test_select_works_by_text_and_by_part_of_it(show):
+async def test_select_matches_full_or_partial_option_text(show):
     tab = await show(
         "<select aria-label=Port id=s><option>Hoorn<option>Enkhuizen<option value=x>Edam</select>"
     )
@@ -89,7 +89,7 @@ async def test_select_works_by_text_and_by_part_of_it(show):
         await tab.select(port, "Paris")
 
 
-async def test_select_opens_and_picks_from_a_listbox_the_page_draws(show):
+async def test_select_picks_from_custom_listbox(show):
     tab = await show("""<div role=combobox id=c aria-label=Crew tabindex=0 aria-expanded=false>choose</div>
         <ul role=listbox id=l hidden><li role=option>One<li role=option>Two</ul><script>
         c.onclick = () => { l.hidden = false };
@@ -99,7 +99,7 @@ async def test_select_opens_and_picks_from_a_listbox_the_page_draws(show):
     assert await tab.page.inner_text("#c") == "Two"
 
 
-async def test_check_is_idempotent_and_answers_briefly(show):
+async def test_check_is_idempotent_and_concise(show):
     boxes = "".join(f"<label><input type=checkbox>Box {n}</label>" for n in range(30))
     tab = await show(f"<p>{'words ' * 200}</p>{boxes}")
     box = ref(await tab.snapshot(), "checkbox Box 17")
@@ -110,7 +110,7 @@ async def test_check_is_idempotent_and_answers_briefly(show):
     assert "checked" not in (await tab.check(box, on=False)).changes
 
 
-async def test_a_fill_answers_within_120_tokens(show):
+async def test_fill_result_fits_in_120_tokens(show):
     fields = "".join(f"<label>Field {n} <input></label>" for n in range(40))
     tab = await show(f"<form>{fields}</form>")
     outcome = await tab.type(ref(await tab.snapshot(), "textbox Field 20"), "some text")
@@ -118,7 +118,7 @@ async def test_a_fill_answers_within_120_tokens(show):
     assert len(outcome.did + outcome.changes) / 4 <= 120
 
 
-async def test_a_hidden_checkbox_is_ticked_through_its_label(show):
+async def test_hidden_checkbox_is_toggled_through_its_label(show):
     tab = await show("""<style>input{position:absolute;opacity:0;width:0;height:0}</style>
         <input type=checkbox id=x><label for=x>Fancy</label>""")
     snapshot = await tab.snapshot()
@@ -152,7 +152,7 @@ async def test_history_goes_back(show, pages):
     assert "# First" in (await tab.back()).changes
 
 
-async def test_wait_for_returns_when_the_text_comes_and_fails_when_it_does_not(show):
+async def test_wait_for_returns_on_text_or_times_out(show):
     tab = await show(
         "<p id=p></p><script>setTimeout(() => { p.textContent = 'arrived' }, 900)</script>"
     )
@@ -161,7 +161,7 @@ async def test_wait_for_returns_when_the_text_comes_and_fails_when_it_does_not(s
         await tab.wait_for("never comes", deadline=0.3)
 
 
-async def test_a_pattern_is_waited_for_among_what_can_be_seen(show):
+async def test_wait_for_pattern_matches_only_visible_text(show):
     tab = await show("""<p hidden>Price 40</p><p>Price <b id=p>52</b></p><script>
         setTimeout(() => { p.textContent = '41' }, 900)</script>""")
     outcome = await tab.wait_for(r"/Price 4\d/", deadline=5)
@@ -170,7 +170,7 @@ async def test_a_pattern_is_waited_for_among_what_can_be_seen(show):
         await tab.wait_for("/(/")
 
 
-async def test_text_is_added_behind_what_stands_in_a_field(show):
+async def test_append_adds_text_after_existing_value(show):
     tab = await show("""<input aria-label=A value="one"><textarea aria-label=B>two</textarea>
         <div contenteditable aria-label=C>three <b>four</b></div>""")
     snapshot = await tab.snapshot()
@@ -182,7 +182,7 @@ async def test_text_is_added_behind_what_stands_in_a_field(show):
     assert "C = three four more" in text
 
 
-async def test_a_page_that_works_long_on_each_key_gets_the_rest_at_once(show, monkeypatch):
+async def test_slow_key_handlers_get_remaining_text_at_once(show, monkeypatch):
     monkeypatch.setattr("browser.page.user_input.KEYS_SECONDS", 0.05)
     tab = await show("""<input aria-label=Note><p></p><script>let keys = 0;
         onkeydown = () => { keys += 1; const until = performance.now() + 20; while (performance.now() < until); }</script>""")
@@ -193,14 +193,14 @@ async def test_a_page_that_works_long_on_each_key_gets_the_rest_at_once(show, mo
     assert 0 < await tab.page.evaluate("keys") < len(note)
 
 
-async def test_what_hears_keys_without_being_a_field_is_typed_into(show):
+async def test_typing_works_on_focusable_non_fields(show):
     tab = await show("""<pre tabindex=0 id=t style="height:40px"></pre><script>
         t.onkeydown = e => { t.textContent += e.key === 'Enter' ? '!' : e.key }</script>""")
     outcome = await tab.type(ref(await tab.snapshot(), "clickable"), "ls", submit=True)
     assert "ls!" in outcome.changes
 
 
-async def test_what_covers_an_element_is_named(show):
+async def test_click_error_names_covering_element(show):
     tab = await show(
         """<button>Under</button><div id=veil style="position:fixed;inset:0;background:#0008"></div>"""
     )
@@ -208,13 +208,13 @@ async def test_what_covers_an_element_is_named(show):
         await tab.click(ref(await tab.snapshot(), "button Under"))
 
 
-async def test_a_disabled_button_says_so(show):
+async def test_clicking_disabled_button_reports_it(show):
     tab = await show("<button disabled>Off</button>")
     with pytest.raises(ActionError, match="disabled"):
         await tab.click(ref(await tab.snapshot(), "button Off"))
 
 
-async def test_late_changes_are_waited_for(show):
+async def test_action_waits_for_late_changes(show):
     """The observation is made after a debounced search, a request or a transition."""
     tab = await show("""<button id=a onclick="setTimeout(() => { p.textContent = 'debounced' }, 350)">a</button>
         <button id=b onclick="fetch('/slow?0.4').then(() => { p.textContent = 'fetched' })">b</button><p id=p></p>""")
@@ -223,7 +223,7 @@ async def test_late_changes_are_waited_for(show):
     assert "fetched" in (await tab.click(ref(snapshot, "button b"))).changes
 
 
-async def test_a_part_of_a_field_is_replaced_and_the_rest_keeps_its_form(show):
+async def test_replacing_part_of_a_field_keeps_formatting(show):
     tab = await show("""<div contenteditable aria-label=A>It went <i>so</i> fast. The end.</div>
         <input aria-label=B value="one two three">""")
     snapshot = await tab.snapshot()

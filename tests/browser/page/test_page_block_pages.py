@@ -27,6 +27,6 @@ WALLS = [
 
 @pytest.mark.parametrize(("outcome", "body"), WALLS)
 @pytest.mark.sample(4)
-async def test_a_wall_is_told_from_a_page(show, outcome, body):
+async def test_block_pages_are_distinguished_from_content(show, outcome, body):
     tab = await show(body)
     assert (await read_rendered(tab)).outcome is outcome

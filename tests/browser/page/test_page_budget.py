@@ -11,12 +11,12 @@ from browser.page.snapshot import select_lines
 from browser.text.words import words
 
 
-def test_everything_is_shown_where_it_fits():
+def test_select_lines_keeps_everything_within_budget():
     lines = [PageLine("one"), PageLine("two", "h2")]
     assert select_lines(lines, 100).rendered == ["one", "## two"]
 
 
-def test_the_budget_is_kept_and_what_is_left_out_is_folded():
+def test_select_lines_respects_budget_and_folds_the_rest():
     lines = [PageLine(f"line {n} with words w{n} v{n}", group=("g", n)) for n in range(400)]
     choice = select_lines(lines, 200)
     assert len("\n".join(choice.rendered)) <= 800
@@ -24,20 +24,20 @@ def test_the_budget_is_kept_and_what_is_left_out_is_folded():
     assert folded + len(choice.kept) == 400
 
 
-def test_lines_that_answer_the_question_come_first():
+def test_select_lines_prefers_lines_matching_the_query():
     lines = [PageLine(f"filler about matter {n} and things {n * 7}") for n in range(300)]
     lines[211] = PageLine("the lighthouse keeper was called Marten")
     choice = select_lines(lines, 150, "who was the lighthouse keeper")
     assert 211 in choice.kept
 
 
-def test_a_long_line_that_answers_comes_before_short_ones_that_do_not():
+def test_select_lines_prefers_long_relevant_line_over_short_ones():
     lines = [PageLine(f"term{n} idea{n}", "h2") for n in range(300)]
     lines[211] = PageLine(f"{'and so it went on that day ' * 12}until the keeper was Marten")
     assert 211 in select_lines(lines, 150, "who was the keeper").kept
 
 
-def test_new_words_are_worth_more_than_repeated_ones():
+def test_select_lines_prefers_new_words_over_repeated_ones():
     repeated = [PageLine("read more share print") for _ in range(100)]
     fresh = [PageLine(f"term{n} idea{n} place{n}") for n in range(20)]
     choice = select_lines([*repeated, *fresh], 150)
@@ -45,7 +45,7 @@ def test_new_words_are_worth_more_than_repeated_ones():
     assert sum(f"term{n}" in shown for n in range(20)) >= 15
 
 
-async def test_what_is_folded_is_reached_by_find_and_by_expand(show):
+async def test_folded_lines_are_reachable_by_find_and_expand(show):
     rows = "".join(f"<li>Ship number {n} left with cargo c{n}" for n in range(400))
     tab = await show(f"<ul>{rows}</ul>")
     snapshot = await tab.snapshot(budget=300)
@@ -56,7 +56,7 @@ async def test_what_is_folded_is_reached_by_find_and_by_expand(show):
     assert "Ship number" in await tab.expand(fold[1:].split(":")[0])
 
 
-async def test_of_a_long_paragraph_the_part_that_answers_is_shown(show):
+async def test_long_paragraph_shows_the_part_matching_the_query(show):
     filler = " ".join(
         f"Sentence number {n} speaks of matters {n * 3} and {n * 5}." for n in range(400)
     )
@@ -66,7 +66,7 @@ async def test_of_a_long_paragraph_the_part_that_answers_is_shown(show):
     assert snapshot.tokens <= 400
 
 
-async def test_links_in_one_endless_line_are_shown_in_part(show):
+async def test_endless_line_of_links_is_shown_partially(show):
     links = " ".join(f"<a href=/{n}>link {n}</a>" for n in range(1000))
     tab = await show(f"<p>{links}</p>")
     snapshot = await tab.snapshot()
@@ -86,7 +86,7 @@ LINKS = "".join(f"<a href=/p{n}>Entry {n}</a> <p>Paragraph {n}</p>" for n in ran
     ],
     ids=["native", "by ARIA", "a layer"],
 )
-async def test_a_dialog_comes_first_and_what_lies_beneath_follows(show, dialog):
+async def test_snapshot_shows_dialog_before_content_beneath(show, dialog):
     tab = await show(f"<main>{LINKS}</main>{dialog}")
     snapshot = await tab.snapshot()
     lines = snapshot.text.splitlines()
@@ -102,7 +102,7 @@ async def test_a_dialog_comes_first_and_what_lies_beneath_follows(show, dialog):
     assert whole.index("Really?") < whole.index("Entry 7")
 
 
-async def test_menus_out_of_sight_are_one_line_each(show):
+async def test_offscreen_menus_are_folded_to_one_line(show):
     sub = "".join(f"<li><a href=/s{n}>Page {n}</a></li>" for n in range(6))
     tab = await show(
         f"<ul><li><a href=/s>Pages</a><ul style='position:absolute;left:-9999px'>{sub}</ul></li></ul>"
@@ -113,7 +113,7 @@ async def test_menus_out_of_sight_are_one_line_each(show):
     assert (await tab.find("Page 4")).found
 
 
-async def test_without_a_budget_all_of_a_large_page_is_shown(show):
+async def test_unlimited_budget_shows_whole_large_page(show):
     filler = "and so it went on that day " * 15
     rows = "".join(f"<p>Entry {n} of the index, word{n} {filler}</p>" for n in range(700))
     tab = await show(rows)
@@ -123,7 +123,7 @@ async def test_without_a_budget_all_of_a_large_page_is_shown(show):
     assert not snapshot.truncated
 
 
-async def test_a_menu_that_only_says_that_it_is_modal_is_no_dialog(show):
+async def test_modal_attribute_alone_does_not_make_menu_a_dialog(show):
     menu = "<nav role=dialog aria-modal=true aria-label=Menu><p>One</p><p>Two</p></nav>"
     afar = menu.replace("<nav", "<nav style='position:fixed;left:-400px;width:300px'")
     for one in (menu, afar):

@@ -23,18 +23,18 @@ WIDGETS = [
 
 @pytest.mark.parametrize(("kind", "body", "more"), FRAMES + WIDGETS)
 @pytest.mark.sample(3)
-async def test_a_captcha_is_found_with_its_key(show, pages, kind, body, more):
+async def test_challenge_detects_captcha_with_site_key(show, pages, kind, body, more):
     tab = await show(body.format(pages.base))
     key = "0x6LcKey-one" if "0x" in body else "6LcKey-one"
     assert await tab.challenge() == Challenge(kind, key, tab.url, **more)
 
 
-async def test_a_page_without_one_has_none(show):
+async def test_page_without_captcha_has_no_challenge(show):
     tab = await show("<p>An essay on captchas.</p><div data-sitekey=theme>box</div>")
     assert await tab.challenge() is None
 
 
-async def test_a_captcha_in_a_frame_is_found_there(show, pages):
+async def test_captcha_in_frame_is_found(show, pages):
     inner = pages.put("<div class=h-captcha data-sitekey=inside></div>")
     tab = await show(f"<iframe src='{pages.other}{inner}'></iframe>")
     found = await tab.challenge()
@@ -43,7 +43,7 @@ async def test_a_captcha_in_a_frame_is_found_there(show, pages):
     assert await tab.answer_challenge("token") == "filled"
 
 
-async def test_the_token_reaches_the_widgets_callback(show):
+async def test_captcha_token_reaches_widget_callback(show):
     tab = await show("""<div class=g-recaptcha data-sitekey=k data-callback=site.done></div>
       <textarea name=g-recaptcha-response hidden></textarea><p id=said></p>
       <script>site = {done: (t) => said.textContent = `${t} and ${document.querySelector('textarea').value}`}</script>""")
@@ -51,7 +51,7 @@ async def test_the_token_reaches_the_widgets_callback(show):
     assert "token-1 and token-1" in (await tab.snapshot()).text
 
 
-async def test_the_callback_of_a_widget_drawn_by_script_is_found(show):
+async def test_callback_of_script_rendered_widget_is_found(show):
     tab = await show("""<div class=g-recaptcha data-sitekey=k></div><p id=said></p><script>
       ___grecaptcha_cfg = {clients: {0: {Z: {Z: {sitekey: 'k', callback: (t) => said.textContent = `heard ${t}`}}}}};
       </script>""")
@@ -59,14 +59,14 @@ async def test_the_callback_of_a_widget_drawn_by_script_is_found(show):
     assert "heard token-2" in (await tab.snapshot()).text
 
 
-async def test_a_form_without_a_button_is_sent(show):
+async def test_captcha_form_without_button_is_submitted(show):
     tab = await show("""<form onsubmit="said.textContent = new FormData(this).get('cf-turnstile-response'); return false">
       <div class=cf-turnstile data-sitekey=k></div></form><p id=said></p>""")
     assert await tab.answer_challenge("token-3") == "submitted"
     assert "token-3" in (await tab.snapshot()).text
 
 
-async def test_a_form_with_a_button_waits_for_it(show):
+async def test_captcha_form_with_button_waits_for_click(show):
     tab = await show("""<form onsubmit="said.textContent = hcaptcha.getResponse(); return false"><script>hcaptcha = {}</script>
       <div class=h-captcha data-sitekey=k></div><button>Join</button></form><p id=said></p>""")
     assert await tab.answer_challenge("token-4") == "filled"
@@ -74,6 +74,6 @@ async def test_a_form_with_a_button_waits_for_it(show):
     assert "token-4" in outcome.changes
 
 
-async def test_a_captcha_that_went_away_takes_no_token(show):
+async def test_vanished_captcha_accepts_no_token(show):
     tab = await show("<p>through</p>")
     assert await tab.answer_challenge("token") == ""

@@ -17,14 +17,14 @@ async def found(launched, pages):
     return await labels(launched, pages)
 
 
-async def test_what_a_click_reaches_has_a_ref_on_the_labelled_pages(found):
+async def test_clickable_elements_on_labelled_pages_have_refs(found):
     total = sum(page.labelled for page in found)
     missed = [(page.page, what) for page in found for what in page.missed]
     assert total > 100
     assert 1 - len(missed) / total >= REFS_AT_LEAST, missed
 
 
-async def test_refs_stand_on_little_else(found):
+async def test_few_refs_are_given_to_other_elements(found):
     total = sum(page.labelled for page in found)
     refs = sum(page.refs for page in found)
     assert refs - total <= BESIDE_AT_MOST * total

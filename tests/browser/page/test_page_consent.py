@@ -27,7 +27,7 @@ DIALOGS = {
 
 @pytest.mark.parametrize("platform", DIALOGS)
 @pytest.mark.sample(3)
-async def test_a_known_dialog_is_rejected(show, platform):
+async def test_known_consent_dialog_is_rejected(show, platform):
     tab = await show(f"<div {OVER}>We value cookies {DIALOGS[platform]}</div><p>the page</p>")
     assert (await tab.snapshot()).text == "the page"
     title = await tab.page.title()
@@ -37,7 +37,7 @@ async def test_a_known_dialog_is_rejected(show, platform):
     assert f"consent dialog closed ({platform}: rejected)" in tab.events.drain()
 
 
-async def test_where_only_accepting_is_offered_it_is_accepted(show):
+async def test_consent_is_accepted_if_rejecting_is_not_offered(show):
     tab = await show(
         f"<div {OVER}><button id=onetrust-accept-btn-handler {GONE}>OK</button></div><p>the page</p>"
     )
@@ -45,7 +45,7 @@ async def test_where_only_accepting_is_offered_it_is_accepted(show):
     assert "consent dialog closed (OneTrust: accepted)" in tab.events.drain()
 
 
-async def test_a_dialog_that_comes_late_or_in_a_frame_or_shadow_root_is_closed_too(show, pages):
+async def test_late_framed_and_shadow_consent_dialogs_are_closed(show, pages):
     inner = pages.put(
         "<button class=sp_choice_type_13 onclick=\"parent.postMessage('gone', '*')\">No</button>",
         "/sp_message",
@@ -60,7 +60,7 @@ async def test_a_dialog_that_comes_late_or_in_a_frame_or_shadow_root_is_closed_t
     assert "frame" not in text
 
 
-async def test_a_dialog_that_stays_open_is_pressed_once_and_then_left(show):
+async def test_unresponsive_consent_dialog_is_pressed_once(show):
     count = "onclick=\"document.title = 'pressed ' + (window.times = (window.times || 0) + 1)\""
     tab = await show(f"<div {OVER}><button class=cky-btn-reject {count}>No</button></div>")
     notes = await consent_notes(tab)
@@ -69,7 +69,7 @@ async def test_a_dialog_that_stays_open_is_pressed_once_and_then_left(show):
     assert "left open, as its button did not close it" in notes[1]
 
 
-async def test_nothing_else_is_clicked_by_itself(show):
+async def test_unknown_consent_dialog_is_not_clicked(show):
     tab = await show("""<div role=dialog style='position:fixed;inset:0'>Accept all cookies?
         <button id=accept onclick="document.title='clicked'">Accept all</button>
         <button class=reject-all onclick="document.title='clicked'">Reject all</button></div>""")
@@ -92,14 +92,14 @@ CONTENT = {
 
 @pytest.mark.parametrize("content", CONTENT)
 @pytest.mark.sample(3)
-async def test_content_with_the_class_of_a_platform_is_not_clicked(show, content):
+async def test_content_with_consent_platform_class_is_not_clicked(show, content):
     tab = await show(f"{CONTENT[content]}<p>the page</p>")
     await tab.snapshot()
     assert await tab.page.title() == "Test"
     assert not any("consent" in event for event in tab.events.drain())
 
 
-async def test_a_dialog_under_a_backdrop_that_covers_the_page_is_closed(show):
+async def test_consent_dialog_under_backdrop_is_closed(show):
     tab = await show(
         f"<p>the page</p><div class=dialog><div style='position:fixed;inset:0;background:#0008'></div>"
         f"<div style='position:fixed;bottom:0;height:90px'><button class=cky-btn-reject {GONE}>x</button></div></div>"
@@ -121,7 +121,7 @@ def is_left_open(notes: list[str]) -> bool:
 DIALOG = f"<div {OVER}>Cookies? {DIALOGS['CookieYes']}</div><p>the page</p><input type=password aria-label=Word>"
 
 
-async def test_where_a_password_was_typed_a_dialog_is_left_to_the_model(show):
+async def test_consent_dialog_is_left_open_after_password_entry(show):
     tab = await show("<input type=password aria-label=Word>")
     (ref,) = (await tab.snapshot()).refs
     await tab.type(ref, "drizzle")
@@ -132,7 +132,7 @@ async def test_where_a_password_was_typed_a_dialog_is_left_to_the_model(show):
         tab.driver.logins.sites.clear()
 
 
-async def test_with_saved_logins_a_dialog_is_left_to_the_model_on_their_sites(pages, tmp_path):
+async def test_consent_dialog_is_left_open_on_logged_in_sites(pages, tmp_path):
     (state := tmp_path / "state.json").write_text('{"cookies": [], "origins": []}')
     url = pages.base + pages.put(f"<!doctype html><title>Test</title>{DIALOG}")
     async with Browser.launch(storage_state=state, logged_in=["127.0.0.1"]) as browser:
@@ -141,7 +141,7 @@ async def test_with_saved_logins_a_dialog_is_left_to_the_model_on_their_sites(pa
         assert "No" not in (await tab.snapshot()).text
 
 
-async def test_in_an_attached_browser_a_dialog_is_left_to_the_model(chrome_in_use, pages):
+async def test_consent_dialog_is_left_open_in_attached_browser(chrome_in_use, pages):
     url = pages.base + pages.put(f"<!doctype html><title>Test</title>{DIALOG}")
     async with Browser.attach(chrome_in_use.cdp_url) as browser:
         assert is_left_open(await consent_notes(await browser.open(url)))

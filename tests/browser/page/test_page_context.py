@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 
-async def test_the_context_tells_what_a_user_has_before_them(show):
+async def test_context_reports_visible_page_details(show):
     tab = await show("""<html lang=nl><link rel=canonical href=https://example.test/a>
         <meta property=article:published_time content=2026-01-02><p id=p>visible text</p>
         <script>getSelection().selectAllChildren(p)</script>""")
@@ -18,7 +18,7 @@ async def test_the_context_tells_what_a_user_has_before_them(show):
     assert "visible text" in context.visible_text
 
 
-async def test_a_picture_shows_the_refs_and_leaves_nothing_behind(show):
+async def test_marked_screenshot_shows_refs_and_leaves_page_unchanged(show):
     tab = await show("<button style='margin:50px;width:200px;height:80px'>Book</button>")
     before, plain = await tab.page.content(), await tab.screenshot()
     (unmarked,) = await tab.marked_pictures()  # nothing has a ref yet
@@ -35,7 +35,7 @@ DENSE = """<style>body{margin:0;font:13px sans-serif}div{display:grid;grid-templ
 
 
 @pytest.mark.parametrize(("days", "count"), [(14, 1), (28, 2)])
-async def test_marks_that_hide_words_come_with_a_picture_without_them(show, days, count):
+async def test_dense_marks_add_an_unmarked_screenshot(show, days, count):
     buttons = "".join(f"<button>{n}</button>" for n in range(10, 10 + days))
     tab = await show(DENSE % buttons)
     (bare,) = await tab.marked_pictures()  # nothing has a ref yet

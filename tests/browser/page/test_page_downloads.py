@@ -61,7 +61,7 @@ HOSTILE = (
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.row(n=22)
 @pytest.mark.sample(20)
-def test_a_hostile_name_becomes_a_plain_one(name, tmp_path):
+def test_safe_name_sanitizes_hostile_file_names(name, tmp_path):
     safe = safe_name(name)
     assert (tmp_path / safe).resolve().parent == tmp_path.resolve()
     assert 0 < len(safe.encode()) <= MAX_NAME_BYTES
@@ -106,7 +106,7 @@ def endless() -> Iterator[tuple[str, threading.Event]]:
 
 
 @pytest.mark.row(n=22)
-async def test_a_file_larger_than_the_quota_is_stopped_on_its_way(endless, tmp_path):
+async def test_download_over_quota_is_stopped_early(endless, tmp_path):
     url, stopped = endless
     async with Browser.launch(downloads_dir=tmp_path, downloads_quota=QUOTA) as browser:
         tab = await browser.open(url)
@@ -117,14 +117,14 @@ async def test_a_file_larger_than_the_quota_is_stopped_on_its_way(endless, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_what_gives_no_file_is_told_so(show, pages):
+async def test_download_reports_link_without_a_file(show, pages):
     elsewhere = pages.put("<h1>A page</h1>")
     tab = await show(f"<a href='{elsewhere}'>no file</a>")
     with pytest.raises(ActionError, match="did not start a download"):
         await tab.download(ref(await tab.snapshot(), "link no file"))
 
 
-async def test_a_file_is_kept_under_its_name(show, pages, downloads_dir):
+async def test_download_keeps_suggested_file_name(show, pages, downloads_dir):
     path = pages.put(
         "a,b", content_type="text/csv", content_disposition="attachment; filename=t.csv"
     )
@@ -136,7 +136,7 @@ async def test_a_file_is_kept_under_its_name(show, pages, downloads_dir):
 
 
 @pytest.mark.row(n=22)
-async def test_many_files_of_one_name_are_all_kept_and_no_more_than_the_quota(tmp_path):
+async def test_same_named_downloads_are_kept_up_to_the_quota(tmp_path):
     found = await filled(8_000_000, 20, tmp_path, QUOTA)
     assert found.kept == found.sent["/small"] == 20
     assert (found.of_bytes, found.left_arriving) == (20_000, 0)

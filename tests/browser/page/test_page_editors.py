@@ -56,27 +56,27 @@ async def editor(show):
     ],
     ids=["replaced", "appended", "in part"],
 )
-async def test_an_editor_takes_a_text(show, how, text, result):
+async def test_typing_replaces_editor_text(show, how, text, result):
     tab, field = await editor(show)
     outcome = await tab.type(field, text, **how)
     assert await tab.page.evaluate("text") == result
     assert outcome.did == f"typed into [{field}] textbox (editor)"
 
 
-async def test_a_ref_on_what_an_editor_draws_is_typed_into_as_well(show):
+async def test_typing_into_rendered_editor_line_works(show):
     tab, _ = await editor(show)
     await tab.type(await tab.ref_of("#lines > :last-child .line"), "anew")
     assert await tab.page.evaluate("text") == "anew"
 
 
-async def test_an_editor_that_keeps_its_old_text_is_reported(show):
+async def test_editor_keeping_old_text_is_reported(show):
     tab, field = await editor(show)
     await tab.page.evaluate("() => { keys.onkeydown = null; }")  # Control+a selects nothing
     outcome = await tab.type(field, "new text")
     assert "but the previous text is still there: it shows '1 new textlet a = 1;" in outcome.did
 
 
-async def test_an_editor_that_takes_nothing_is_reported(show):
+async def test_editor_ignoring_input_is_reported(show):
     tab, field = await editor(show)
     await tab.page.evaluate("() => { window.deaf = true; keys.onkeydown = null; }")
     with pytest.raises(ActionError, match="did not accept the text: it shows '1 let a = 1;"):
@@ -91,7 +91,7 @@ keys.onkeydown = (event) => { if (event.key === 'Enter') { sent += '|'; rows.tex
 </script>"""
 
 
-async def test_a_terminal_gets_each_key_once(show):
+async def test_terminal_receives_each_key_once(show):
     tab = await show(TERMINAL)
     field = ref(await tab.snapshot(), "textbox")
     first = await tab.type(field, "date", submit=True)
@@ -101,7 +101,7 @@ async def test_a_terminal_gets_each_key_once(show):
     assert second.did.endswith("Terminal input")
 
 
-async def test_a_sheets_cell_is_selected_before_its_hidden_textarea_gets_the_keys(show):
+async def test_spreadsheet_cell_is_selected_before_typing(show):
     """Selecting all in such a sheet, as in an editor, would replace every cell."""
     tab = await show("""<div style="position:relative"><table id=t><tr><td>Ada<td>3<tr><td>Bo<td>6</table>
         <textarea id=k style="position:absolute;left:-900px;width:20px;height:20px"></textarea></div><script>

@@ -13,7 +13,7 @@ from browser.errors import PageCrashed, RefError
 from tests.browser.page.pages import ref
 
 
-async def test_an_alert_is_accepted_and_told(show):
+async def test_alert_is_accepted_and_reported(show):
     tab = await show(
         """<button onclick="alert('mind the tide'); p.textContent='on'">Go</button><p id=p></p>"""
     )
@@ -22,7 +22,7 @@ async def test_an_alert_is_accepted_and_told(show):
     assert "on" in outcome.changes
 
 
-async def test_a_question_is_declined_unless_the_action_answers_it(show):
+async def test_confirm_is_dismissed_unless_action_answers_it(show):
     tab = await show("""<button onclick="p.textContent=confirm('sure?')">Ask</button>
         <button onclick="p.textContent=prompt('name?')">Name</button><p id=p></p>""")
     snapshot = await tab.snapshot()
@@ -32,7 +32,7 @@ async def test_a_question_is_declined_unless_the_action_answers_it(show):
     assert "Ada" in (await tab.click(ref(snapshot, "button Name"), dialog="Ada")).changes
 
 
-async def test_leaving_a_page_that_asks_to_stay_is_accepted(show, pages):
+async def test_beforeunload_dialog_is_accepted(show, pages):
     target = pages.put("<h1>Away</h1>")
     tab = await show(
         f"<a href='{target}'>leave</a><input aria-label=x><script>onbeforeunload = e => e.preventDefault()</script>"
@@ -42,7 +42,7 @@ async def test_leaving_a_page_that_asks_to_stay_is_accepted(show, pages):
     assert "# Away" in (await tab.click(ref(snapshot, "link leave"))).changes
 
 
-async def test_a_new_tab_is_named_and_can_be_used(show, launched, pages):
+async def test_new_tab_is_reported_and_usable(show, launched, pages):
     target = pages.put("<h1>In the new tab</h1>")
     tab = await show(f"<a href='{target}' target=_blank>open</a>")
     outcome = await tab.click(ref(await tab.snapshot(), "link open"))
@@ -53,7 +53,7 @@ async def test_a_new_tab_is_named_and_can_be_used(show, launched, pages):
     await launched.close(opened)
 
 
-async def test_console_errors_are_told(show):
+async def test_console_errors_are_reported(show):
     tab = await show(
         """<button onclick="console.error('no stock'); undefinedName()">Buy</button>"""
     )
@@ -62,7 +62,7 @@ async def test_console_errors_are_told(show):
     assert any("undefinedName" in event for event in outcome.events)
 
 
-async def test_a_crashed_renderer_is_a_typed_error_and_the_next_page_works(show, launched):
+async def test_renderer_crash_raises_and_next_page_works(show, launched):
     tab = await show("<p>soon gone</p>")
     session = await tab.page.context.new_cdp_session(tab.page)
     with pytest.raises(PageCrashed):
@@ -80,7 +80,7 @@ async def _crash(session, tab):
         crash.cancel()
 
 
-async def test_lights_that_flashed_are_told_in_their_order(show):
+async def test_flashing_lights_are_reported_in_order(show):
     tab = await show("""<style>i{display:inline-block;width:30px;height:30px;background:gray}.lit{background:red}</style>
         <i onclick=1 id=a></i><i onclick=1 id=b></i><i onclick=1 id=c></i><button id=s>Start</button><script>
         s.onclick = () => { const next = ['c', 'a', 'c', 'b']; s.className = 'pressed';
@@ -100,7 +100,7 @@ async def test_lights_that_flashed_are_told_in_their_order(show):
     assert not (await tab.click(a)).events
 
 
-async def test_what_says_the_same_and_looks_otherwise_is_told(show):
+async def test_style_only_changes_are_reported(show):
     tab = await show("""<style>.in{background:green}</style><b id=a onclick="this.classList.toggle('in')">Odd</b>
         <b id=b onclick="this.style.color = 'red'">Share</b>
         <b id=c onclick="this.querySelector('path').setAttribute('fill', 'gold')"><svg width=16 height=16><path fill=gray d="M0 0h9v9z"/></svg></b>
@@ -113,7 +113,7 @@ async def test_what_says_the_same_and_looks_otherwise_is_told(show):
     assert (await tab.click(ref(snapshot, "clickable Nothing"))).changes == ""
 
 
-async def test_words_that_stood_for_a_moment_are_told(show):
+async def test_briefly_shown_text_is_reported(show):
     tab = await show("""<div id=g><b class=c></b><b class=c></b></div><style>.c{display:inline-block;width:30px;height:30px}</style><script>
         g.onclick = e => { const card = e.target; card.textContent = 'ace'; setTimeout(() => { card.textContent = '' }, 400) }</script>""")
     card = next(
@@ -123,7 +123,7 @@ async def test_words_that_stood_for_a_moment_are_told(show):
     assert outcome.events == (f"appeared briefly: [{card}] ace",)
 
 
-async def test_words_that_were_seen_before_they_went_are_not_told_again(show):
+async def test_removed_text_seen_before_is_not_reported_again(show):
     tab = await show("""<p id=o></p><button id=a onclick="o.innerHTML = '<b>first</b>'">One</button>
         <button id=b onclick="o.innerHTML = '<b>second</b>'">Two</button>""")
     snapshot = await tab.snapshot()
@@ -132,7 +132,7 @@ async def test_words_that_were_seen_before_they_went_are_not_told_again(show):
     assert not (await tab.click(ref(snapshot, "button Two"))).events
 
 
-async def test_lines_whose_controls_stayed_are_told_as_changed_not_as_gone_and_come(show):
+async def test_changed_line_with_same_controls_is_reported_as_changed(show):
     tab = await show("""<p><a href=/t>Tides</a> <a href=/m>Members</a><p><button onclick="this.blur();
         document.body.insertAdjacentHTML('beforeend', '<p>Received'); m.textContent += '!'">Hand in</button> <button id=m onclick=1>More</button>""")
     shown = await tab.snapshot()
@@ -140,7 +140,7 @@ async def test_lines_whose_controls_stayed_are_told_as_changed_not_as_gone_and_c
     assert told == "~ [e3 button: Hand in] [e4 button: More!]\n+ Received"
 
 
-async def test_an_event_that_comes_again_is_counted(show):
+async def test_repeated_event_is_counted(show):
     tab = await show(
         """<button onclick="for (let n = 0; n < 3; n++) alert('high tide')">Go</button>"""
     )
@@ -148,7 +148,7 @@ async def test_an_event_that_comes_again_is_counted(show):
     assert outcome.events == ('dialog: alert "high tide" was accepted (3 times)',)
 
 
-async def test_what_a_dialog_covers_is_counted_and_not_listed(show):
+async def test_content_covered_by_dialog_is_counted_not_listed(show):
     rows = "".join(
         f"<p><a href=#{n} style='display:block'><img src=x></a> Row {n}</p>" for n in range(9)
     )
@@ -159,7 +159,7 @@ async def test_what_a_dialog_covers_is_counted_and_not_listed(show):
     assert "Row 3" not in outcome.changes
 
 
-async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
+async def test_stale_ref_error_reports_navigation_by_page(show, pages):
     target = pages.put("<h1>Welcome</h1><button>Go on</button>")
     tab = await show("<button>Continue</button>")
     at = ref(await tab.snapshot(), "button Continue")
@@ -170,7 +170,7 @@ async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
     assert gone.value.hint == "Take a new SNAPSHOT."
 
 
-async def test_a_save_without_an_answer_is_named_with_its_own_action_only(show, monkeypatch):
+async def test_unanswered_save_request_is_reported_only_by_its_action(show, monkeypatch):
     monkeypatch.setattr("browser.page.page_events._STREAMING_SECONDS", 0.3)
     monkeypatch.setattr("browser.page.driver.ACT_RESERVE_SECONDS", 9.0)  # of ten seconds
     tab = await show("""<button onclick="fetch('/slow?5', {method: 'POST'}); p.textContent = 'Saving'">Save</button>
@@ -183,7 +183,7 @@ async def test_a_save_without_an_answer_is_named_with_its_own_action_only(show, 
     assert shown.unanswered == ""
 
 
-async def test_a_new_page_that_says_loading_is_shown_when_its_data_has_come(show, monkeypatch):
+async def test_loading_page_is_shown_after_its_data_arrives(show, monkeypatch):
     """A request that is open for long counts as a stream, but this page waits for it."""
     monkeypatch.setattr("browser.page.page_events._STREAMING_SECONDS", 0.2)
     tab = await show("""<h1>Cranes</h1><div id=app>Loading…</div><script>

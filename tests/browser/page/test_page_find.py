@@ -19,7 +19,7 @@ draw();
 </script>"""
 
 
-async def test_a_list_that_draws_many_screens_in_advance_is_searched_to_its_end(show):
+async def test_find_searches_prerendered_virtual_list_to_the_end(show):
     tab = await show(FAR_AHEAD)
     found = await tab.find("Ship 2741")
     assert found.found
@@ -36,14 +36,14 @@ onscroll = () => { if (asked || n >= 200 || end.getBoundingClientRect().top > in
 </script>"""
 
 
-async def test_a_feed_that_loads_more_is_followed(show):
+async def test_find_follows_infinite_feed(show):
     tab = await show(FEED)
     found = await tab.find("Post 157")
     assert found.found
     assert "Post 157 is here" in found.text
 
 
-async def test_a_feed_that_lacks_the_text_is_not_just_nothing(show):
+async def test_find_reports_that_feed_loads_more(show):
     tab = await show(FEED)
     found = await tab.find("Post 4711")
     assert not found.found
@@ -53,7 +53,7 @@ async def test_a_feed_that_lacks_the_text_is_not_just_nothing(show):
 LONG = " ".join(f"Sentence {n} tells of matters {n * 3}." for n in range(60))
 
 
-async def test_a_phrase_is_found_across_a_link(show):
+async def test_find_matches_phrase_across_link(show):
     tab = await show(
         f"<p>{LONG} They moored at <a href=/q>the old quay</a> of Brandaris. {LONG}</p>"
     )
@@ -63,7 +63,7 @@ async def test_a_phrase_is_found_across_a_link(show):
         assert "the old quay" in found.text
 
 
-async def test_a_phrase_across_a_link_is_found_past_what_was_walked(show):
+async def test_find_matches_phrase_across_link_beyond_walk_limit(show):
     filler = "".join(f"<p>{LONG}</p>" for _ in range(130))
     tab = await show(f"{filler}<p>They moored at <a href=/q>the old quay</a> of Brandaris.</p>")
     found = await tab.find("moored at the old quay of")
@@ -85,11 +85,11 @@ for (const [list, word] of [[long, 'Ship'], [short, 'Letter']]) {
 </script>"""
 
 
-async def test_a_short_list_is_searched_before_a_long_one(show):
+async def test_find_searches_short_list_before_long_one(show):
     tab = await show(TWO_LISTS)
     assert "Letter 300" in (await tab.find("Letter 300")).text
 
 
-async def test_a_text_of_several_nodes_gets_a_ref(show):
+async def test_found_text_spanning_nodes_gets_a_ref(show):
     tab = await show("<div id=basket></div><script>basket.append('Basket: ', 'empty')</script>")
     assert "text: Basket: empty]" in (await tab.find("Basket: empty")).text

@@ -9,7 +9,7 @@ import re
 from tests.browser.page.pages import ref
 
 
-async def test_press_hover_and_scroll_do_theirs(show):
+async def test_press_hover_and_scroll_take_effect(show):
     tab = await show("""<input aria-label=A onkeydown="p.textContent=event.key"><p id=p></p>
         <div onmouseover="p.textContent='over'" onclick=1 style="width:80px">here</div>
         <div style="height:4000px"></div><p>the end</p>""")
@@ -24,7 +24,7 @@ async def test_press_hover_and_scroll_do_theirs(show):
     assert await tab.page.evaluate("scrollY") > 1000
 
 
-async def test_drag_moves_by_offset_and_onto_an_element(show):
+async def test_drag_accepts_offset_or_target_element(show):
     tab = await show("""<div id=d draggable=true style="width:40px;height:40px;background:red">card</div>
         <div id=z onclick=1 style="width:90px;height:90px;background:#eee">zone</div><p id=p></p><script>
         z.ondragover = e => e.preventDefault(); z.ondrop = () => { p.textContent = 'dropped' };</script>""")
@@ -33,7 +33,7 @@ async def test_drag_moves_by_offset_and_onto_an_element(show):
     assert "dropped" in outcome.changes
 
 
-async def test_items_that_jquery_ui_sorts_are_dragged_past_the_middle_of_another(show):
+async def test_jquery_ui_sortable_items_are_dragged_past_target_middle(show):
     item = "<li class=ui-sortable-handle>"
     tab = await show(f"""<ul id=u class=ui-sortable style="user-select:none">{item}one{item}two{item}three</ul><p id=p></p><script>
         u.addEventListener('mousedown', () => 1);
@@ -45,7 +45,7 @@ async def test_items_that_jquery_ui_sorts_are_dragged_past_the_middle_of_another
     assert "before one" in (await tab.drag(three, one)).changes
 
 
-async def test_a_button_is_held_down_for_a_long_press(show):
+async def test_click_can_hold_for_a_long_press(show):
     tab = await show("""<button id=b>Hold</button><p id=o></p><script>let at;
         b.onpointerdown = () => { at = performance.now() };
         b.onpointerup = () => { o.textContent = performance.now() - at >= 600 ? 'long' : 'short' }</script>""")
@@ -56,7 +56,7 @@ async def test_a_button_is_held_down_for_a_long_press(show):
     assert "held for 0.7 s" in outcome.did
 
 
-async def test_a_drag_may_begin_with_a_long_press(show):
+async def test_drag_can_start_with_a_long_press(show):
     tab = await show("""<div id=h onclick=1 style="width:30px;height:30px;background:red"></div><p id=o></p><script>let lifted = false, timer;
         h.onpointerdown = () => { timer = setTimeout(() => { lifted = true }, 1500) };
         addEventListener('pointerup', e => { clearTimeout(timer); o.textContent = lifted ? 'moved' : 'not lifted'; lifted = false })</script>""")
@@ -64,7 +64,7 @@ async def test_a_drag_may_begin_with_a_long_press(show):
     assert "moved" in (await tab.drag(handle, by=(60, 0), seconds=1.6)).changes
 
 
-async def test_the_arrows_inside_a_drawn_spinner_and_slider_are_worked_by_themselves(show):
+async def test_spinner_arrows_and_slider_knobs_are_operable(show):
     tab = await show("""<div role=spinbutton aria-label=Guests aria-valuenow=2 id=s><button aria-label=more>+</button></div>
         <div role=slider aria-label=Volume aria-valuenow=5 id=v><span class=knob onmousedown="1" style="display:block;width:9px;height:9px"></span></div><script>
         document.querySelector('button').onclick = () => s.ariaValueNow = +s.ariaValueNow + 1</script>""")
@@ -74,7 +74,7 @@ async def test_the_arrows_inside_a_drawn_spinner_and_slider_are_worked_by_themse
     assert "Guests = 3" in (await tab.click(ref(snapshot, "button more"))).changes
 
 
-async def test_a_strip_is_scrolled_sideways_and_what_lies_in_it_is_brought_into_view(show):
+async def test_horizontal_strip_scrolls_and_reveals_items(show):
     tiles = "".join(f"<button style='flex:none;width:90px'>{n}</button>" for n in range(8))
     tab = await show(f"""<div id=s style="display:flex;overflow-x:auto;width:200px">{tiles}</div><p id=o></p><script>
         s.onclick = e => {{ o.textContent = 'pressed ' + e.target.textContent }}</script>""")

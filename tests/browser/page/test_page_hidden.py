@@ -65,7 +65,7 @@ HIDDEN = {
 @pytest.mark.parametrize("how", HIDDEN)
 @pytest.mark.row(n=4)
 @pytest.mark.sample(15)
-async def test_hidden_text_is_left_out_or_marked(show, how):
+async def test_hidden_text_is_omitted_or_marked(show, how):
     tab = await show(f"<p>plainly seen</p>{HIDDEN[how].format(SECRET)}")
     text = (await tab.snapshot(budget=None)).text
     read = extract_rendered(await tab.rendered_html(), tab.url)
@@ -94,7 +94,7 @@ offset path|letters apart|colour mixed|svg opacity|scale of one axis""".replace(
     ids=len,
 )
 @pytest.mark.row(n=4)
-async def test_hidden_by_style_on_one_page_is_left_out_or_marked(show, ways):
+async def test_text_hidden_by_style_is_omitted_or_marked(show, ways):
     tab = await show("".join(WAYS[way].format(SECRET + way) for way in ways))
     read = extract_rendered(await tab.rendered_html(), tab.url).text
     assert SECRET not in read + (await tab.context()).visible_text
@@ -103,7 +103,7 @@ async def test_hidden_by_style_on_one_page_is_left_out_or_marked(show, ways):
         assert SECRET not in re.sub(r"\((?:invisible|off-screen|covered): [^()]*\)", "", shown)
 
 
-async def test_what_is_clipped_turned_or_masked_in_part_is_read(show):
+async def test_partially_clipped_or_masked_text_is_read(show):
     tab = await show("""<p style='clip-path:inset(2px 10%)'>inset a little</p>
         <p style='clip-path:circle(90% at 10% 50%)'>in a circle</p>
         <p style='clip-path:polygon(0 0,100% 0,90% 100%,0 100%)'>in a corner</p>
@@ -117,7 +117,7 @@ async def test_what_is_clipped_turned_or_masked_in_part_is_read(show):
 
 
 @pytest.mark.row(n=4)
-async def test_a_sheet_over_the_window_hides_what_it_covers_however_long_the_page(show):
+async def test_full_window_overlay_hides_covered_text(show):
     tab = await show(f"""<p>first {SECRET}</p><div style='height:3000px'></div><p>last {SECRET}</p>
         <div style='position:fixed;inset:0;background:#fff'>said on top</div>""")
     read = extract_rendered(await tab.rendered_html(), tab.url).text
@@ -125,14 +125,14 @@ async def test_a_sheet_over_the_window_hides_what_it_covers_however_long_the_pag
 
 
 @pytest.mark.row(n=4)
-async def test_a_bar_that_stays_while_the_text_moves_on_hides_nothing(show):
+async def test_sticky_bar_hides_no_text(show):
     tab = await show("""<p>moves on under it</p><div style='height:3000px'></div>
         <div style='position:fixed;top:0;left:0;right:0;height:60px;background:#fff'>bar</div>""")
     assert "moves on under it" in extract_rendered(await tab.rendered_html(), tab.url).text
 
 
 @pytest.mark.row(n=4)
-async def test_a_label_that_says_other_than_the_text_stands_behind_it(show):
+async def test_differing_aria_label_follows_visible_text(show):
     tab = await show(f"<button aria-label='{SECRET}'>Buy now</button>")
     assert f"button: Buy now (labelled: {SECRET})" in (await tab.snapshot()).text
 
@@ -145,7 +145,7 @@ title of a frame|name of a frame|name of a form|words of a style""".replace("\n"
 @pytest.mark.parametrize("way", LABELS)
 @pytest.mark.row(n=4)
 @pytest.mark.sample(6)
-async def test_a_name_that_nobody_sees_is_shown_as_a_label_only(show, way):
+async def test_invisible_name_is_shown_as_label_only(show, way):
     tab = await show(f"<p>plainly seen</p>{WAYS[way].format(SECRET)}")
     read = extract_rendered(await tab.rendered_html(), tab.url)
     for text in ((await tab.snapshot(budget=None)).text, "\n".join(read.controls)):
@@ -153,21 +153,21 @@ async def test_a_name_that_nobody_sees_is_shown_as_a_label_only(show, way):
         assert SECRET not in re.sub(marked, "", text)
 
 
-async def test_a_name_that_is_seen_as_well_is_no_label_only(show):
+async def test_visible_name_is_not_marked_label_only(show):
     tab = await show("""<input aria-label=Search placeholder='Search the isles'><label for=n>Name</label>
         <input id=n aria-label=Name><section aria-label=News><h2>News of today</h2></section><p id=c>Colour</p>
         <select aria-labelledby=c><option>red</select><input type=submit value=Send><button aria-label=Buy>Buy now</button>""")
     assert "label only" not in (await tab.snapshot()).text
 
 
-async def test_a_label_only_is_cut_before_it_can_say_much(show):
+async def test_long_invisible_label_is_truncated(show):
     tab = await show(f"<button aria-label='{'go on ' * 30}end'>×</button>")
     snapshot = await tab.snapshot()
     assert (len(snapshot.text) < 100, "end" in snapshot.text) == (True, False)
     assert "clicked" in (await tab.click(next(iter(snapshot.refs)))).did
 
 
-async def test_what_can_be_seen_is_not_marked(show):
+async def test_visible_text_is_not_marked_hidden(show):
     tab = await show("""
         <style>.grad{background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent}</style>
         <body style="background:#111;color:#eee"><p>light on dark</p><h1 class=grad>painted heading</h1>
@@ -185,7 +185,7 @@ async def test_what_can_be_seen_is_not_marked(show):
     assert "(covered" not in text
 
 
-async def test_what_was_scrolled_past_in_a_list_is_neither_hidden_nor_covered(show):
+async def test_text_scrolled_out_of_list_is_not_marked_hidden(show):
     rows = "".join(f"<p style='margin:0;height:20px'>row {n}</p>" for n in range(30))
     tab = await show(f"""<div id=l style="height:90px;overflow:auto">{rows}</div><button>Below</button>
         <div style="position:absolute;left:-900px;overflow:auto;width:90px;height:20px">afar</div>""")

@@ -16,14 +16,14 @@ const render = () => { list.innerHTML = names.map(n =>
 render();</script>"""
 
 
-async def test_a_ref_stays_with_its_element_across_snapshots(show):
+async def test_ref_stays_with_element_across_snapshots(show):
     tab = await show("<button>One</button><button>Two</button>")
     before = await tab.snapshot()
     await tab.page.evaluate("document.body.prepend(document.createElement('button'))")
     assert ref(await tab.snapshot(), "button Two") == ref(before, "button Two")
 
 
-async def test_twenty_rerenders_hit_the_right_row_or_fail_by_name(show):
+async def test_refs_hit_the_right_row_or_fail_after_rerenders(show):
     tab = await show(ROWS)
     snapshot = await tab.snapshot()
     refs = [r for r, what in snapshot.refs.items() if what == "button Remove"]
@@ -49,7 +49,7 @@ async def test_twenty_rerenders_hit_the_right_row_or_fail_by_name(show):
     assert failures > 0
 
 
-async def test_an_element_that_was_given_to_another_row_is_not_clicked(show):
+async def test_recycled_row_element_is_not_clicked(show):
     """Virtual lists keep their nodes and change their content."""
     tab = await show(ROWS)
     snapshot = await tab.snapshot()
@@ -60,7 +60,7 @@ async def test_an_element_that_was_given_to_another_row_is_not_clicked(show):
         await tab.click(first)
 
 
-async def test_an_icon_that_is_replaced_is_not_taken_for_another_one(show):
+async def test_replaced_icon_is_not_confused_with_another(show):
     icons = "<div class=b onclick=1><svg class=icon-add></svg></div><div class=b onclick=1><svg class=icon-drop></svg></div>"
     tab = await show(
         f"<style>.b {{ width: 20px; height: 20px }}</style><section id=p>{icons}</section>"
@@ -72,7 +72,7 @@ async def test_an_icon_that_is_replaced_is_not_taken_for_another_one(show):
         await tab.click(add)
 
 
-async def test_a_lost_ref_fails_with_candidates(show):
+async def test_lost_ref_error_lists_candidates(show):
     tab = await show("<div id=d><button>Save draft</button><button>Send</button></div>")
     lost = ref(await tab.snapshot(), "button Save draft")
     await tab.page.evaluate("d.innerHTML = '<button>Save as draft</button><button>Send</button>'")
@@ -81,7 +81,7 @@ async def test_a_lost_ref_fails_with_candidates(show):
     assert any("Save as draft" in line for line in failure.value.candidates)
 
 
-async def test_candidates_can_be_used_at_once(show):
+async def test_lost_ref_candidates_are_usable(show):
     tab = await show("<div id=d><button>Save draft</button></div><p id=o></p>")
     lost = ref(await tab.snapshot(), "button Save draft")
     await tab.page.evaluate(
@@ -93,7 +93,7 @@ async def test_candidates_can_be_used_at_once(show):
     assert await tab.page.inner_text("#o") == "1"
 
 
-async def test_refs_of_a_document_that_is_gone_are_void(show, pages):
+async def test_refs_expire_after_navigation(show, pages):
     other = pages.put("<button>Elsewhere</button>")
     tab = await show(f"<a href='{other}'>go</a><button>Here</button>")
     snapshot = await tab.snapshot()
@@ -103,7 +103,7 @@ async def test_refs_of_a_document_that_is_gone_are_void(show, pages):
         await tab.click(old)
 
 
-async def test_a_ref_of_another_document_is_never_given_again(show, pages):
+async def test_refs_are_not_reused_across_documents(show, pages):
     other = pages.put("<button>Elsewhere</button>")
     tab = await show(f"<a href='{other}'>go</a>")
     snapshot = await tab.snapshot()
@@ -111,7 +111,7 @@ async def test_a_ref_of_another_document_is_never_given_again(show, pages):
     assert not set(snapshot.refs) & set((await tab.snapshot()).refs)
 
 
-async def test_the_same_day_of_another_month_is_another_day(show):
+async def test_same_day_in_another_month_is_a_different_ref(show):
     tab = await show("""<b id=m>May</b><table id=t></table><script>
         const draw = (month) => { m.textContent = month;
           t.innerHTML = '<tr>' + [1, 2, 3].map(d => `<td onclick="1">${d}</td>`).join('') + '</tr>' };
@@ -124,7 +124,7 @@ async def test_the_same_day_of_another_month_is_another_day(show):
         await tab.click(day)
 
 
-async def test_a_calendar_that_draws_itself_anew_keeps_the_refs_of_its_days(show):
+async def test_rerendered_calendar_keeps_day_refs(show):
     tab = await show("""<div id=c></div><script>let chosen = 0;
         const draw = (month) => { c.innerHTML = `<b>${month}</b><table><tr>` + [1, 2, 3, 4].map(d =>
           `<td class="${d === chosen ? 'selected' : ''}" onclick="chosen = ${d}; draw('${month}')">${d}</td>`).join('') + '</tr></table>' };
@@ -137,7 +137,7 @@ async def test_a_calendar_that_draws_itself_anew_keeps_the_refs_of_its_days(show
     assert not set(before.refs) & set((await tab.snapshot()).refs)
 
 
-async def test_the_month_may_stand_in_the_head_of_the_table(show):
+async def test_month_in_table_head_distinguishes_day_refs(show):
     tab = await show("""<div id=c></div><script>
         const draw = (month) => { c.innerHTML = `<table><thead><tr><th>${month}<tbody><tr>` + [1, 2].map(d =>
           `<td onclick="1">${d}</td>`).join('') + '</table>' };
@@ -148,7 +148,7 @@ async def test_the_month_may_stand_in_the_head_of_the_table(show):
         await tab.click(day)
 
 
-async def test_an_element_that_comes_back_after_another_took_its_place_is_another(show):
+async def test_element_returning_after_replacement_gets_a_new_ref(show):
     tab = await show("<div id=d><button>Save</button></div>")
     saved = ref(await tab.snapshot(), "button Save")
     await tab.page.evaluate(
@@ -160,7 +160,7 @@ async def test_an_element_that_comes_back_after_another_took_its_place_is_anothe
     assert len(set(refs)) == 2
 
 
-async def test_a_cell_without_words_keeps_its_ref_by_its_id_when_something_is_written_into_it(show):
+async def test_empty_cell_keeps_ref_by_id_after_text_change(show):
     tab = await show("""<div id=b></div><script>const cells = ['', '', '', ''];
         const draw = () => { b.innerHTML = cells.map((c, i) => `<div id="cell-${i}" class=cell style="width:30px;height:30px">${c}</div>`).join('') }; draw();
         b.onclick = e => { cells[e.target.closest('.cell').id.slice(5)] = 'X'; draw() }</script>""")
@@ -174,7 +174,7 @@ async def test_a_cell_without_words_keeps_its_ref_by_its_id_when_something_is_wr
     ]
 
 
-async def test_a_box_in_a_list_that_draws_itself_when_scrolled_is_found_by_its_row(show):
+async def test_checkbox_in_virtual_list_is_found_by_its_row(show):
     """Scrolling it into view redraws all rows, and none of the boxes has a name."""
     tab = await show("""<div id=v style="height:100px;overflow:auto"><div id=i style="position:relative;height:2400px"></div></div><p id=o></p><script>
         const draw = () => { i.innerHTML = ''; const from = Math.floor(v.scrollTop / 24); for (let n = from; n < from + 5; n++)
@@ -186,7 +186,7 @@ async def test_a_box_in_a_list_that_draws_itself_when_scrolled_is_found_by_its_r
     assert "ticked 14" in (await tab.click(last)).changes
 
 
-async def test_what_can_be_hit_where_it_is_is_not_scrolled_to(show):
+async def test_click_does_not_scroll_to_visible_element(show):
     tab = await show("""<div id=v style="height:60px;overflow:auto"><p style="height:20px;margin:0">one</p>
         <button style="height:60px">Two</button><p style="height:900px">three</p></div>""")
     await tab.click(ref(await tab.snapshot(), "button Two"))
@@ -199,14 +199,14 @@ RESTLESS = """<div id=l></div><p id=o></p><script>let turn = 0;
     draw(['Room 1', 'Room 2', 'Room 3'])</script>"""
 
 
-async def test_a_row_is_known_by_its_first_words_when_its_figures_change(show):
+async def test_row_is_matched_by_first_words_when_figures_change(show):
     tab = await show(RESTLESS)
     buttons = [r for r, what in (await tab.snapshot()).refs.items() if what == "button Join"]
     await tab.page.evaluate("draw(['Room 3', 'Room 2', 'Room 1'])")
     assert "joined Room 3" in (await tab.click(buttons[2])).changes
 
 
-async def test_a_row_that_only_has_the_same_number_is_another_and_candidates_say_where_they_stand(
+async def test_row_with_same_number_is_not_matched_and_candidates_show_context(
     show,
 ):
     tab = await show(RESTLESS)
@@ -226,7 +226,7 @@ TABLE = """<h1>Products</h1>%s<table>{}</table>""".format(
 )
 
 
-async def test_refs_and_observation_survive_a_page_that_renders_itself_anew(show):
+async def test_refs_survive_full_rerender(show):
     tab = await show(
         f"<div id=all>{TABLE % ''}</div><script>"
         "document.onclick = () => { const kept = all.innerHTML.replace('<table>', '<p>Saved.</p><table>'); all.innerHTML = kept; };</script>"
@@ -238,7 +238,7 @@ async def test_refs_and_observation_survive_a_page_that_renders_itself_anew(show
     assert [r for r, what in (await tab.snapshot()).refs.items() if what == "button Save"] == save
 
 
-async def test_refs_and_observation_survive_a_reload(show, pages):
+async def test_refs_survive_reload(show, pages):
     form = f"<!doctype html><form method=post>{TABLE % '{}'}</form>"
     path = pages.put(form.replace("{}", "<button>Save all</button>"))
     tab = await show("")
@@ -255,7 +255,7 @@ async def test_refs_and_observation_survive_a_reload(show, pages):
     assert await tab.page.evaluate("document.querySelectorAll('input')[7].value") == "99"
 
 
-async def test_a_ref_of_a_row_that_a_reload_removed_is_not_given_to_another(show, pages):
+async def test_ref_of_row_removed_on_reload_is_not_reassigned(show, pages):
     rows = [f"<li>{name} <button>Remove</button>" for name in ("Ada", "Bo", "Cy")]
     path = pages.put("<!doctype html><ul>" + "".join(rows))
     tab = await show("")
@@ -269,7 +269,7 @@ async def test_a_ref_of_a_row_that_a_reload_removed_is_not_given_to_another(show
     assert f"Cy [{cy} button: Remove]" in after.text
 
 
-async def test_refs_are_not_passed_on_to_another_frame_with_the_same_page(show):
+async def test_refs_are_not_transferred_to_identical_frame(show):
     run = '''srcdoc="<button onclick=&quot;this.textContent = '{}'&quot;>Run</button>"'''
     tab = await show(f"""<button onclick="a.hidden = true; b.hidden = false">Next</button>
         <iframe id=a {run.format("first")}></iframe><iframe id=b hidden {run.format("second")}></iframe>""")
@@ -277,7 +277,7 @@ async def test_refs_are_not_passed_on_to_another_frame_with_the_same_page(show):
     assert "second" in (await tab.click(ref(await tab.snapshot(), "button Run"))).changes
 
 
-async def test_a_list_that_reuses_its_elements_when_scrolled_keeps_each_rows_refs(show):
+async def test_recycled_scroll_list_keeps_refs_per_row(show):
     tab = await show("""<div id=g style="height:100px;overflow:auto"><div style="height:4000px"><table id=t></table></div></div><p id=o></p><script>
         for (let i = 0; i < 6; i++) { const row = t.insertRow(); for (let j = 0; j < 3; j++) row.insertCell().onclick = () => { o.textContent = 'hit ' + row.innerText } }
         const draw = () => { const first = g.scrollTop / 20 | 0; t.style.marginTop = `${first * 20}px`;

@@ -9,7 +9,7 @@ import pytest
 from tests.browser.page.pages import ref
 
 
-async def test_text_and_controls_stand_in_reading_order(show):
+async def test_snapshot_keeps_reading_order(show):
     tab = await show(
         "<h1>Boats</h1><p>We rent <a href=/b>boats</a>, all year.</p><button>Book</button>"
     )
@@ -17,7 +17,7 @@ async def test_text_and_controls_stand_in_reading_order(show):
     assert text.splitlines() == ["# Boats", "We rent [e1: boats], all year.", "[e2 button: Book]"]
 
 
-async def test_fields_show_name_value_and_states(show):
+async def test_snapshot_shows_field_names_values_and_states(show):
     tab = await show("""
         <label>Mail <input type=email required value=a@b.test></label>
         <label><input type=checkbox checked> News</label>
@@ -32,13 +32,13 @@ async def test_fields_show_name_value_and_states(show):
     assert "slider: Level = 4 (1..9), label only]" in text
 
 
-async def test_a_password_is_never_shown(show):
+async def test_snapshot_hides_password_values(show):
     tab = await show("<label>Key <input type=password value=hunter2secret></label>")
     assert "hunter2secret" not in (await tab.snapshot(budget=None)).text
     assert "hunter2secret" not in (await tab.find("key")).text
 
 
-async def test_what_only_a_listener_makes_clickable_gets_a_ref(show):
+async def test_element_with_only_a_click_listener_gets_a_ref(show):
     tab = await show("""
         <span id=s>spanned</span> <div id=d style="width:9px;height:9px;background:teal" class=dot></div>
         <svg width=20 height=20><circle id=c cx=9 cy=9 r=8 fill=red></circle></svg>
@@ -63,7 +63,7 @@ async def test_what_only_a_listener_makes_clickable_gets_a_ref(show):
         "e => { hit = e.target.textContent }",
     ],
 )
-async def test_elements_that_a_delegated_listener_acts_for_get_refs(show, handler):
+async def test_targets_of_delegated_listener_get_refs(show, handler):
     tab = await show(f"""<ul id=u><li class=row data-row=1>one<li class=row data-row=2>two</ul>
         <script>let hit; document.getElementById('u').addEventListener('click', {handler})</script>""")
     snapshot = await tab.snapshot()
@@ -71,7 +71,7 @@ async def test_elements_that_a_delegated_listener_acts_for_get_refs(show, handle
     assert ref(snapshot, "clickable two")
 
 
-async def test_closed_and_open_shadow_roots_are_read_and_clicked(show):
+async def test_open_and_closed_shadow_roots_are_readable_and_clickable(show):
     tab = await show("""<div id=a></div><div id=b></div><script>
         a.attachShadow({mode: 'closed'}).innerHTML = '<button onclick="this.textContent=\\'done\\'">closed one</button>';
         b.attachShadow({mode: 'open'}).innerHTML = '<p>open <slot></slot></p>'; b.textContent = 'slotted';</script>""")
@@ -81,7 +81,7 @@ async def test_closed_and_open_shadow_roots_are_read_and_clicked(show):
     assert "done" in outcome.changes
 
 
-async def test_frames_of_any_origin_and_depth_are_read_and_clicked(show, pages):
+async def test_nested_cross_origin_frames_are_readable_and_clickable(show, pages):
     deep = pages.put("<button onclick=\"this.textContent='deep done'\">deep</button>")
     middle = pages.put(f"<p>middle text</p><iframe src='{pages.base}{deep}'></iframe>")
     tab = await show(f"<iframe src='{pages.other}{middle}' title=outer></iframe>")
@@ -91,7 +91,7 @@ async def test_frames_of_any_origin_and_depth_are_read_and_clicked(show, pages):
     assert "deep done" in outcome.changes
 
 
-async def test_a_snapshot_of_the_same_page_is_the_same(show):
+async def test_snapshot_is_deterministic(show):
     tab = await show(
         "<ul>" + "".join(f"<li><a href=/{n}>item {n}</a>" for n in range(300)) + "</ul>"
     )
@@ -99,12 +99,12 @@ async def test_a_snapshot_of_the_same_page_is_the_same(show):
     assert (await tab.snapshot(budget=500)).text == first.text
 
 
-async def test_tables_stay_rows(show):
+async def test_snapshot_renders_tables_as_rows(show):
     tab = await show("<table><tr><th>Port<th>Depth<tr><td>Hoorn<td>4 m<tr><td>Edam<td>3 m</table>")
     assert "| Hoorn | 4 m |" in (await tab.snapshot()).text
 
 
-async def test_a_table_with_frozen_columns_is_one_table(show):
+async def test_table_with_frozen_columns_is_merged(show):
     """Grids draw frozen columns as another table: beside the others, or over a copy of the same."""
     rows = "<tr><td>Hoorn<td>4 m<tr><td>Edam<td>3 m"
     left = "<table><tr><td>Hoorn<tr><td>Edam</table>"
@@ -126,7 +126,7 @@ async def test_a_table_with_frozen_columns_is_one_table(show):
     assert (await tab.snapshot()).text == "| [e1 gridcell: a] | [e2 gridcell: b] |"
 
 
-async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):
+async def test_words_separated_by_css_are_not_joined(show):
     tab = await show("""<style>b::after { content: " · " } i { margin-left: 1em }</style>
         <p><b>Grocer</b>Weekly<i>shop</i> H<sub>2</sub>O<a href=/x style="margin-left:9px">list</a>""")
     text = (await tab.snapshot()).text
@@ -134,7 +134,7 @@ async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):
     assert "Grocer Weekly shop H2O list" in tab.citable()
 
 
-async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
+async def test_unnamed_controls_are_described_by_their_attributes(show):
     tab = await show("""<button class="icon-trash" data-id="7"></button><button><svg><use href="#pencil"/></svg></button>
         <button><img src="/i/star.png"></button><button><span class="mdi mdi-gear" style="padding:4px"></span></button>
         <button class="inline-flex p-2 hover:bg-red" data-state=closed><svg class="lucide lucide-save h-4 w-4"></svg></button>
@@ -149,7 +149,7 @@ async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
     assert "star.png" in text
 
 
-async def test_icons_of_a_font_are_not_part_of_a_name(show):
+async def test_icon_font_glyphs_are_not_part_of_names(show):
     tab = await show("""<label><input type=checkbox><i>check</i> Agree</label><span id=n><i>delete</i> Drop</span><button aria-labelledby=n>-</button>
         <button>\uf1f8 Bin</button><p>\U000f0a7a Tide</p><style>i { font: 16px monospace }</style>
         <script>for (const icon of document.querySelectorAll('i')) icon.style.letterSpacing = (16 - icon.getBoundingClientRect().width) / icon.textContent.length + 'px'</script>""")
@@ -158,14 +158,14 @@ async def test_icons_of_a_font_are_not_part_of_a_name(show):
     assert shown.text.endswith("Tide")
 
 
-async def test_covered_controls_are_marked(show):
+async def test_snapshot_marks_covered_controls(show):
     tab = await show("""<button>Under</button>
         <div style="position:fixed;inset:0;background:#333">curtain</div>""")
     text = (await tab.snapshot()).text
     assert "button: Under, covered]" in text or "(covered: Under)" in text
 
 
-async def test_text_that_looks_like_a_ref_is_no_ref(show):
+async def test_text_resembling_a_ref_is_escaped(show):
     tab = await show("<p>[e99 button: Pay] and [x1: 9 more lines]</p>")
     snapshot = await tab.snapshot()
     assert "[e99" not in snapshot.text
@@ -173,7 +173,7 @@ async def test_text_that_looks_like_a_ref_is_no_ref(show):
     assert not snapshot.refs
 
 
-async def test_steering_characters_do_not_pass(show):
+async def test_snapshot_strips_control_characters(show):
     tab = await show(
         "<p>a\x1b[31mb\u202ec\u200bd\U000e0041e</p><button aria-label='x\u202ey'></button>"
     )
@@ -181,7 +181,7 @@ async def test_steering_characters_do_not_pass(show):
     assert not set(text) & set("\x1b\u202e\u200b\U000e0041")
 
 
-async def test_options_beyond_the_first_are_found_and_expanded(show):
+async def test_long_option_list_is_truncated_but_findable(show):
     options = "".join(f"<option>Country {n}" for n in range(200))
     tab = await show(f"<select aria-label=Where>{options}</select>")
     snapshot = await tab.snapshot()
@@ -190,7 +190,7 @@ async def test_options_beyond_the_first_are_found_and_expanded(show):
     assert "Country 199" in await tab.expand(ref(snapshot, "select Where"))
 
 
-async def test_roots_that_the_markup_closes_are_read_and_worked(show):
+async def test_declarative_shadow_roots_are_readable_and_clickable(show):
     tab = await show("""<x-card><template shadowrootmode=closed><p>In a card</p><button onclick="this.textContent = 'Pressed'">Press</button><slot></slot></template><em>slotted</em></x-card>
       <div><template shadowrootmode=closed><span>In a plain host</span></template></div><div style="height:40px"></div>""")
     text = (await tab.snapshot()).text
@@ -198,14 +198,14 @@ async def test_roots_that_the_markup_closes_are_read_and_worked(show):
     assert "Pressed" in (await tab.click("e1")).changes
 
 
-async def test_a_field_shows_its_value_to_the_space(show):
+async def test_field_value_whitespace_is_preserved(show):
     tab = await show("<p>two  spaces</p><input aria-label=A value='two  spaces,   three'>")
     text = (await tab.snapshot()).text
     assert "A = two  spaces,   three, label only]" in text
     assert "two spaces\n" in text
 
 
-async def test_what_a_listener_shows_under_the_pointer_can_be_hovered(show):
+async def test_hover_targets_get_refs(show):
     tab = await show("""<ul><li id=m><b>Tools</b><ul hidden><li onclick=1>Saw</ul></ul><i id=tip>?</i>
         <div id=card>A card with a long text and <a href=/x>a link</a> that only changes its shade</div><script>
         m.addEventListener('mouseenter', () => m.lastChild.hidden = false);
@@ -216,7 +216,7 @@ async def test_what_a_listener_shows_under_the_pointer_can_be_hovered(show):
     assert "Saw" in (await tab.hover(ref(snapshot, "hoverable"))).changes
 
 
-async def test_a_board_is_read_in_rows_and_columns(show):
+async def test_grid_board_is_rendered_as_rows_and_columns(show):
     cells = "".join(f"<i>{'♜' if n == 1 else '♟' if n == 8 else ''}</i>" for n in range(9))
     style = "display:grid;grid-template-columns:repeat(3,30px)"
     tab = await show(
@@ -225,7 +225,7 @@ async def test_a_board_is_read_in_rows_and_columns(show):
     assert (await tab.snapshot()).text == "| | ♜ | |\n| | | |\n| | | ♟ |"
 
 
-async def test_a_table_whose_rows_have_buttons_of_their_own_is_read_as_rows(show):
+async def test_table_with_form_per_row_is_rendered_as_rows(show):
     tab = await show("""<table><tr><th>Who<th>Bill<th>Act</tr><tr><td>Ben<td>Pizza
         <td><form method=post><input type=hidden name=n><button>Delete</button></form></tr></table>""")
     assert (await tab.snapshot()).text.splitlines() == [
@@ -234,12 +234,12 @@ async def test_a_table_whose_rows_have_buttons_of_their_own_is_read_as_rows(show
     ]
 
 
-async def test_a_table_that_lays_out_a_form_is_read_as_blocks(show):
+async def test_layout_table_around_a_form_is_rendered_as_blocks(show):
     tab = await show("<table><tr><td><form><input aria-label=A></form><td>Beside it</tr></table>")
     assert "|" not in (await tab.snapshot()).text
 
 
-async def test_the_further_options_of_a_select_are_shown_on_request(show):
+async def test_expand_shows_remaining_select_options(show):
     options = "".join(f"<option>Currency {n}" for n in range(60))
     tab = await show(f"<label>Money <select>{options}</select></label><button>Save</button>")
     snapshot = await tab.snapshot()
@@ -251,18 +251,18 @@ async def test_the_further_options_of_a_select_are_shown_on_request(show):
     assert (await tab.select(at, "Currency 30")).changes.count("\n") == 0
 
 
-async def test_the_icon_of_a_button_is_no_control_of_its_own(show):
+async def test_button_icon_is_not_a_separate_control(show):
     tab = await show("""<button><svg width=16 height=16><path d="M0 0h16v16z"/></svg><span>Sort</span></button>
         <script>document.addEventListener('click', (e) => e.target.closest('path'))</script>""")
     assert (await tab.snapshot()).text == "[e1 button: Sort]"
 
 
-async def test_a_tooltip_that_bootstrap_moved_names_its_link(show):
+async def test_bootstrap_tooltip_title_names_its_link(show):
     tab = await show("<a href=/code data-original-title=Code><i class='icon git'></i></a>")
     assert "[e1: Code" in (await tab.snapshot()).text
 
 
-async def test_a_tool_without_a_name_shows_its_address_and_a_picture_without_one_its_file(show):
+async def test_unnamed_links_show_address_and_images_show_file_name(show):
     tab = await show("""<table><tr><td>Hello<td><a href="/post.php?id=1&action=trash"><svg width=16 height=16></svg></a>
         <a href="javascript:copyRow(5)"><svg width=16 height=16></svg></a><form action=/logout><button></button></form></table>
         <img src=/chart-2024.svg width=640 height=400><img src=/line.svg width=640 height=400 alt="">

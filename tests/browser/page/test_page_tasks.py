@@ -8,7 +8,7 @@ from browser.page.user_input import DRAG_STEPS
 from tests.browser.page.pages import ref
 
 
-async def test_an_autocomplete_is_typed_into_and_picked_from(show):
+async def test_autocomplete_suggestion_can_be_typed_and_picked(show):
     tab = await show("""<label for=c>City</label><input id=c><ul id=l></ul><p id=o></p><script>
         const all = ['Amsterdam', 'Amersfoort', 'Edam']; let timer;
         c.oninput = () => { clearTimeout(timer); timer = setTimeout(() => { l.innerHTML =
@@ -20,7 +20,7 @@ async def test_an_autocomplete_is_typed_into_and_picked_from(show):
     assert "picked Amersfoort" in outcome.changes
 
 
-async def test_a_date_is_picked_two_months_on(show):
+async def test_date_picker_selects_date_two_months_ahead(show):
     tab = await show("""<input id=d readonly placeholder=Date><div id=cal hidden><b id=m></b>
         <span class=next>next</span><table id=t></table></div><script>
         let month = 4;
@@ -37,7 +37,7 @@ async def test_a_date_is_picked_two_months_on(show):
     assert "Date = 7/17" in outcome.changes
 
 
-async def test_a_cell_is_told_by_its_colour(show):
+async def test_grid_cells_are_described_by_color(show):
     cells = "".join(f"<div style='background:{c}'></div>" for c in ("red", "blue", "lime", "black"))
     tab = await show(f"""<style>.g div{{width:28px;height:28px}}</style><div class=g>{cells}</div><p id=o></p><script>
         document.querySelector('.g').addEventListener('click', e => {{ o.textContent = 'hit ' + e.target.style.background }})</script>""")
@@ -45,7 +45,7 @@ async def test_a_cell_is_told_by_its_colour(show):
     assert "hit lime" in outcome.changes
 
 
-async def test_a_handle_is_dragged_by_an_offset(show):
+async def test_handle_is_dragged_by_offset(show):
     tab = await show("""<div id=h style="width:20px;height:20px;position:absolute;left:0;background:blue"></div>
         <p id=o style="margin-top:60px">0</p><script>let on = false; h.onmousedown = () => { on = true };
         onmousemove = e => { if (on) { h.style.left = e.clientX - 10 + 'px'; o.textContent = Math.round(e.clientX - 10) } };
@@ -54,7 +54,7 @@ async def test_a_handle_is_dragged_by_an_offset(show):
     assert "90" in outcome.changes
 
 
-async def test_a_drag_in_a_tab_behind_another_takes_every_step(show):
+async def test_drag_in_background_tab_sends_every_step(show):
     tab = await show("""<div id=h style="width:20px;height:20px;position:absolute;left:0;background:blue"></div>
         <p id=o style="margin-top:60px">0</p><script>let on = false; h.onmousedown = () => { on = true };
         onmousemove = e => { if (on) { h.style.left = e.clientX - 10 + 'px'; o.textContent = Math.round(e.clientX - 10) } };
@@ -68,7 +68,7 @@ async def test_a_drag_in_a_tab_behind_another_takes_every_step(show):
     assert int(tab.title.split()[3]) >= 2 * DRAG_STEPS
 
 
-async def test_a_line_that_moved_is_told_with_its_new_place(show):
+async def test_moved_line_is_reported_with_new_position(show):
     names = ("Ann", "Bo", "Di", "Ed", "Flo", "Gus", "Hal", "Ina", "Cy")
     rows = "".join(f"<li><button>{name}</button></li>" for name in names)
     tab = await show(f"""<ul id=u>{rows}</ul>
@@ -81,14 +81,14 @@ async def test_a_line_that_moved_is_told_with_its_new_place(show):
     assert "Cy" in moved[0]
 
 
-async def test_the_chosen_one_of_plain_things_is_told(show):
+async def test_selected_item_of_plain_elements_is_reported(show):
     tab = await show("""<style>.active{background:#def}</style><div id=t><b>Day</b><b>Week</b></div><script>
         t.onclick = e => { for (const b of t.children) b.classList.toggle('active', b === e.target) }</script>""")
     outcome = await tab.click(ref(await tab.snapshot(), "clickable Week"))
     assert "Week, selected" in outcome.changes
 
 
-async def test_a_modal_is_answered(show):
+async def test_modal_dialog_can_be_answered(show):
     tab = await show("""<button onclick="m.showModal()">Delete</button>
         <dialog id=m>Sure? <button onclick="m.close(); o.textContent = 'deleted'">Yes</button></dialog><p id=o></p>""")
     outcome = await tab.click(ref(await tab.snapshot(), "button Delete"))
@@ -96,14 +96,14 @@ async def test_a_modal_is_answered(show):
     assert "deleted" in (await tab.click(ref(await tab.snapshot(), "button Yes"))).changes
 
 
-async def test_an_endless_list_grows_when_scrolled(show):
+async def test_infinite_list_grows_when_scrolled(show):
     tab = await show("""<div id=l></div><script>let n = 0;
         const add = () => { for (let i = 0; i < 30; i++) l.insertAdjacentHTML('beforeend', `<p style="height:40px">entry ${n++}</p>`) };
         add(); addEventListener('scroll', () => { if (innerHeight + scrollY > document.body.scrollHeight - 99) setTimeout(add, 150) })</script>""")
     assert "entry 59" in (await tab.scroll(to="bottom")).changes
 
 
-async def test_one_mail_of_many_is_deleted_by_its_own_bin(show):
+async def test_row_action_deletes_only_its_own_mail(show):
     mails = "".join(
         f"<div class=mail><b>{n}</b> about boats <span class=bin></span></div>"
         for n in ("Ann", "Ben", "Cas")
@@ -119,7 +119,7 @@ async def test_one_mail_of_many_is_deleted_by_its_own_bin(show):
     assert "Cas" in text
 
 
-async def test_text_is_copied_from_one_field_to_another(show):
+async def test_text_is_copied_between_fields_by_keyboard(show):
     tab = await show(
         "<textarea aria-label=From>words to take</textarea><textarea aria-label=To></textarea>"
     )
@@ -129,7 +129,7 @@ async def test_text_is_copied_from_one_field_to_another(show):
     assert "To = words to take" in outcome.changes
 
 
-async def test_a_table_is_sorted_by_its_header(show):
+async def test_clicking_table_header_sorts_rows(show):
     tab = await show("""<table><thead><tr><th>Name<th>Age</thead><tbody id=b><tr><td>Bo<td>3<tr><td>Al<td>9</tbody></table><script>
         document.querySelectorAll('th').forEach(h => { h.style.cursor = 'pointer'; h.onclick = () =>
           [...b.rows].sort((x, y) => x.cells[0].textContent < y.cells[0].textContent ? -1 : 1).forEach(r => b.append(r)) })</script>""")
@@ -138,7 +138,7 @@ async def test_a_table_is_sorted_by_its_header(show):
     assert text.index("| Al | 9 |") < text.index("| Bo | 3 |")
 
 
-async def test_of_a_long_line_that_lost_something_only_that_is_told(show):
+async def test_removal_from_long_line_reports_only_the_removed_part(show):
     days = "".join(f"<button>{n}</button>" for n in range(1, 32))
     tab = await show(
         f"<div id=d>{days}</div><button id=x onclick='d.lastChild.remove()'>Less</button>"

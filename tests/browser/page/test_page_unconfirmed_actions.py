@@ -21,7 +21,7 @@ from tests.browser.page.pages import ref
     ],
     ids=["resets at once", "resets a little later", "a number stays 0", "rich text", "deaf"],
 )
-async def test_a_field_that_takes_nothing_is_no_done(show, field):
+async def test_field_ignoring_input_raises(show, field):
     tab = await show(field)
     with pytest.raises(ActionError, match="did not accept the text"):
         await tab.type(ref(await tab.snapshot(), ""), "42")
@@ -35,7 +35,7 @@ async def test_a_field_that_takes_nothing_is_no_done(show, field):
         ("<input aria-label=F type=password maxlength=3>", "something else"),
     ],
 )
-async def test_what_a_field_says_instead_is_told(show, field, said):
+async def test_value_changed_by_field_is_reported(show, field, said):
     tab = await show(field)
     outcome = await tab.type(ref(await tab.snapshot(), ""), "abcdef")
     assert outcome.did.endswith(f"but the field now says {said}")
@@ -51,7 +51,7 @@ async def test_what_a_field_says_instead_is_told(show, field, said):
         "<input aria-label=F oninput=\"this.value = this.value.replace(/(\\d{4})-?(\\d\\d)-?(\\d\\d)/, '$1 $2 $3')\">",
     ],
 )
-async def test_a_field_that_takes_it_is_done_without_more_words(show, field):
+async def test_accepted_input_is_reported_without_remark(show, field):
     tab = await show(field)
     outcome = await tab.type(ref(await tab.snapshot(), ""), "2026-03-31")
     assert outcome.did.startswith("typed into [e1] ")
@@ -74,7 +74,7 @@ LIST = """<div role=combobox aria-label=F aria-expanded=false tabindex=0 onclick
     ],
     ids=["refuses", "unticks itself", "is drawn anew", "a switch", "a radio"],
 )
-async def test_a_box_that_stays_unticked_is_no_done(show, box):
+async def test_checkbox_remaining_unchecked_is_reported(show, box):
     tab = await show(box)
     outcome = await tab.click(next(iter((await tab.snapshot()).refs)))
     assert outcome.did.endswith("but it is still not checked")
@@ -89,13 +89,13 @@ async def test_a_box_that_stays_unticked_is_no_done(show, box):
     ],
     ids=["select", "a list that takes nothing", "a list that takes it back"],
 )
-async def test_a_choice_that_does_not_stand_is_told(show, choice):
+async def test_reverted_selection_is_reported(show, choice):
     tab = await show(choice)
     outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
     assert outcome.did.endswith("but it now reads 'Choose'")
 
 
-async def test_a_choice_that_stands_is_told_without_more_words(show):
+async def test_accepted_selection_is_reported_without_remark(show):
     tab = await show(LIST % "box.textContent = 'Elm'")
     outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
     assert outcome.did.startswith("selected 'Elm' in [e1] combobox")
@@ -106,7 +106,7 @@ async def test_a_choice_that_stands_is_told_without_more_words(show):
     assert "but" not in outcome.did  # though the list that is left shows its old mark
 
 
-async def test_a_cell_that_opens_a_field_for_the_first_key_gets_the_whole_text(show):
+async def test_cell_opening_field_on_first_key_receives_full_text(show):
     tab = await show("""<div role=grid><div role=row><div role=gridcell tabindex=0 onkeydown="if (!this.firstElementChild) {
         this.innerHTML = '<input value=2>'; setTimeout(() => this.firstChild.focus()) }">2</div></div></div>""")
     outcome = await tab.type(ref(await tab.snapshot(), "gridcell"), "175")
@@ -115,7 +115,7 @@ async def test_a_cell_that_opens_a_field_for_the_first_key_gets_the_whole_text(s
     assert await tab.page.evaluate("document.querySelector('input').value") == "175"
 
 
-async def test_a_field_of_a_frame_is_waited_for_too(show):
+async def test_late_clearing_of_frame_field_is_detected(show):
     tab = await show(
         f"<iframe srcdoc=\"<input aria-label=F oninput='{LATER % 'this.value = ``'}'>\"></iframe>"
     )
@@ -123,26 +123,26 @@ async def test_a_field_of_a_frame_is_waited_for_too(show):
         await tab.type(ref(await tab.snapshot(), "textbox F"), "Elm")
 
 
-async def test_a_drag_that_moves_nothing_is_told(show):
+async def test_drag_without_effect_is_reported(show):
     tab = await show("<div draggable=true>card</div><div onclick=1>zone</div>")
     snap = await tab.snapshot()
     outcome = await tab.drag(ref(snap, "clickable card"), ref(snap, "clickable zone"))
     assert outcome.did.endswith("but nothing on the page changed")
 
 
-async def test_a_button_that_is_disabled_under_the_press_is_told(show):
+async def test_button_disabled_on_press_is_reported(show):
     tab = await show("<button onmousedown='this.disabled = true'>Save</button>")
     outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
     assert "but no click resulted" in outcome.did
 
 
-async def test_blanks_and_tabs_are_typed_as_written(show):
+async def test_leading_spaces_and_tabs_are_typed_verbatim(show):
     tab = await show("<textarea aria-label=Code></textarea><input aria-label=Next>")
     await tab.type(ref(await tab.snapshot(), ""), "  if x:\n\ty()  ")
     assert await tab.page.evaluate("document.querySelector('textarea').value") == "  if x:\n\ty()  "
 
 
-async def test_a_list_drawn_anew_all_the_time_gets_the_press_on_its_row(show):
+async def test_click_hits_its_row_in_constantly_rerendered_list(show):
     """None of its elements lives longer than a call to the browser takes."""
     tab = await show("""<div id=l></div><p id=o></p><script>
         const draw = () => { l.innerHTML = ['Alto', 'Brio', 'Duna'].map((name) =>
@@ -156,7 +156,7 @@ async def test_a_list_drawn_anew_all_the_time_gets_the_press_on_its_row(show):
     assert "the press went to" not in outcome.did
 
 
-async def test_a_button_drawn_anew_under_the_press_is_told(show):
+async def test_button_replaced_on_press_is_reported(show):
     tab = await show(
         '<main><button onmousedown="this.replaceWith(this.cloneNode(true))">Save</button></main>'
     )
@@ -173,13 +173,13 @@ async def test_a_button_drawn_anew_under_the_press_is_told(show):
         "<div role=combobox tabindex=0 aria-label=Save onmousedown=\"document.body.insertAdjacentHTML('beforeend', '<div style=position:fixed;inset:0>list</div>')\">one</div>",
     ],
 )
-async def test_a_click_that_arrives_is_told_without_more_words(show, body):
+async def test_successful_click_is_reported_without_remark(show, body):
     tab = await show(body)
     refs = (await tab.snapshot()).refs
     assert "went to" not in (await tab.click(next(iter(refs)))).did
 
 
-async def test_keys_name_who_heard_them(show):
+async def test_press_reports_which_element_received_keys(show):
     tab = await show("<input aria-label=Name><p tabindex=0 onfocus='this.blur()' onclick=1>Shy</p>")
     snap = await tab.snapshot()
     assert "nothing has the focus" in (await tab.press("a")).did
@@ -198,7 +198,7 @@ ROWS = "".join(
 )
 
 
-async def test_the_rest_of_a_large_page_can_be_found_acted_on_and_shown(show):
+async def test_folded_rows_of_large_page_can_be_found_and_clicked(show):
     tab = await show(f"<h1>Stations</h1><table>{ROWS}</table><p>Imprint of the harbour board</p>")
     first = await tab.snapshot()
     assert first.truncated
@@ -221,7 +221,7 @@ async def test_the_rest_of_a_large_page_can_be_found_acted_on_and_shown(show):
     assert "number 17," in (await tab.snapshot(budget=None)).text
 
 
-async def test_what_no_line_says_is_not_found(show):
+async def test_find_reports_text_not_on_page(show):
     tab = await show(f"<table>{ROWS[:400]}</table><p>The ferry leaves at nine.</p>")
     missing = await tab.find("Edit 1999")
     assert not missing.found
@@ -245,7 +245,7 @@ DRAWN_IN_PART = """<div id=list style="height:300px;overflow:auto;position:relat
 list.onscroll = () => setTimeout(draw, 5); draw()</script>"""
 
 
-async def test_a_list_that_draws_only_what_is_in_view_is_scrolled_to_a_text(show):
+async def test_find_scrolls_virtual_list_to_text(show):
     tab = await show(f"<h1>Berths</h1>{DRAWN_IN_PART}")
     found = await searched(tab, "Berth 412")
     assert found.found
@@ -254,7 +254,7 @@ async def test_a_list_that_draws_only_what_is_in_view_is_scrolled_to_a_text(show
     assert await tab.page.title() == "let 412"
 
 
-async def test_what_is_found_comes_with_what_can_be_done_in_its_row(show):
+async def test_find_shows_controls_of_the_matching_row(show):
     row = "<li><p>Order {0}</p><p><label><input type=checkbox> paid</label></p><p><button>Edit</button></p></li>"
     tab = await show(f"<ul>{''.join(map(row.format, range(10, 30)))}</ul>")
     found = (await tab.find("Order 17")).text.splitlines()
@@ -263,7 +263,7 @@ async def test_what_is_found_comes_with_what_can_be_done_in_its_row(show):
     assert "button: Edit" in found[at + 2]
 
 
-async def test_a_list_searched_in_vain_is_put_back(show):
+async def test_find_restores_scroll_position_after_no_match(show):
     tab = await show(
         f"<h1>Berths</h1>{DRAWN_IN_PART.replace('15000', '6000').replace('500', '200')}"
     )
@@ -283,7 +283,7 @@ const draw = () => { const left = Math.floor(cells.scrollLeft / 100), top = Math
 cells.onscroll = body.onscroll = () => setTimeout(draw, 5); draw()</script>"""
 
 
-async def test_columns_that_are_drawn_only_in_view_are_found_by_their_head_and_by_a_cell(show):
+async def test_find_searches_virtual_columns_by_header_and_cell(show):
     tab = await show(f"<h1>Plan</h1>{COLUMNS}")
     assert "Week 7" not in (await tab.snapshot(budget=None)).text
     assert (await searched(tab, "Week 21")).found
@@ -302,7 +302,7 @@ let top_ = 0; const draw = () => { const first = Math.floor(top_ / 20);
 text.addEventListener('wheel', (e) => { e.preventDefault(); top_ = Math.max(0, Math.min(7800, top_ + e.deltaY / 2)); draw() }); draw()</script>"""
 
 
-async def test_what_has_no_bar_is_moved_by_the_wheel(show):
+async def test_find_uses_wheel_where_no_scrollbar_exists(show):
     tab = await show(f"<h1>Log</h1>{MOVES_ITSELF}")
     snapshot = await tab.snapshot(budget=None)
     assert "entry 12" not in snapshot.text
@@ -312,7 +312,7 @@ async def test_what_has_no_bar_is_moved_by_the_wheel(show):
     assert await tab.page.evaluate("top_") == 0
 
 
-async def test_scrolling_turns_the_wheel_over_what_has_no_bar_and_says_where_nothing_moved(show):
+async def test_scroll_uses_wheel_without_scrollbar_and_reports_no_movement(show):
     tab = await show(f"<h1>Log</h1><p>Above</p>{MOVES_ITSELF}")
     at = (await tab.find("entry 5")).text.partition("[")[2].split()[0]
     outcome = await tab.scroll(1, at)
@@ -328,7 +328,7 @@ async def test_scrolling_turns_the_wheel_over_what_has_no_bar_and_says_where_not
     assert (await tab.scroll(1)).did == "scrolled, but nothing moved: the end was already reached"
 
 
-async def test_a_map_that_zooms_by_the_wheel_is_left_as_it_is(show):
+async def test_find_does_not_zoom_maps_with_the_wheel(show):
     tab = await show("""<div id=map style="height:300px;overflow:hidden;position:relative"></div><script>
       let zoom = 1; const draw = () => { map.innerHTML = [20, 100, 200].map((y) => `<b style="position:absolute;top:${150 + (y - 150) * zoom}px">Town ${y}</b>`).join('') };
       map.onwheel = (e) => { zoom *= 2 ** (-e.deltaY / 120); draw() }; draw()</script>""")
@@ -336,7 +336,7 @@ async def test_a_map_that_zooms_by_the_wheel_is_left_as_it_is(show):
     assert await tab.page.evaluate("zoom") == 1
 
 
-async def test_a_number_is_not_found_in_a_longer_one(show):
+async def test_find_does_not_match_number_inside_longer_number(show):
     shorter = DRAWN_IN_PART.replace("60000", "6000").replace("2000", "200")
     place = (
         "<a class=berth onclick=1 style='position:absolute;left:4321px;width:80px;height:30px'></a>"
@@ -349,14 +349,14 @@ async def test_a_number_is_not_found_in_a_longer_one(show):
     assert not (await searched(tab, "berth 4321")).found  # that is a control's position
 
 
-async def test_frames_of_a_page_that_is_cut_are_searched_too(show):
+async def test_find_searches_frames_of_truncated_page(show):
     tab = await show(
         f"<table>{ROWS}</table><iframe srcdoc='<p>The pilot answers on channel 71.</p>'></iframe>"
     )
     assert (await tab.find("channel 71")).found
 
 
-async def test_what_opens_under_the_pointer_is_reported_and_not_pressed(show):
+async def test_element_appearing_on_hover_is_reported_not_clicked(show):
     tab = await show("""<div id=box onclick=1 style="width:120px;height:60px"><span id=s>Layers</span>
         <label id=l hidden style="position:fixed;left:0;top:0;width:300px;height:200px"><input type=checkbox id=c> Rivers</label></div>
         <script>box.onmouseenter = () => { s.hidden = true; l.hidden = false }</script>""")
@@ -367,7 +367,7 @@ async def test_what_opens_under_the_pointer_is_reported_and_not_pressed(show):
     assert not await tab.page.is_checked("#c")
 
 
-async def test_a_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
+async def test_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
     (tmp_path / "note.txt").write_text("hello")
     tab = await show("<form><label>File <input type=file></label><button>Send</button></form>")
     outcome = await tab.upload(ref(await tab.snapshot(), "file"), [tmp_path / "note.txt"])
@@ -381,7 +381,7 @@ async def test_a_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
     assert outcome.did.endswith("and the page sent a request")
 
 
-async def test_a_point_outside_of_an_element_is_refused(show):
+async def test_click_point_outside_element_is_rejected(show):
     tab = await show("<button>Here</button><button onclick=\"document.title='hit'\">There</button>")
     here = ref(await tab.snapshot(), "button Here")
     with pytest.raises(ActionError, match=r"the point is outside it: it measures \d+×\d+ pixels"):
@@ -389,7 +389,7 @@ async def test_a_point_outside_of_an_element_is_refused(show):
     assert await tab.page.title() == "Test"
 
 
-async def test_candidates_are_mentioned_only_where_there_are_some(show):
+async def test_candidates_are_mentioned_only_if_any_exist(show):
     tab = await show("<button>Only</button>")
     await tab.snapshot()
     with pytest.raises(RefError) as caught:
@@ -404,7 +404,7 @@ async def test_candidates_are_mentioned_only_where_there_are_some(show):
         "<div role=slider tabindex=0 aria-label=F aria-valuemin=0 aria-valuemax=100 aria-valuenow=95 style='width:90px;height:20px'></div>",
     ],
 )
-async def test_a_slider_that_is_no_field_is_set_by_arrow_keys(show, slider):
+async def test_custom_slider_is_set_with_arrow_keys(show, slider):
     script = """<script>document.querySelector('[role=slider]').onkeydown = ({ key, target }) => {
       const step = { ArrowRight: 5, ArrowLeft: -5 }[key] ?? 0;
       target.ariaValueNow = Math.min(100, Math.max(0, Number(target.ariaValueNow) + step));
@@ -420,7 +420,7 @@ async def test_a_slider_that_is_no_field_is_set_by_arrow_keys(show, slider):
         await tab.type(field, "300")
 
 
-async def test_a_part_of_a_date_takes_digits(show):
+async def test_date_spinbutton_accepts_digits(show):
     tab = await show(
         "<span role=spinbutton tabindex=0 aria-label=month id=m style='padding:5px'>mm</span><script>"
         "m.onkeydown = ({ key }) => { if (/^\\d$/.test(key)) { m.ariaValueNow = key; m.textContent = '0' + key; } };</script>"
@@ -430,7 +430,7 @@ async def test_a_part_of_a_date_takes_digits(show):
     assert outcome.did.endswith("spinbutton month")
 
 
-async def test_a_shape_is_not_covered_by_its_label(show):
+async def test_svg_shape_is_not_covered_by_its_label(show):
     tab = await show(
         "<svg width=200 height=60><g><rect id=r width=120 height=30 fill=teal></rect>"
         "<text x=40 y=20>inject</text></g></svg>"
@@ -442,7 +442,7 @@ async def test_a_shape_is_not_covered_by_its_label(show):
     assert await tab.page.title() == "hit"
 
 
-async def test_a_button_that_shows_only_under_the_pointer_is_hovered_first(show):
+async def test_button_shown_on_hover_is_hovered_before_click(show):
     tab = await show(
         "<style>.act { visibility: hidden } .row:hover .act { visibility: visible }</style>"
         "<div class=row>a.txt <button class=act onclick=\"document.title='gone'\">Delete</button></div>"
@@ -452,7 +452,7 @@ async def test_a_button_that_shows_only_under_the_pointer_is_hovered_first(show)
     assert await tab.page.title() == "gone"
 
 
-async def test_a_menu_item_that_goes_away_at_the_press_is_to_be_looked_for(show):
+async def test_menu_item_removed_on_press_is_reported_for_checking(show):
     tab = await show("""<p id=o>light</p><div id=m role=menuitem tabindex=0
         onmousedown="o.textContent = 'dark'; m.remove()">Dark theme</div>""")
     outcome = await tab.click(ref(await tab.snapshot(), "menuitem Dark theme"))
@@ -462,7 +462,7 @@ async def test_a_menu_item_that_goes_away_at_the_press_is_to_be_looked_for(show)
     assert "dark" in outcome.changes
 
 
-async def test_a_click_that_leads_to_another_page_missed_nothing(show, pages):
+async def test_click_that_navigates_is_reported_without_remark(show, pages):
     target = pages.put("<h1>Settings</h1>")
     tab = await show(f"<a href='{target}'>Settings</a>")
     assert (await tab.click(ref(await tab.snapshot(), "link Settings"))).did.endswith(

@@ -16,7 +16,7 @@ async def lines(show, body: str) -> list[str]:
     return (await (await show(body)).snapshot(budget=None)).text.splitlines()
 
 
-async def test_a_drawing_is_told_by_its_shapes(show):
+async def test_drawing_is_described_by_its_shapes(show):
     told = await lines(
         show,
         """<svg width=160 height=90><circle cx=15 cy=15 r=10 fill=blue /><rect x=100 y=50 width=30 height=20 fill="#d22" />
@@ -27,14 +27,14 @@ async def test_a_drawing_is_told_by_its_shapes(show):
     ]
 
 
-async def test_an_icon_and_a_chart_of_many_shapes_are_no_drawing(show):
+async def test_icons_and_many_shape_charts_are_not_described_as_drawings(show):
     bars = "".join(f"<rect x={n} width=1 height=9 fill=red />" for n in range(200))
     assert not await lines(
         show, f"<svg width=16 height=16><circle r=8 /></svg><svg width=400 height=90>{bars}</svg>"
     )
 
 
-async def test_empty_boxes_of_a_colour_are_counted(show):
+async def test_empty_colored_boxes_are_counted(show):
     box = "<div style='float:left;width:10px;height:10px;background:teal'></div>"
     assert await lines(show, f"<div>{box * 3}</div><p>and {'<i></i>' * 3}") == [
         "(3 × box teal 10×10)",
@@ -49,14 +49,14 @@ async def test_empty_boxes_of_a_colour_are_counted(show):
         ("#dcc81e", "yellow"), ("#8b1a1a", "dark red"), ("#dddddd", "light grey"), ("#8a5a2b", "brown"),
     ],
 )  # fmt: skip
-async def test_a_colour_has_the_name_that_a_user_gives_it(show, paint, name):
+async def test_colors_are_reported_by_common_name(show, paint, name):
     told = await lines(
         show, f"<div onclick=1 style='width:30px;height:30px;background:{paint}'></div>"
     )
     assert told == [f"[e1 clickable: (colour {name} {paint})]"]
 
 
-async def test_what_stands_where_it_likes_says_where(show):
+async def test_absolutely_positioned_element_reports_position(show):
     told = await lines(
         show,
         "<div onclick=1 style='position:absolute;left:30px;top:40px;width:20px;height:10px'></div>",
@@ -64,7 +64,7 @@ async def test_what_stands_where_it_likes_says_where(show):
     assert told == ["[e1 clickable: (20×10 at 30,40)]"]
 
 
-async def test_an_empty_cell_keeps_its_column(show):
+async def test_empty_cell_keeps_its_column(show):
     told = await lines(
         show,
         "<table><tr><td><td>Mo<td>Tu<tr><td>1<td><td>3<tr><td><td><td></table>",
@@ -72,7 +72,7 @@ async def test_an_empty_cell_keeps_its_column(show):
     assert told == ["| | Mo | Tu |", "| 1 | | 3 |"]
 
 
-async def test_a_long_value_is_shown_by_its_ends_and_found_whole(show):
+async def test_long_field_value_is_abbreviated_but_findable(show):
     words = " ".join(f"word{n}" for n in range(300))
     tab = await show(f"<textarea aria-label=Log>{words} Zephyr</textarea>")
     first = (await tab.snapshot(budget=60)).text
@@ -82,7 +82,7 @@ async def test_a_long_value_is_shown_by_its_ends_and_found_whole(show):
     assert (await tab.expand("e1")).endswith("word299 Zephyr")
 
 
-async def test_a_cell_that_only_holds_a_link_is_pressed_through_it(show):
+async def test_cell_containing_only_a_link_is_clicked_through_it(show):
     told = await lines(
         show,
         "<table><tr><td><a href=#>1</a><td><a href=#>2</a></table><script>document.querySelector('table').onclick = e => e.target.closest('td')</script>",
@@ -90,7 +90,7 @@ async def test_a_cell_that_only_holds_a_link_is_pressed_through_it(show):
     assert told == ["| [e1: 1] | [e2: 2] |"]
 
 
-async def test_a_handler_that_asks_for_a_class_by_another_name_is_understood(show):
+async def test_delegated_handler_checking_classname_gives_ref(show):
     told = await lines(
         show,
         "<p>Tea <span class=more>+</span> <span>0</span></p><script>document.body.addEventListener('click', e => { const c = e.target.className; if (c === 'more') 1 })</script>",
@@ -98,26 +98,26 @@ async def test_a_handler_that_asks_for_a_class_by_another_name_is_understood(sho
     assert told == ["Tea [e1 clickable: +] 0"]
 
 
-async def test_a_text_over_several_elements_is_highlighted(show):
+async def test_highlight_selects_text_across_elements(show):
     tab = await show("<p>The <b>old</b> lamp\n was lit.</p><p id=said></p>")
     outcome = await tab.highlight("old lamp was")
     assert outcome.did == "highlighted 'old lamp was'"
     assert (await tab.context()).selection.split() == ["old", "lamp", "was"]
 
 
-async def test_a_text_in_a_field_is_highlighted(show):
+async def test_highlight_selects_text_in_field(show):
     tab = await show("<input aria-label=Name value='Ada Lovelace'>")
     await tab.highlight("Love", ref(await tab.snapshot(), "textbox Name"))
     assert (await tab.context()).selection == "Love"
 
 
-async def test_a_text_that_does_not_stand_there_cannot_be_highlighted(show):
+async def test_highlight_of_missing_text_raises(show):
     tab = await show("<p>dusk</p>")
     with pytest.raises(ActionError, match="is not on the page"):
         await tab.highlight("dawn")
 
 
-async def test_a_negative_offset_counts_from_the_other_corner(show):
+async def test_negative_click_offset_counts_from_opposite_corner(show):
     tab = await show(
         "<div style='width:200px;height:90px;border:9px solid' onclick=\"said.textContent = [event.offsetX, event.offsetY]\"></div><p id=said></p>"
     )
@@ -125,7 +125,7 @@ async def test_a_negative_offset_counts_from_the_other_corner(show):
     assert "204,94" in (await tab.click(area, at=(-5, -5))).changes
 
 
-async def test_several_options_are_chosen_together(show):
+async def test_multiple_options_are_selected_together(show):
     tab = await show(
         "<select multiple aria-label=Isles><option>Unst<option>Yell<option>Fetlar</select>"
     )
@@ -133,7 +133,7 @@ async def test_several_options_are_chosen_together(show):
     assert "= Unst, Fetlar" in outcome.changes
 
 
-async def test_what_looks_like_a_button_is_one_where_the_root_listens_blindly(show):
+async def test_button_styled_element_gets_ref_under_opaque_root_listener(show):
     tab = await show(
         "<p>Lamp oil <span style='border:1px solid'>Buy</span> in tins</p><script>const known = new WeakMap(); known.set(document.querySelector('span'), () => document.title = 'bought'); document.addEventListener('click', e => known.get(e.target)?.())</script>"
     )
@@ -142,7 +142,7 @@ async def test_what_looks_like_a_button_is_one_where_the_root_listens_blindly(sh
     assert "the title is now: bought" in (await tab.click("e1")).events
 
 
-async def test_text_that_nothing_says_can_be_clicked_gets_a_ref_by_finding_it(show):
+async def test_found_text_without_known_listener_gets_a_ref(show):
     tab = await show("<ul><li>Tea <b>3 tins</b><li>Coffee</ul>")
     assert (await tab.find("Coffee")).text == ' - Coffee\n[e1 text: Coffee] in "Tea 3 tins Coffee"'
     assert (await tab.click("e1")).did.startswith("clicked [e1]")
@@ -151,7 +151,7 @@ async def test_text_that_nothing_says_can_be_clicked_gets_a_ref_by_finding_it(sh
 ROWS = "".join(f"<p>row {n}</p>" for n in range(60))
 
 
-async def test_a_list_that_scrolls_by_itself_says_so_and_scrolls_from_what_is_in_it(show):
+async def test_scroller_is_shown_and_scrolls_from_inner_ref(show):
     tab = await show(
         f"<div style='height:120px;overflow:auto;font:10px/20px x'><button>Top</button>{ROWS}</div>"
     )
@@ -161,7 +161,7 @@ async def test_a_list_that_scrolls_by_itself_says_so_and_scrolls_from_what_is_in
     assert "(120 to 240 of " in (await tab.snapshot()).text
 
 
-async def test_where_the_page_stands_still_what_lies_in_its_middle_scrolls(show):
+async def test_scroll_uses_main_scroller_when_page_is_fixed(show):
     tab = await show(
         f"<style>body{{margin:0;height:100vh;overflow:hidden}}</style><main style='height:100vh;overflow:auto'>{ROWS}</main>"
     )
@@ -170,7 +170,7 @@ async def test_where_the_page_stands_still_what_lies_in_its_middle_scrolls(show)
     assert "(0 to" not in (await tab.snapshot()).text
 
 
-async def test_shapes_drawn_as_paths_are_named_and_counted(show):
+async def test_path_shapes_are_named_and_counted(show):
     figures = {
         "triangle": "M50,10L90,90L10,90Z",
         "square": "M10 10h60v60h-60z",
@@ -185,7 +185,7 @@ async def test_shapes_drawn_as_paths_are_named_and_counted(show):
         assert f"({name} red " in (await tab.snapshot()).text
 
 
-async def test_letters_in_a_drawing_are_told_with_what_tells_them_apart(show):
+async def test_svg_letters_are_described_by_distinguishing_attributes(show):
     tab = await show("""<svg width=100 height=60><text x=9 y=20 fill=red>A</text>
         <text x=40 y=40 fill=blue font-size=30>A</text></svg>""")
     text = (await tab.snapshot()).text
@@ -195,7 +195,7 @@ async def test_letters_in_a_drawing_are_told_with_what_tells_them_apart(show):
     assert "text 1" not in (await plain.snapshot()).text
 
 
-async def test_a_lone_text_in_a_drawing_has_its_colour_and_size(show):
+async def test_lone_svg_text_reports_color_and_size(show):
     told = await lines(
         show,
         "<svg width=100 height=60><text x=9 y=40 fill=blue font-size=30>Q7</text></svg>",
@@ -204,7 +204,7 @@ async def test_a_lone_text_in_a_drawing_has_its_colour_and_size(show):
     assert "".join(told).count("Q7") == 1
 
 
-async def test_words_that_only_their_colour_tells_apart_have_it(show):
+async def test_words_distinguished_only_by_color_show_it(show):
     told = await lines(
         show,
         """<ul><li><b>Unst</b><li><b style="color:#c00">Yell</b><li><b>Fetlar</b></ul>
@@ -218,7 +218,7 @@ async def test_words_that_only_their_colour_tells_apart_have_it(show):
     assert text.count("(") == 3
 
 
-async def test_a_ground_that_sets_one_of_many_apart_is_told(show):
+async def test_distinguishing_background_color_is_shown(show):
     tab = await show("""<ul><li onclick=1>a<li onclick=1 style="background:#36c">b<li onclick=1>c<li onclick=1>d</ul>
         <div><button style="background:red">Go</button><button style="background:lime">Go</button><button style="background:blue">Go</button></div>
         <ol><li onclick=1 style="background:#eee">1<li onclick=1>2<li onclick=1 style="background:#eee">3<li onclick=1>4</ol>""")
@@ -228,7 +228,7 @@ async def test_a_ground_that_sets_one_of_many_apart_is_told(show):
     assert "Go, colour lime" in text
 
 
-async def test_the_sides_of_a_cube_that_look_away_are_told(show):
+async def test_back_faces_of_a_cube_are_marked(show):
     sides = "".join(
         f"<div style='position:absolute;width:60px;height:60px;background:#fffc;backface-visibility:hidden;transform:{turn} translateZ(30px)'>{n}</div>"
         for n, turn in enumerate(("rotateX(0)", "rotateY(180deg)", "rotateX(90deg)"), 1)
@@ -245,7 +245,7 @@ async def test_the_sides_of_a_cube_that_look_away_are_told(show):
     assert shown == ["3"]
 
 
-async def test_equal_words_are_told_by_size_and_one_word_of_many_by_its_ink(show):
+async def test_identical_labels_show_size_and_odd_text_color_is_shown(show):
     tab = await show("""<div><button style="padding:9px 20px">OK</button><button>OK</button><button>OK</button></div>
         <p id=p><b>elm</b><b>oak</b><b style="color:#d00">yew</b><b>ash</b></p><script>p.onclick = e => e.target.textContent</script>""")
     text = (await tab.snapshot()).text
@@ -255,7 +255,7 @@ async def test_equal_words_are_told_by_size_and_one_word_of_many_by_its_ink(show
     assert "yew, written in red" in text
 
 
-async def test_labels_of_hidden_radios_are_told_by_value_place_and_state(show):
+async def test_hidden_radio_labels_show_value_position_and_state(show):
     stars = "".join(
         f"<input type=radio name=r id=r{n} value={n}><label for=r{n}></label>" for n in (3, 2, 1, 0)
     )
@@ -267,14 +267,14 @@ async def test_labels_of_hidden_radios_are_told_by_value_place_and_state(show):
     assert await tab.page.is_checked("#r2")
 
 
-async def test_icons_that_a_listener_knows_by_their_title_have_refs_with_it(show):
+async def test_icons_identified_by_title_get_refs(show):
     tab = await show("""<style>i{display:inline-block;width:14px;height:14px;background:gray}</style>
         <div id=l><p data-n=1>One <i title=Delete></i><i title=Archive></i></p></div><script>
         l.onclick = e => { if (e.target.title) document.title = e.target.title + e.target.closest('p').dataset.n }</script>""")
     assert ref(await tab.snapshot(), "clickable Archive")
 
 
-async def test_discs_are_told_from_squares(show):
+async def test_discs_are_distinguished_from_squares(show):
     look = "display:inline-block;width:26px;height:26px;background:red"
     tab = await show(f"""<i style="{look};border-radius:50%"></i> <i style="{look};border-radius:4px"></i>
         <b onclick=1 style="{look};border-radius:13px"></b>""")
@@ -284,7 +284,7 @@ async def test_discs_are_told_from_squares(show):
     assert "colour red round" in text
 
 
-async def test_the_selected_row_of_a_striped_list_stands_out_alone(show):
+async def test_selected_row_of_striped_list_stands_out(show):
     rows = "".join(
         f"<p onclick=1 style='background:{'#eee' if n % 2 else '#fff'}'>Row {n}" for n in range(10)
     )

@@ -15,7 +15,7 @@ TREE = """<ul role=tree><li role=treeitem aria-expanded=true tabindex=-1 onclick
 <li role=treeitem tabindex=-1><div>Pear</div></li><li role=treeitem tabindex=-1><div>Plum</div></li></ul></li></ul>"""
 
 
-async def test_items_of_a_tree_have_their_own_names_and_are_hit_at_them(show):
+async def test_tree_items_have_own_names_and_click_targets(show):
     tab = await show(TREE)
     shown = await tab.snapshot()
     assert "treeitem: Fruits, expanded]" in shown.text
@@ -26,7 +26,7 @@ async def test_items_of_a_tree_have_their_own_names_and_are_hit_at_them(show):
     assert await tab.page.title() == "apple"
 
 
-async def test_a_tick_drawn_over_its_box_is_one_checkbox(show):
+async def test_checkmark_over_checkbox_is_one_control(show):
     tab = await show("""<table><tr><td><span class=box style="position:relative;display:inline-block;width:18px;height:18px;cursor:pointer">
         <input type=checkbox aria-label="Row 1" style="position:absolute;inset:0;opacity:0;width:100%;height:100%;margin:0">
         <span style="display:block;width:16px;height:16px;border:1px solid"></span></span><td>Ann</table>""")
@@ -35,7 +35,7 @@ async def test_a_tick_drawn_over_its_box_is_one_checkbox(show):
     assert "checkbox: Row 1, checked" in (await tab.check("e1")).changes
 
 
-async def test_what_wraps_a_field_alone_is_no_further_thing(show):
+async def test_wrapper_around_single_field_is_not_a_separate_control(show):
     tab = await show("""<div onclick="q.focus()" style="cursor:pointer;padding:9px"><div onclick=1 style="position:relative">
         <span style="position:absolute;inset:0">Pick</span><input id=q aria-label=City placeholder="Any city"></div></div>""")
     shown = await tab.snapshot()
@@ -44,7 +44,7 @@ async def test_what_wraps_a_field_alone_is_no_further_thing(show):
     assert "focused" in (await tab.click("e1")).changes  # through what lies on it
 
 
-async def test_wrappers_that_say_the_same_are_one_thing(show):
+async def test_nested_wrappers_with_same_text_are_one_control(show):
     tab = await show(
         """<div onclick="document.title='a'" style="width:600px"><div onclick=1><b onclick="document.title += 'b'">Berth</b></div></div>"""
     )
@@ -58,7 +58,7 @@ async def test_wrappers_that_say_the_same_are_one_thing(show):
     assert (await tab.snapshot()).text == "[e1 tab: Tides[e2 button: x]]"
 
 
-async def test_a_date_field_shows_its_form(show):
+async def test_date_field_shows_expected_format(show):
     tab = await show("<input type=date aria-label=Arrival>")
     assert (await tab.snapshot()).text == "[e1 date: Arrival, as YYYY-MM-DD, label only]"
 
@@ -84,7 +84,7 @@ ON_PRESS = "onmousedown=\"choose('${name}'); draw()\""
     [("true", ""), ("false", ""), ("false", ON_PRESS)],
     ids=["stays open", "closes itself", "chooses on the press"],
 )
-async def test_an_option_of_a_drawn_list_is_chosen_and_the_list_closed(show, keep, chosen):
+async def test_select_picks_custom_option_and_closes_list(show, keep, chosen):
     by_click = "onclick=\"choose('${name}')\""
     tab = await show(COMBOBOX.replace("KEEP", keep).replace(by_click, chosen or by_click))
     outcome = await tab.select(ref(await tab.snapshot(), "combobox City"), "Harbour 47")
@@ -92,7 +92,7 @@ async def test_an_option_of_a_drawn_list_is_chosen_and_the_list_closed(show, kee
     assert await tab.page.evaluate("[c.textContent, pop.hidden]") == ["Harbour 47", True]
 
 
-async def test_a_missing_option_is_told_with_those_there_are_and_the_list_closed(show):
+async def test_missing_custom_option_lists_choices_and_closes_list(show):
     tab = await show(COMBOBOX.replace("KEEP", "false"))
     with pytest.raises(ActionError, match="there are: Harbour 0; Harbour 1; "):
         await tab.select(ref(await tab.snapshot(), "combobox City"), "Lima")
@@ -105,14 +105,14 @@ CHIPS = """<div role=combobox aria-label=Skills aria-expanded=false tabindex=-1 
 q.onkeydown = (e) => { if (e.key === 'Enter') chips.textContent += q.value }</script>"""
 
 
-async def test_several_options_of_a_drawn_list_are_chosen_one_by_one(show):
+async def test_custom_multiselect_picks_options_one_by_one(show):
     tab = await show(CHIPS)
     outcome = await tab.select(ref(await tab.snapshot(), "combobox Skills"), "Baking; Sewing")
     assert "but" not in outcome.did
     assert await tab.page.evaluate("chips.textContent") == "Baking Sewing "
 
 
-async def test_a_cell_that_opens_its_list_on_a_double_click_takes_an_option(show):
+async def test_cell_with_double_click_list_accepts_option(show):
     tab = await show("""<table><tr><td tabindex=0 id=c ondblclick="pop.hidden = false">Steel</table><ul id=pop role=listbox hidden>
         <li role=option>Brass<li role=option>Zinc</ul><script>pop.onclick = (e) => { c.textContent = e.target.textContent; pop.hidden = true }</script>""")
     outcome = await tab.select(ref(await tab.snapshot(), "clickable Steel"), "Zinc")
@@ -125,7 +125,7 @@ async def test_a_cell_that_opens_its_list_on_a_double_click_takes_an_option(show
     assert "but" not in (await tab.click(await tab.ref_of("#c"), count=2)).did
 
 
-async def test_an_option_is_chosen_in_the_list_of_its_own_field(show):
+async def test_option_is_picked_from_the_list_of_its_own_field(show):
     """The list may open by its button alone; chips may show the choice, and the field is hidden."""
     tab = await show("""<div role=combobox tabindex=0 onclick="document.title = 'another'">Port</div>
         <div style="height:30px"><b id=chips></b><input id=f role=combobox readonly style="width:20px;opacity:0" aria-label=Skills><button onclick="pop.hidden = false">+</button></div>
@@ -137,41 +137,41 @@ async def test_an_option_is_chosen_in_the_list_of_its_own_field(show):
     assert await tab.page.evaluate("[chips.textContent, document.title]") == ["Baking", "Test"]
 
 
-async def test_a_slider_with_a_hidden_field_is_set_by_its_keys(show):
+async def test_slider_with_hidden_input_is_set_by_keys(show):
     tab = await show("""<div role=slider id=s tabindex=0 aria-label=Depth aria-valuenow=3 style="width:20px;height:20px"><input hidden value=3></div>
         <script>s.onkeydown = (e) => { s.ariaValueNow = Number(s.ariaValueNow) + (e.key === 'ArrowRight') - (e.key === 'ArrowLeft') }</script>""")
     assert "but" not in (await tab.type(await tab.ref_of("#s"), "6")).did
     assert await tab.page.evaluate("s.ariaValueNow") == "6"
 
 
-async def test_what_is_typed_into_a_drawn_combobox_goes_into_its_field(show):
+async def test_typing_into_custom_combobox_reaches_its_input(show):
     tab = await show(CHIPS)
     box = ref(await tab.snapshot(), "combobox Skills")
     assert "could not be checked" not in (await tab.type(box, "Oven", submit=True)).did
     assert await tab.page.evaluate("chips.textContent") == "Oven"
 
 
-async def test_a_number_is_typed_key_by_key(show):
+async def test_number_is_typed_key_by_key(show):
     tab = await show("<input type=number aria-label=Year onkeyup='p.textContent = value'><p id=p>")
     assert "2001" in (await tab.type(ref(await tab.snapshot(), "spinbutton Year"), "2001")).changes
     assert await tab.page.evaluate("p.textContent") == "2001"
 
 
-async def test_words_of_a_style_sheet_name_a_control_that_has_no_others(show):
+async def test_css_content_names_otherwise_unnamed_control(show):
     tab = await show("""<style>b::before { content: "Normal" } i::before { content: "\ue001" }</style>
         <b role=button tabindex=0></b> <i role=button tabindex=0></i>""")
     assert "[e1 button: Normal]" in (await tab.snapshot()).text
     assert "\ue001" not in (await tab.snapshot()).text
 
 
-async def test_a_text_of_a_frame_is_highlighted(show):
+async def test_highlight_selects_text_in_frame(show):
     tab = await show("<p>Page</p><iframe srcdoc='<p contenteditable>in a wood</p>'></iframe>")
     await tab.snapshot()
     await tab.highlight("wood")
     assert await tab.page.frames[1].evaluate("String(getSelection()).trim()") == "wood"
 
 
-async def test_an_editor_that_draws_its_text_takes_a_new_one_as_it_is_written(show):
+async def test_self_rendering_editor_receives_text_verbatim(show):
     tab = await show("""<div id=e role=textbox aria-label=Code tabindex=0>old {}</div><script>let all = false;
         e.onkeydown = (k) => { if (k.ctrlKey && k.key === 'a') all = true; if (k.key === '{') { e.textContent += '{}' } };
         e.onpaste = (p) => { p.preventDefault(); e.textContent = (all ? '' : e.textContent) + p.clipboardData.getData('text/plain'); all = false }</script>""")
@@ -180,7 +180,7 @@ async def test_an_editor_that_draws_its_text_takes_a_new_one_as_it_is_written(sh
     assert await tab.page.evaluate("e.textContent") == "if (x) {\n  y\n}"
 
 
-async def test_waiting_reads_the_page_as_a_snapshot_shows_it(show):
+async def test_wait_for_matches_snapshot_text(show):
     tab = await show("""<p id=p>State: <b>open</b> <span style="opacity:0">closed</span></p><button>Go</button>
         <script>setTimeout(() => { p.querySelector('b').textContent = 'sent' }, 400)</script>""")
     await tab.wait_for(r"/State: (sent|lost)$/", deadline=8)
@@ -190,7 +190,7 @@ async def test_waiting_reads_the_page_as_a_snapshot_shows_it(show):
     assert (await tab.wait_for("", deadline=0.2)).did == "waited 0.2 s"
 
 
-async def test_a_path_is_drawn_through_its_points(show):
+async def test_drag_follows_path_points(show):
     tab = await show("""<canvas id=c width=200 height=200 style="border:0"></canvas><script>let down = false, seen = [];
         c.onmousedown = () => { down = true }; c.onmousemove = (e) => { if (down) seen.push([e.offsetX, e.offsetY]) };
         c.onmouseup = () => { down = false; document.title = 'let go' }</script>""")
@@ -207,7 +207,7 @@ async def test_a_path_is_drawn_through_its_points(show):
     assert await tab.page.title() == "let go"
 
 
-async def test_scrolling_to_a_text_that_is_not_there_says_so(show):
+async def test_scrolling_to_missing_text_raises(show):
     tab = await show("<p>One</p>")
     with pytest.raises(ActionError, match="'Two' is not on the page"):
         await tab.scroll(to="Two")
@@ -221,7 +221,7 @@ made('x-button', `<button part=base><span><slot name=prefix></slot></span><span>
 document.querySelector('x-button').onclick = () => { document.title = 'cancelled' }</script>"""
 
 
-async def test_words_given_to_a_component_name_the_control_in_it_and_take_its_press(show):
+async def test_slotted_text_names_component_control_and_receives_click(show):
     tab = await show(SLOTTED)
     shown = await tab.snapshot()
     assert shown.text == "[e1 switch: Subscribe] [e2 button: Cancel it]"
@@ -230,7 +230,7 @@ async def test_words_given_to_a_component_name_the_control_in_it_and_take_its_pr
     assert await tab.page.title() == "cancelled"
 
 
-async def test_a_box_and_the_label_that_draws_it_are_one_thing(show):
+async def test_input_and_its_drawn_label_are_one_control(show):
     stars = "".join(
         f"<input type=radio name=s id=s{n} aria-label='{n} stars' style='position:absolute;width:0;height:0;opacity:0'>"
         f"<label for=s{n} style='display:inline-block;width:20px;height:20px;background:gold'></label>"
@@ -246,20 +246,20 @@ async def test_a_box_and_the_label_that_draws_it_are_one_thing(show):
     assert "2 stars, checked" in (await tab.click(ref(shown, "radio 2 stars"))).changes
 
 
-async def test_a_box_in_a_row_is_told_by_its_row(show):
+async def test_unlabelled_radio_is_identified_by_its_row(show):
     tab = await show(
         "<table><tr><th>Choose<th>Boat<tr><td><input type=radio class=r-in data-p=a><td>Alba</table>"
     )
     assert "| [e1 radio] | Alba |" in (await tab.snapshot()).text
 
 
-async def test_what_only_fills_a_control_is_no_further_thing(show):
+async def test_child_filling_a_control_is_not_a_separate_control(show):
     tab = await show("""<div role=slider tabindex=0 aria-label=Low aria-valuenow=2 onclick=1
         style="width:30px;height:30px;background:teal"><div onclick=1 style="width:30px;height:30px"></div></div>""")
     assert (await tab.snapshot()).text == "[e1 slider: Low = 2, label only]"
 
 
-async def test_a_select_that_nobody_sees_is_chosen_in_the_list_drawn_for_it(show):
+async def test_hidden_select_is_set_through_its_custom_list(show):
     tab = await show("""<label for=s>Tree</label><div><select id=s hidden><option>Choose<option>Elm<option>Yew</select>
         <div role=combobox tabindex=0 aria-expanded=false id=c>Choose</div><div role=listbox id=l hidden><div role=option>Elm</div><div role=option>Yew</div></div></div>
         <script>c.onclick = () => { l.hidden = false; c.ariaExpanded = true };
@@ -271,14 +271,14 @@ async def test_a_select_that_nobody_sees_is_chosen_in_the_list_drawn_for_it(show
     assert await tab.page.title() == "Yew"
 
 
-async def test_a_drag_to_nowhere_is_refused(show):
+async def test_drag_without_target_is_rejected(show):
     tab = await show("<div draggable=true>Box</div>")
     await tab.snapshot()
     with pytest.raises(ActionError, match="has no target"):
         await tab.drag("e1")
 
 
-async def test_controls_are_named_by_parts_side_by_side_and_by_labels_that_are_not_shown(show):
+async def test_controls_are_named_by_inline_parts_and_hidden_labels(show):
     tab = await show("""<div style="display:flex" role=button tabindex=0>March, <i>2027</i></div>
         <button aria-labelledby=l><svg width=20 height=20></svg><span id=l style="display:none">Bold</span></button>""")
     text = (await tab.snapshot()).text
@@ -286,7 +286,7 @@ async def test_controls_are_named_by_parts_side_by_side_and_by_labels_that_are_n
     assert "button: Bold, label only]" in text
 
 
-async def test_a_clipboard_field_beside_an_editor_is_not_the_editor(show):
+async def test_clipboard_textarea_beside_editor_is_not_the_editor(show):
     tab = await show("""<div style="width:300px;height:100px"><textarea style="position:absolute;left:-9999px"></textarea>
         <div contenteditable=true style="height:60px">Old text</div></div>""")
     assert "(editor)" not in (await tab.snapshot()).text
@@ -317,7 +317,7 @@ async def test_a_clipboard_field_beside_an_editor_is_not_the_editor(show):
         "put in another's place",
     ],
 )
-async def test_what_was_typed_is_checked_where_it_went(show, html, text, remark, value):
+async def test_typed_text_is_verified_in_the_receiving_field(show, html, text, remark, value):
     tab = await show(html)
     outcome = await tab.type(await tab.ref_of("input:first-of-type"), text)
     assert remark in outcome.did

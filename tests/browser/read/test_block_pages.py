@@ -15,7 +15,7 @@ LONG = (
 )
 
 
-def wall_of(html):
+def block_page_of(html):
     return find_block_page(200, URL, URL, html, extract(html, URL))
 
 
@@ -27,14 +27,16 @@ def wall_of(html):
         '<section aria-modal="true"><p>Ihre Einwilligung</p></section>',
     ],
 )
-def test_a_consent_dialog_before_a_short_page_is_named(dialog):
-    wall = wall_of(f"<main><h1>Race</h1><p>Choose first.</p></main>{dialog}")
+def test_consent_dialog_over_short_page_is_a_block_page(dialog):
+    wall = block_page_of(f"<main><h1>Race</h1><p>Choose first.</p></main>{dialog}")
     assert wall.outcome is Outcome.CONSENT
 
 
-def test_a_consent_dialog_over_a_page_that_is_there_is_none():
-    assert wall_of(f"<main><h1>Race</h1>{LONG}</main>{DIALOG}") is None
+def test_consent_dialog_over_full_page_is_not_a_block_page():
+    assert block_page_of(f"<main><h1>Race</h1>{LONG}</main>{DIALOG}") is None
 
 
-def test_a_dialog_about_something_else_is_none():
-    assert wall_of('<main><p>Short.</p></main><div role="dialog"><p>Sign up!</p></div>') is None
+def test_other_dialog_is_not_a_block_page():
+    assert (
+        block_page_of('<main><p>Short.</p></main><div role="dialog"><p>Sign up!</p></div>') is None
+    )

@@ -26,14 +26,14 @@ async def site() -> AsyncIterator[Site]:
         yield running
 
 
-def add(site: Site, path: str, title: str, *links: str) -> None:
+def add_page(site: Site, path: str, title: str, *links: str) -> None:
     anchors = "".join(f"<li><a href='{link}'>{link.strip('/')}</a></li>" for link in links)
     site.page(
         path, f"<title>{title}</title><h1>{title}</h1><p>{title}. {WORDS}</p><ul>{anchors}</ul>"
     )
 
 
-def serve_map(site: Site, path: str, *pages: str, packed: bool = False) -> None:
+def serve_sitemap(site: Site, path: str, *pages: str, packed: bool = False) -> None:
     urls = "".join(f"<url><loc>{site.base}{page}</loc></url>" for page in pages)
     body = f"<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{urls}</urlset>"
     data = gzip.compress(body.encode()) if packed else body.encode()
@@ -51,65 +51,67 @@ def paths(site: Site, crawled: Crawl) -> list[str]:
     return [page.url.removeprefix(site.base) for page in crawled.pages]
 
 
-async def test_links_of_the_section_are_followed_and_others_not(site: Site) -> None:
-    add(site, "/docs/", "Docs", "/docs/a", "/blog/x", "https://elsewhere.test/docs/", "/docs/p.png")
-    add(site, "/docs/a", "A", "/docs/b")
-    add(site, "/docs/b", "B")
-    add(site, "/blog/x", "X")
+async def test_only_links_within_section_are_followed(site: Site) -> None:
+    add_page(
+        site, "/docs/", "Docs", "/docs/a", "/blog/x", "https://elsewhere.test/docs/", "/docs/p.png"
+    )
+    add_page(site, "/docs/a", "A", "/docs/b")
+    add_page(site, "/docs/b", "B")
+    add_page(site, "/blog/x", "X")
     assert paths(site, await crawl(site)) == ["/docs/", "/docs/a", "/docs/b"]
 
 
-async def test_what_is_sought_is_read_first_within_the_limit(site: Site) -> None:
+async def test_pages_matching_query_are_read_first_within_limit(site: Site) -> None:
     names = ("alpha", "beta", "dredging", "gamma")
-    add(site, "/docs/", "Docs", *(f"/docs/{name}" for name in names))
+    add_page(site, "/docs/", "Docs", *(f"/docs/{name}" for name in names))
     for name in names:
-        add(site, f"/docs/{name}", name)
+        add_page(site, f"/docs/{name}", name)
     crawled = await crawl(site, query="how deep is the dredging", most=2)
     assert paths(site, crawled) == ["/docs/", "/docs/dredging"]
     assert crawled.known == 5
 
 
-async def test_sitemaps_named_in_robots_txt_are_read_packed_and_nested(site: Site) -> None:
-    add(site, "/docs/", "Docs")
-    add(site, "/docs/deep/hidden", "Hidden")
+async def test_nested_gzipped_sitemaps_from_robots_txt_are_read(site: Site) -> None:
+    add_page(site, "/docs/", "Docs")
+    add_page(site, "/docs/deep/hidden", "Hidden")
     site.answers["/robots.txt"] = (200, {}, f"User-agent: *\nSitemap: {site.base}/i.xml".encode())
     index = f"<sitemapindex><sitemap><loc>{site.base}/m.xml.gz</loc></sitemap></sitemapindex>"
     site.answers["/i.xml"] = (200, {}, index.encode())
-    serve_map(site, "/m.xml.gz", "/docs/deep/hidden", "/blog/x", packed=True)
+    serve_sitemap(site, "/m.xml.gz", "/docs/deep/hidden", "/blog/x", packed=True)
     crawled = await crawl(site)
     assert paths(site, crawled) == ["/docs/", "/docs/deep/hidden"]
 
 
-async def test_the_well_known_sitemap_is_found(site: Site) -> None:
-    add(site, "/", "Home")
-    add(site, "/far", "Far")
-    serve_map(site, "/sitemap.xml", "/far")
+async def test_default_sitemap_is_found(site: Site) -> None:
+    add_page(site, "/", "Home")
+    add_page(site, "/far", "Far")
+    serve_sitemap(site, "/sitemap.xml", "/far")
     assert paths(site, await crawl(site, "/")) == ["/", "/far"]
 
 
-async def test_what_robots_txt_forbids_is_not_asked_for(site: Site) -> None:
-    add(site, "/docs/", "Docs", "/docs/private/a", "/docs/b")
-    add(site, "/docs/b", "B")
+async def test_pages_disallowed_by_robots_txt_are_not_requested(site: Site) -> None:
+    add_page(site, "/docs/", "Docs", "/docs/private/a", "/docs/b")
+    add_page(site, "/docs/b", "B")
     site.answers["/robots.txt"] = (200, {}, b"User-agent: *\nDisallow: /docs/private/")
     crawled = await crawl(site)
     assert "/docs/private/a" not in site.asked
     assert [page.outcome.value for page in crawled.unread] == ["refused"]
 
 
-async def test_the_same_text_under_another_address_is_one_page(site: Site) -> None:
-    add(site, "/docs/", "Docs", "/docs/a", "/docs/a?print=1", "/docs/copy")
-    add(site, "/docs/a", "A")
-    add(site, "/docs/copy", "A")
+async def test_duplicate_text_is_kept_once(site: Site) -> None:
+    add_page(site, "/docs/", "Docs", "/docs/a", "/docs/a?print=1", "/docs/copy")
+    add_page(site, "/docs/a", "A")
+    add_page(site, "/docs/copy", "A")
     assert paths(site, await crawl(site)) == ["/docs/", "/docs/a"]
 
 
-async def test_a_start_that_cannot_be_read_ends_with_its_reason(site: Site) -> None:
+async def test_unreadable_start_page_ends_crawl_with_outcome(site: Site) -> None:
     crawled = await crawl(site, "/gone/")
     assert crawled.pages == ()
     assert crawled.unread[0].outcome.value == "not_found"
 
 
-def test_a_calendar_does_not_fill_the_list() -> None:
+def test_calendar_links_do_not_fill_frontier() -> None:
     frontier = Frontier("https://e.org/", "", depth=3)
     frontier.add(((f"https://e.org/calendar?day={n}", "") for n in range(500)), 1)
     assert frontier.known < 10
@@ -126,5 +128,5 @@ def test_a_calendar_does_not_fill_the_list() -> None:
         (b"", []),
     ],
 )  # fmt: skip
-def test_sitemaps_of_every_form_are_read(body: bytes, places: list[SitemapEntry]) -> None:
+def test_sitemap_formats_are_parsed(body: bytes, places: list[SitemapEntry]) -> None:
     assert read_sitemap(body) == places

@@ -11,7 +11,7 @@ from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.read.online_metadata import ARXIV, OnlineMetadata
 from browser.read.reader import Reader
-from tests.browser.extract.documents.pdfs import Sheet, build
+from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -49,11 +49,11 @@ ENTRY = """<entry><id>http://arxiv.org/abs/2101.00042v2</id><published>2021-01-0
 def paper(title: str, *lines: str) -> bytes:
     """A first page: a title above small print."""
     small = [(50, 700 - 14 * n, 10, line) for n, line in enumerate(lines)]
-    return build(Sheet([(50, 740, 20, title), *small]))
+    return build_pdf(Sheet([(50, 740, 20, title), *small]))
 
 
 @asynccontextmanager
-async def reading(metadata: dict[str, str]) -> AsyncIterator[Reader]:
+async def reader_with_metadata(metadata: dict[str, str]) -> AsyncIterator[Reader]:
     """A reader that queries these registries."""
     async with (
         Egress(EgressPolicy(allow_private=("127.0.0.1",))) as egress,
@@ -70,10 +70,10 @@ async def read(reader: Reader, site: Site, path: str, body: bytes) -> Document:
     return document
 
 
-async def test_crossref_completes_a_pdf_with_a_doi_and_what_the_pdf_says_stays(site: Site) -> None:
+async def test_crossref_completes_pdf_with_doi_unless_title_differs(site: Site) -> None:
     known = "/works/10.5555%2Fcrane.7"
     site.answers[known] = (200, {}, json.dumps(WORK).encode())
-    async with reading({"crossref": f"{site.base}/works"}) as reader:
+    async with reader_with_metadata({"crossref": f"{site.base}/works"}) as reader:
         text = ("The crane lifts forty tons from any ship.", "doi:10.5555/crane.7")
         same = await read(reader, site, "/a.pdf", paper("The second crane", *text))
         other = await read(reader, site, "/b.pdf", paper("A guide to cranes", *text))
@@ -92,14 +92,14 @@ async def test_crossref_completes_a_pdf_with_a_doi_and_what_the_pdf_says_stays(s
     assert sum(path.startswith("/works/") for path in site.asked) == 2
 
 
-async def test_arxiv_completes_a_preprint_and_a_failure_is_only_noted(site: Site) -> None:
+async def test_arxiv_completes_preprint_and_failure_is_noted(site: Site) -> None:
     text = ("The crane lifts forty tons from any ship.", "arXiv:2101.00042v2 [cs.HC] 4 Jan 2021")
     site.answers["/api?id_list=2101.00042"] = (200, {}, FEED.format(ENTRY).encode())
-    async with reading({"arxiv": f"{site.base}/api"}) as reader:
+    async with reader_with_metadata({"arxiv": f"{site.base}/api"}) as reader:
         found = await read(reader, site, "/a.pdf", paper("On cranes", *text))
     assert (found.title, found.author) == ("On cranes, and their weights", "Bo Rower")
     assert (found.published, found.publication.doi) == ("2021-01-04", "10.5555/weights.1")
-    async with reading({"crossref": f"{site.base}/broken", "arxiv": ARXIV}) as reader:
+    async with reader_with_metadata({"crossref": f"{site.base}/broken", "arxiv": ARXIV}) as reader:
         site.answers["/broken/10.5555%2Fcrane.7"] = (200, {}, b"<html>")
         failed = await read(reader, site, "/b.pdf", paper("On cranes", "doi:10.5555/crane.7"))
     assert failed.title == "On cranes"

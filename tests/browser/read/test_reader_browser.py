@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from browser.read.reader import Mode
 
 
-FILL = "<script>document.getElementById('{0}').innerHTML = '<p>Drawn by script: the tide is high.</p>'</script>"
+FILL_SCRIPT = "<script>document.getElementById('{0}').innerHTML = '<p>Drawn by script: the tide is high.</p>'</script>"
 
-NEEDS = {
-    "empty without its scripts": "<div id=root>Loading…</div>" + FILL.format("root"),
+PAGES_NEEDING_BROWSER = {
+    "empty without its scripts": "<div id=root>Loading…</div>" + FILL_SCRIPT.format("root"),
     "a hole that a script fills": "<h1>Tides</h1><p>Today's water at the pier:</p><ul id=list></ul>"
-    + FILL.format("list"),
+    + FILL_SCRIPT.format("list"),
     "a text that comes late": "<h1>Tides</h1><div id=app>Loading…</div><script>"
     "onload = () => fetch('/late').then(r => r.text()).then(t => { app.textContent = t })</script>",
     "a section that comes late": "<main><h1>Piers</h1>"
@@ -37,12 +37,12 @@ NEEDS = {
     "class extends HTMLElement { connectedCallback() { this.attachShadow({mode:'open'}).innerHTML = "
     "'<p>Drawn by script: the tide is high.</p>' } })</script>",
     "a page that says so": "<p>You need to enable JavaScript to run this app.</p><b id=x></b>"
-    + FILL.format("x"),
+    + FILL_SCRIPT.format("x"),
 }
 
 
-@pytest.mark.parametrize("kind", NEEDS)
-async def test_the_browser_is_taken_for(
+@pytest.mark.parametrize("kind", PAGES_NEEDING_BROWSER)
+async def test_page_needing_scripts_is_read_in_browser(
     kind: str, site: Site, http: Polite, chromium: Browser
 ) -> None:
     async def factory() -> Browser:
@@ -50,7 +50,7 @@ async def test_the_browser_is_taken_for(
 
     site.page("/inner", "<p>Drawn by script: the tide is high.</p>")
     site.page("/late", "Drawn by script: the tide is high.")
-    page = await Reader(http, browser=factory).read(site.page("/p", NEEDS[kind]))
+    page = await Reader(http, browser=factory).read(site.page("/p", PAGES_NEEDING_BROWSER[kind]))
     assert page.via == "browser", page.reason
     assert page.outcome is Outcome.OK
     assert page.document is not None
@@ -58,7 +58,7 @@ async def test_the_browser_is_taken_for(
     assert page.reason
 
 
-async def test_a_static_page_starts_no_browser(site: Site, http: Polite) -> None:
+async def test_static_page_does_not_start_browser(site: Site, http: Polite) -> None:
     async def factory() -> Browser:
         pytest.fail("a browser was asked for")
 
@@ -66,21 +66,21 @@ async def test_a_static_page_starts_no_browser(site: Site, http: Polite) -> None
     assert (await Reader(http, browser=factory).read(url)).via == "http"
 
 
-async def test_a_site_that_keeps_needing_the_browser_skips_http(
+async def test_site_repeatedly_needing_browser_skips_http(
     site: Site, http: Polite, chromium: Browser
 ) -> None:
     async def factory() -> Browser:
         return chromium
 
     reader = Reader(http, browser=factory)
-    url = site.page("/p", NEEDS["empty without its scripts"])
+    url = site.page("/p", PAGES_NEEDING_BROWSER["empty without its scripts"])
     pages = [await reader.read(url) for _ in range(4)]
     assert "previously" in pages[-1].reason
     assert site.asked.count("/p") == 3 * 2 + 1
 
 
 @pytest.mark.parametrize("mode", ["auto", "browser"])
-async def test_a_refusal_is_no_page_in_the_browser_either(
+async def test_403_stays_blocked_in_browser(
     mode: Mode, site: Site, http: Polite, chromium: Browser
 ) -> None:
     async def factory() -> Browser:
@@ -92,7 +92,7 @@ async def test_a_refusal_is_no_page_in_the_browser_either(
     assert "HTTP 403" in page.reason
 
 
-async def test_a_check_that_the_browser_passes_is_no_refusal(
+async def test_browser_check_that_passes_is_not_blocked(
     site: Site, http: Polite, chromium: Browser
 ) -> None:
     async def factory() -> Browser:
@@ -104,7 +104,7 @@ async def test_a_check_that_the_browser_passes_is_no_refusal(
     assert (page.outcome, page.status, page.via) == (Outcome.OK, 200, "browser")
 
 
-async def test_what_computed_styles_hide_is_not_read(chromium: Browser, site: Site) -> None:
+async def test_text_hidden_by_computed_styles_is_left_out(chromium: Browser, site: Site) -> None:
     site.answers["/s.css"] = (200, {"Content-Type": "text/css"}, b".q{opacity:0}.w{color:#fff}")
     html = (
         "<link rel=stylesheet href=/s.css><h1>Tides</h1><p>High at noon.</p><p class=q>secret one</p>"
@@ -118,7 +118,7 @@ async def test_what_computed_styles_hide_is_not_read(chromium: Browser, site: Si
     assert page.document.text == "# Tides\n\nHigh at noon.\n\nLow at six."
 
 
-async def test_frames_of_other_sites_are_read_too(chromium: Browser, site: Site) -> None:
+async def test_cross_site_frames_are_read(chromium: Browser, site: Site) -> None:
     async with serve(Site()) as other:
         inner = other.page("/inner", "<p>Timetable: boats at nine.</p>")
         html = f"<h1>Port</h1><iframe width=400 height=300 src='{inner}'></iframe>"
@@ -130,7 +130,7 @@ async def test_frames_of_other_sites_are_read_too(chromium: Browser, site: Site)
     assert "Timetable: boats at nine." in page.document.text
 
 
-async def test_a_page_that_never_answers_ends_at_its_deadline(
+async def test_unresponsive_page_ends_at_deadline(
     chromium: Browser, site: Site, http: Polite
 ) -> None:
     async def factory() -> Browser:
@@ -141,9 +141,7 @@ async def test_a_page_that_never_answers_ends_at_its_deadline(
     assert page.outcome in {Outcome.TIMEOUT, Outcome.ERROR}
 
 
-async def test_an_open_dialog_is_read_and_one_that_asks_for_cookies_is_not(
-    chromium: Browser, site: Site
-) -> None:
+async def test_open_dialog_is_read_but_cookie_dialog_is_not(chromium: Browser, site: Site) -> None:
     opened = "<dialog open><h2>The camera</h2><p>It was hung up by the pupil Ida.</p></dialog>"
     asking = '<div role="dialog"><p>We set cookies. Fine?</p></div>'
     url = site.page("/dialogs", f"<main><h1>Harbour</h1><p>A view.</p></main>{opened}{asking}")

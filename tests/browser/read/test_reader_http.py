@@ -14,7 +14,7 @@ from browser.net.polite import Polite
 from browser.read.habits import Habits
 from browser.read.reader import Reader
 from browser.types import Outcome
-from tests.browser.extract.documents.pdfs import Sheet, build
+from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LONG = "The ferry leaves the eastern pier at noon and returns before the tide turns. " * 20
 
 
-async def test_a_plain_page_is_read_by_http(site: Site, http: Polite) -> None:
+async def test_plain_page_is_read_over_http(site: Site, http: Polite) -> None:
     url = site.page("/a", f"<title>Ferry</title><h1>Ferry</h1><p>{LONG}</p>")
     page = await Reader(http).read(url)
     assert (page.outcome, page.via, page.status) == (Outcome.OK, "http", 200)
@@ -45,7 +45,9 @@ async def test_a_plain_page_is_read_by_http(site: Site, http: Polite) -> None:
         (500, Outcome.ERROR),
     ],
 )
-async def test_statuses_are_typed(site: Site, http: Polite, status: int, outcome: Outcome) -> None:
+async def test_status_codes_map_to_outcomes(
+    site: Site, http: Polite, status: int, outcome: Outcome
+) -> None:
     page = await Reader(http).read(site.page("/s", "<p>Sorry.</p>", status))
     assert page.outcome is outcome
     assert str(status) in page.reason
@@ -74,30 +76,30 @@ async def test_statuses_are_typed(site: Site, http: Polite, status: int, outcome
         ("<h1>Access denied</h1><p>Reference 18.2</p>", 200, Outcome.BLOCKED),
     ],
 )
-async def test_walls_are_named(
+async def test_block_pages_map_to_outcomes(
     site: Site, http: Polite, html: str, status: int, outcome: Outcome
 ) -> None:
     page = await Reader(http).read(site.page("/w", html, status))
     assert page.outcome is outcome
 
 
-async def test_an_article_about_captchas_is_no_wall(site: Site, http: Polite) -> None:
+async def test_article_about_captchas_is_not_a_block_page(site: Site, http: Polite) -> None:
     text = f"<p>A captcha asks: are you a robot? g-recaptcha is one. {LONG}</p>"
     assert (await Reader(http).read(site.page("/c", text))).outcome is Outcome.OK
 
 
-async def test_an_empty_body_is_empty(site: Site, http: Polite) -> None:
+async def test_empty_body_has_outcome_empty(site: Site, http: Polite) -> None:
     assert (await Reader(http).read(site.page("/e", ""))).outcome is Outcome.EMPTY
 
 
-async def test_a_picture_is_an_error_that_says_so(site: Site, http: Polite) -> None:
+async def test_image_is_an_error_naming_its_type(site: Site, http: Polite) -> None:
     site.answers["/p"] = (200, {"Content-Type": "image/png"}, b"\x89PNG\r\n\x1a\n")
     page = await Reader(http).read(site.base + "/p")
     assert page.outcome is Outcome.ERROR
     assert "image/png" in page.reason
 
 
-async def test_a_meta_refresh_is_followed(site: Site, http: Polite) -> None:
+async def test_meta_refresh_is_followed(site: Site, http: Polite) -> None:
     site.page("/to", f"<p>{LONG}</p>")
     url = site.page("/from", '<meta http-equiv=refresh content="0; url=/to"><p>Moved.</p>')
     page = await Reader(http).read(url)
@@ -113,14 +115,14 @@ async def test_a_meta_refresh_is_followed(site: Site, http: Polite) -> None:
         '<script>setTimeout(function(){window.location.href="/to"},300)</script><p>Wait.</p>',
     ],
 )
-async def test_a_short_page_whose_script_leads_on_is_followed(
+async def test_unconditional_script_redirect_is_followed(
     site: Site, http: Polite, markup: str
 ) -> None:
     site.page("/to", f"<p>{LONG}</p>")
     assert (await Reader(http).read(site.page("/from", markup))).url.endswith("/to")
 
 
-async def test_a_refresh_header_is_followed(site: Site, http: Polite) -> None:
+async def test_refresh_header_is_followed(site: Site, http: Polite) -> None:
     site.page("/to", f"<p>{LONG}</p>")
     page = await Reader(http).read(site.page("/from", "<p>Moved.</p>", Refresh="0; url=/to"))
     assert page.url.endswith("/to")
@@ -134,10 +136,8 @@ async def test_a_refresh_header_is_followed(site: Site, http: Polite) -> None:
         '<object data="/paper.pdf">No PDF here.</object>',
     ],
 )
-async def test_the_pdf_that_a_page_shows_in_a_frame_is_read(
-    site: Site, http: Polite, frame: str
-) -> None:
-    body = build(Sheet([(50, 700, 11, "The second crane weighs 4711 tons.")]))
+async def test_embedded_pdf_is_read_or_noted(site: Site, http: Polite, frame: str) -> None:
+    body = build_pdf(Sheet([(50, 700, 11, "The second crane weighs 4711 tons.")]))
     for path in ("/paper.pdf", "/paper.pdf?dl=1"):
         site.answers[path] = (200, {"Content-Type": "application/pdf"}, body)
     page = await Reader(http).read(site.page("/view", f"<h1>Paper</h1><p>See below.</p>{frame}"))
@@ -152,7 +152,7 @@ async def test_the_pdf_that_a_page_shows_in_a_frame_is_read(
     "script",
     ["if (phone) { location = '/to' }", "b.onclick = () => 1; c = document.location + '/to'"],
 )
-async def test_a_script_that_decides_where_to_lead_is_not_followed(
+async def test_conditional_script_redirect_is_not_followed(
     site: Site, http: Polite, script: str
 ) -> None:
     site.page("/to", f"<p>{LONG}</p>")
@@ -160,9 +160,7 @@ async def test_a_script_that_decides_where_to_lead_is_not_followed(
     assert (await Reader(http).read(url)).url == url
 
 
-async def test_a_paywalls_words_are_seen_where_extraction_drops_them(
-    site: Site, http: Polite
-) -> None:
+async def test_paywall_text_dropped_by_extraction_is_detected(site: Site, http: Polite) -> None:
     data = '{"@type":"NewsArticle","isAccessibleForFree":false}'
     free = f'<script type="application/ld+json">{data}</script>'
     story = (
@@ -175,7 +173,7 @@ async def test_a_paywalls_words_are_seen_where_extraction_drops_them(
     assert (await Reader(http).read(hidden)).outcome is Outcome.OK
 
 
-async def test_a_page_that_is_cut_off_is_read_with_a_note(site: Site, http: Polite) -> None:
+async def test_truncated_response_is_read_with_note(site: Site, http: Polite) -> None:
     site.cut.add("/cut")
     page = await Reader(http).read(site.page("/cut", f"<p>{LONG}</p>"))
     assert page.outcome is Outcome.OK
@@ -183,7 +181,7 @@ async def test_a_page_that_is_cut_off_is_read_with_a_note(site: Site, http: Poli
     assert "ended too early" in page.document.notes[0]
 
 
-async def test_refreshes_in_a_circle_end(site: Site, http: Polite) -> None:
+async def test_meta_refresh_loop_ends(site: Site, http: Polite) -> None:
     url = site.page("/r", '<meta http-equiv=refresh content="0; url=/r">Again.')
     await Reader(http).read(url)
     assert site.asked.count("/r") == 3
@@ -194,7 +192,7 @@ async def test_private_addresses_are_refused(http: Polite) -> None:
     assert page.outcome is Outcome.REFUSED
 
 
-async def test_a_silent_server_is_a_timeout(http: Polite) -> None:
+async def test_silent_server_times_out(http: Polite) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
@@ -206,14 +204,14 @@ async def test_a_silent_server_is_a_timeout(http: Polite) -> None:
     assert page.outcome is Outcome.TIMEOUT
 
 
-async def test_a_shell_without_a_browser_stands_with_a_note(site: Site, http: Polite) -> None:
+async def test_script_shell_without_browser_is_empty_with_reason(site: Site, http: Polite) -> None:
     shell = "<div id=root></div><script>document.title</script>"
     page = await Reader(http).read(site.page("/s", shell))
     assert (page.outcome, page.via) == (Outcome.EMPTY, "http")
     assert page.reason
 
 
-async def test_a_browser_that_is_missing_leaves_the_http_page(site: Site, http: Polite) -> None:
+async def test_missing_browser_falls_back_to_http_page(site: Site, http: Polite) -> None:
     async def missing() -> None:
         message = "no Chrome"
         raise BrowserMissing(message)
@@ -224,7 +222,7 @@ async def test_a_browser_that_is_missing_leaves_the_http_page(site: Site, http: 
     assert "no Chrome" in page.reason
 
 
-async def test_files_are_read_only_where_allowed(http: Polite, tmp_path: Path) -> None:
+async def test_files_are_read_only_inside_allowed_folders(http: Polite, tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out"
     inside.mkdir()
     outside.mkdir()
@@ -261,7 +259,7 @@ async def test_files_are_read_only_where_allowed(http: Polite, tmp_path: Path) -
     assert (await reader.read(f"file://evil.test{inside}/note.md")).outcome is Outcome.REFUSED
 
 
-def test_habits_need_repetition_last_and_can_be_reset(tmp_path: Path) -> None:
+def test_fetch_history_needs_repetition_persists_and_can_be_reset(tmp_path: Path) -> None:
     path = tmp_path / "data" / "sites.json"
     habits = Habits(path)
     for _ in range(2):
@@ -278,7 +276,7 @@ def test_habits_need_repetition_last_and_can_be_reset(tmp_path: Path) -> None:
     assert Habits(path).all() == {}
 
 
-def test_a_slow_site_gets_more_time_and_a_hopeless_one_less(tmp_path: Path) -> None:
+def test_deadline_grows_for_slow_sites_and_shrinks_after_repeated_failures(tmp_path: Path) -> None:
     repeated: list[tuple[str, int]] = []
     path = tmp_path / "sites.json"
     habits = Habits(path, lambda site, habit: repeated.append((site, habit.times)))
@@ -298,9 +296,7 @@ def test_a_slow_site_gets_more_time_and_a_hopeless_one_less(tmp_path: Path) -> N
     assert list(habits.all()) == ["e.org"]
 
 
-async def test_reads_that_fail_in_one_way_are_counted_until_one_succeeds(
-    site: Site, http: Polite
-) -> None:
+async def test_repeated_failures_are_counted_until_a_success(site: Site, http: Polite) -> None:
     reader = Reader(http)
     url = site.page("/wall", "<h1>Access denied</h1>", status=403)
     fine = site.page("/fine", f"<h1>Ferry</h1><p>{LONG}</p>")
@@ -312,13 +308,13 @@ async def test_reads_that_fail_in_one_way_are_counted_until_one_succeeds(
     assert reader.habits.for_site(name).times == 0
 
 
-def test_a_damaged_habit_file_is_learned_anew(tmp_path: Path) -> None:
+def test_damaged_fetch_history_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "sites.json"
     path.write_text('{"e.org": ')
     assert Habits(path).all() == {}
 
 
-async def test_a_site_of_the_browser_is_read_by_http_when_no_browser_starts(
+async def test_site_needing_browser_falls_back_to_http_if_browser_is_missing(
     site: Site, http: Polite
 ) -> None:
     async def missing() -> None:
@@ -333,7 +329,7 @@ async def test_a_site_of_the_browser_is_read_by_http_when_no_browser_starts(
     assert (page.via, page.outcome) == ("http", Outcome.OK)
 
 
-async def test_a_page_that_the_browser_did_not_draw_says_why_it_may_be_incomplete(
+async def test_page_not_rendered_by_browser_is_noted_as_incomplete(
     site: Site, http: Polite
 ) -> None:
     async def missing() -> None:
@@ -348,7 +344,7 @@ async def test_a_page_that_the_browser_did_not_draw_says_why_it_may_be_incomplet
     assert note.endswith("the browser returned nothing more: no Chrome")
 
 
-async def test_a_page_from_the_cache_says_when_it_came(site: Site, tmp_path: Path) -> None:
+async def test_cached_page_reports_its_fetch_time(site: Site, tmp_path: Path) -> None:
     url = site.page("/a", f"<p>{LONG}</p>", Cache_Control="max-age=600", Age="120")
     policy = EgressPolicy(allow_private=("127.0.0.1",))
     async with Egress(policy) as egress, HttpClient(egress, cache=tmp_path / "c.db") as http:
@@ -360,7 +356,7 @@ async def test_a_page_from_the_cache_says_when_it_came(site: Site, tmp_path: Pat
     assert again.document == first.document
 
 
-async def test_a_wall_is_not_met_again_from_the_cache(site: Site, tmp_path: Path) -> None:
+async def test_block_page_is_not_served_from_cache(site: Site, tmp_path: Path) -> None:
     wall = "<title>Just a moment...</title><p>Checking your browser before accessing the site.</p>"
     url = site.page("/a", wall, Cache_Control="max-age=600")
     policy = EgressPolicy(allow_private=("127.0.0.1",))

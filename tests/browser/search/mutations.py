@@ -102,14 +102,15 @@ def crowded(page: HtmlElement, chance: random.Random) -> None:
             block.addprevious(html.fragment_fromstring(chance.choice(_BETWEEN)))
 
 
-def all_of_it(page: HtmlElement, chance: random.Random) -> None:
+def all_mutations(page: HtmlElement, chance: random.Random) -> None:
     """Everything at once."""
     for mutate in (renamed, unwrapped, boxed, shuffled, crowded):
         mutate(page, chance)
 
 
 MUTATIONS: dict[str, Callable[[HtmlElement, random.Random], None]] = {
-    f.__name__: f for f in (renamed, renamed_all, unwrapped, boxed, shuffled, crowded, all_of_it)
+    f.__name__: f
+    for f in (renamed, renamed_all, unwrapped, boxed, shuffled, crowded, all_mutations)
 }
 
 

@@ -36,7 +36,7 @@ def results(*, first: str = "", last: str = "", beside: str = "", title: str = "
         "<span><span>Sp</span><span>onso</span><span>red</span></span>",
     ],
 )
-def test_a_result_with_a_label_of_its_own_was_paid_for(label: str) -> None:
+def test_labelled_result_is_dropped_as_ad(label: str) -> None:
     assert results(first=block(AD, "Buy now", label)) == FOUND
 
 
@@ -48,10 +48,10 @@ def test_a_result_with_a_label_of_its_own_was_paid_for(label: str) -> None:
         "<cite>site.example › ads</cite>",
     ],
 )
-def test_a_bold_word_of_the_text_is_no_label(beside: str) -> None:
+def test_bold_word_in_snippet_is_not_an_ad_label(beside: str) -> None:
     assert results(beside=beside) == FOUND
 
 
-def test_a_title_may_be_the_word() -> None:
+def test_ad_word_as_title_is_not_an_ad_label() -> None:
     page = f"<div id=rso>{block(FOUND[0], 'Advertisement')}{block(FOUND[1], 'Anzeige')}</div>"
     assert [r.url for r in parse_results("google", page).results] == FOUND[:2]

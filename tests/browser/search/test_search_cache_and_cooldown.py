@@ -33,7 +33,7 @@ def rests(clock: Clock) -> Iterator[Rests]:
         yield rests
 
 
-def test_the_cache_lets_answers_go_after_their_lifetime(tmp_path: Path) -> None:
+def test_cache_entries_expire(tmp_path: Path) -> None:
     clock = Clock()
     cache = SearchCache(tmp_path / "cache.db", clock=clock)
     cache.put("a", QUERY, hits("https://a.example/"), HOUR)
@@ -46,7 +46,7 @@ def test_the_cache_lets_answers_go_after_their_lifetime(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.OK])
-def test_the_cache_keeps_no_failure(outcome: Outcome, tmp_path: Path) -> None:
+def test_cache_does_not_store_failures(outcome: Outcome, tmp_path: Path) -> None:
     cache = SearchCache(tmp_path / "cache.db")
     results = hits("https://a.example/").results
 
@@ -56,7 +56,7 @@ def test_the_cache_keeps_no_failure(outcome: Outcome, tmp_path: Path) -> None:
     cache.close()
 
 
-def test_a_damaged_cache_is_made_anew_and_an_unwritable_one_lasts_as_long_as_the_run(
+def test_damaged_cache_is_recreated_and_unwritable_cache_is_temporary(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "cache.db").write_bytes(b"this is no database at all, but it is long enough" * 9)
@@ -80,7 +80,9 @@ def test_a_damaged_cache_is_made_anew_and_an_unwritable_one_lasts_as_long_as_the
         (failing(Outcome.ERROR), 180),
     ],
 )
-def test_how_long_an_engine_rests(answer: SearchPage, seconds: float, rests: Rests) -> None:
+def test_cooldown_length_depends_on_failure(
+    answer: SearchPage, seconds: float, rests: Rests
+) -> None:
 
     rests.record("a", answer)
 
@@ -89,7 +91,7 @@ def test_how_long_an_engine_rests(answer: SearchPage, seconds: float, rests: Res
     assert rests.remaining(rest) == seconds
 
 
-def test_a_wall_met_again_doubles_the_rest_up_to_a_day(rests: Rests, clock: Clock) -> None:
+def test_repeated_block_doubles_cooldown_up_to_a_day(rests: Rests, clock: Clock) -> None:
     waits = []
     for _ in range(9):
         rests.record("a", failing(Outcome.BLOCKED))
@@ -101,7 +103,7 @@ def test_a_wall_met_again_doubles_the_rest_up_to_a_day(rests: Rests, clock: Cloc
     assert waits == [15, 30, 60, 120, 240, 480, 960, 1440, 1440]
 
 
-def test_two_failures_at_once_count_once(rests: Rests) -> None:
+def test_simultaneous_failures_count_once(rests: Rests) -> None:
     rests.record("a", failing(Outcome.BLOCKED))
     rests.record("a", failing(Outcome.BLOCKED))
 
@@ -111,7 +113,7 @@ def test_two_failures_at_once_count_once(rests: Rests) -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.EMPTY])
-def test_an_honest_answer_ends_the_rest_and_its_history(outcome: Outcome, rests: Rests) -> None:
+def test_successful_answer_resets_cooldown(outcome: Outcome, rests: Rests) -> None:
     rests.record("a", failing(Outcome.BLOCKED))
     rests.record("a", SearchPage(outcome))
     assert rests.current("a") is None
@@ -122,7 +124,7 @@ def test_an_honest_answer_ends_the_rest_and_its_history(outcome: Outcome, rests:
     assert rest.times == 1
 
 
-def test_another_key_or_address_is_another_engine_to_rest() -> None:
+def test_cooldown_is_separate_per_key_and_address() -> None:
     (one,) = build_providers(["serper"], keys={"serper": "old"})
     (two,) = build_providers(["serper"], keys={"serper": "new"})
     (three,) = build_providers(["serper"], keys={"serper": "new"}, urls={"serper": "http://x.test"})
@@ -131,7 +133,7 @@ def test_another_key_or_address_is_another_engine_to_rest() -> None:
     assert "old" not in one.identity
 
 
-def test_mirrors_and_telephone_pages_are_folded() -> None:
+def test_mirrors_and_mobile_pages_are_deduplicated() -> None:
     said = "The harbour of Port Elm was dug by hand between 1804 and 1811, says the plaque."
     one = [SearchResult("https://en.wiki.example/elm", "Port Elm", said, "a", 1)]
     two = [SearchResult("https://mirror.example/elm", "Port Elm", said, "b", 1)]
@@ -144,7 +146,7 @@ def test_mirrors_and_telephone_pages_are_folded() -> None:
     assert merged[1].snippet == "longer"
 
 
-def test_one_site_does_not_crowd_out_the_others() -> None:
+def test_one_site_does_not_dominate_merged_results() -> None:
     many = [SearchResult(f"https://big.example/{n}", f"Big {n}", "", "a", n) for n in range(1, 9)]
     few = [SearchResult(f"https://s{n}.test/", f"Small {n}", "", "b", n) for n in range(1, 4)]
 
@@ -155,7 +157,7 @@ def test_one_site_does_not_crowd_out_the_others() -> None:
     assert [r.url for r in merge([many], 8)] == [r.url for r in many]
 
 
-async def test_turns_lie_an_interval_apart_and_far_ones_are_not_waited_for() -> None:
+async def test_host_pace_spaces_turns_and_returns_long_waits() -> None:
     pace = HostPace()
 
     assert await pace.turn("a", 60.0, patience=1.0) == 0.0
@@ -163,7 +165,7 @@ async def test_turns_lie_an_interval_apart_and_far_ones_are_not_waited_for() -> 
     assert await pace.turn("a", 60.0, patience=1.0) == pytest.approx(60.0, abs=1.0)
 
 
-def test_copies_whose_snippets_differ_in_a_date_or_a_cut_are_folded() -> None:
+def test_near_identical_snippets_are_deduplicated() -> None:
     said = "the lock keeper opened the gates of port elm again after a long winter of repairs"
     title = "Lock opens"
     first = SearchResult("https://post.example/lock", title, said)
@@ -174,7 +176,7 @@ def test_copies_whose_snippets_differ_in_a_date_or_a_cut_are_folded() -> None:
     assert [hit.url for hit in merged] == ["https://post.example/lock", "https://else.example/"]
 
 
-def test_answers_about_the_last_days_are_kept_for_minutes_only() -> None:
+def test_recent_queries_are_cached_only_briefly() -> None:
     engine = build_providers(["arxiv"])[0]
     today = datetime.now(UTC).date()
     recent = replace(QUERY, since=(today - timedelta(days=2)).isoformat())

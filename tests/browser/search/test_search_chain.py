@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     OpenChain = Callable[..., Chain]
 
 
-async def test_first_good_answer_ends_the_chain(open_chain: OpenChain) -> None:
+async def test_chain_stops_at_first_good_answer(open_chain: OpenChain) -> None:
     first, second = Fixed("a", hits("https://a.example/")), Fixed("b", hits("https://b.example/"))
 
     result = await open_chain([first, second]).search(QUERY)
@@ -33,7 +33,7 @@ async def test_first_good_answer_ends_the_chain(open_chain: OpenChain) -> None:
     assert result.answered
 
 
-async def test_everything_failing_names_each_engine_and_is_no_answer(open_chain: OpenChain) -> None:
+async def test_failure_of_all_engines_lists_each_and_is_unanswered(open_chain: OpenChain) -> None:
     chain = open_chain(
         [Fixed("a", failing(Outcome.BLOCKED)), Fixed("b", failing(Outcome.RATE_LIMITED))]
     )
@@ -46,16 +46,14 @@ async def test_everything_failing_names_each_engine_and_is_no_answer(open_chain:
     assert result.results == ()
 
 
-async def test_nothing_found_anywhere_is_an_answer(open_chain: OpenChain) -> None:
+async def test_empty_results_count_as_an_answer(open_chain: OpenChain) -> None:
     result = await open_chain([Fixed("a", SearchPage(Outcome.EMPTY))]).search(QUERY)
 
     assert result.answered
     assert result.results == ()
 
 
-async def test_a_blocked_engine_rests_over_runs_and_the_trail_says_why(
-    open_chain: OpenChain, tmp_path: Path
-) -> None:
+async def test_blocked_engine_cools_down_across_runs(open_chain: OpenChain, tmp_path: Path) -> None:
     state = tmp_path / "data" / "rests.db"
     blocked = Fixed("a", failing(Outcome.BLOCKED))
     other = Fixed("b", hits("https://b.example/"))
@@ -72,7 +70,7 @@ async def test_a_blocked_engine_rests_over_runs_and_the_trail_says_why(
     assert "paused for another 15 min after blocked" in result.attempts[0].detail
 
 
-async def test_a_slow_engine_is_asked_again_only_when_the_others_give_nothing(
+async def test_slow_engine_is_retried_only_if_others_find_nothing(
     open_chain: OpenChain,
 ) -> None:
     slow = Fixed("slow", failing(Outcome.TIMEOUT))
@@ -93,7 +91,7 @@ async def test_a_slow_engine_is_asked_again_only_when_the_others_give_nothing(
     ]
 
 
-async def test_an_engine_without_key_or_address_is_passed_over_with_the_reason(
+async def test_engine_without_key_or_address_is_skipped_with_reason(
     open_chain: OpenChain, engines: StandIn
 ) -> None:
     engines.replies["/html/"] = Reply(results_page("duckduckgo"))
@@ -108,7 +106,7 @@ async def test_an_engine_without_key_or_address_is_passed_over_with_the_reason(
     ]
 
 
-async def test_an_address_that_is_refused_says_how_to_allow_it(
+async def test_refused_address_explains_how_to_allow_it(
     open_chain: OpenChain,
 ) -> None:
     providers = build_providers(["ddg"], urls={"ddg": "http://10.1.2.3/"})
@@ -119,7 +117,7 @@ async def test_an_address_that_is_refused_says_how_to_allow_it(
     assert "--allow-private" in result.attempts[0].detail
 
 
-async def test_several_engines_are_merged_by_reciprocal_rank(open_chain: OpenChain) -> None:
+async def test_multiple_engines_are_merged_by_reciprocal_rank(open_chain: OpenChain) -> None:
     one = Fixed("one", hits("https://a.example/", "https://b.example/"))
     two = Fixed("two", failing(Outcome.BLOCKED))
     three = Fixed("three", hits("https://b.example/?utm_source=x", "https://c.example/"))
@@ -134,7 +132,7 @@ async def test_several_engines_are_merged_by_reciprocal_rank(open_chain: OpenCha
     assert result.provider == "one+three"
 
 
-async def test_a_kept_answer_spares_the_engine_and_fresh_goes_round_it(
+async def test_cached_answer_skips_engine_unless_fresh(
     open_chain: OpenChain, tmp_path: Path
 ) -> None:
     source = Fixed("a", hits("https://a.example/"))
@@ -152,7 +150,7 @@ async def test_a_kept_answer_spares_the_engine_and_fresh_goes_round_it(
     assert len(source.asked) == 3
 
 
-async def test_a_kept_answer_serves_while_its_engine_rests(
+async def test_cached_answer_is_served_during_cooldown(
     open_chain: OpenChain, tmp_path: Path
 ) -> None:
     source = Fixed("a", hits("https://a.example/"))
@@ -166,7 +164,7 @@ async def test_a_kept_answer_serves_while_its_engine_rests(
     assert result.attempts[0].outcome is Outcome.OK
 
 
-async def test_an_engine_asked_too_often_is_skipped_and_does_not_rest(
+async def test_engine_queried_too_often_is_skipped_without_cooldown(
     open_chain: OpenChain,
 ) -> None:
     busy = Fixed("busy", hits("https://a.example/"), interval=60.0)
@@ -180,7 +178,7 @@ async def test_an_engine_asked_too_often_is_skipped_and_does_not_rest(
     assert chain.rests.current("busy") is None
 
 
-async def test_an_instance_without_json_is_read_as_a_page(
+async def test_searxng_without_json_is_parsed_as_html(
     open_chain: OpenChain, engines: StandIn
 ) -> None:
     rows = "".join(
@@ -208,9 +206,7 @@ async def test_an_instance_without_json_is_read_as_a_page(
     assert [a.path for a in engines.asked["/searx/search"]] == ["/searx/search"] * 2
 
 
-async def test_stand_in_named_by_host_alone_is_found_at_either_path_of_serper(
-    open_chain: OpenChain, engines: StandIn
-) -> None:
+async def test_serper_url_without_path_is_accepted(open_chain: OpenChain, engines: StandIn) -> None:
     engines.replies["/serper"] = Reply(results_page("serper"))
     providers = build_providers(["serper"], urls={"serper": engines.url()}, keys={"serper": "k"})
 
@@ -220,9 +216,7 @@ async def test_stand_in_named_by_host_alone_is_found_at_either_path_of_serper(
     assert engines.asked["/serper"][0].headers["x-api-key"] == "k"
 
 
-async def test_an_engine_asked_in_the_browser_is_read_by_the_same_parser(
-    open_chain: OpenChain, engines: StandIn
-) -> None:
+async def test_browser_engine_uses_same_parser(open_chain: OpenChain, engines: StandIn) -> None:
     opened = []
 
     async def render(url: str, deadline: float) -> tuple[str, str]:
@@ -244,7 +238,7 @@ async def test_an_engine_asked_in_the_browser_is_read_by_the_same_parser(
     assert without.attempts[0].detail == "no browser"
 
 
-async def test_an_engine_that_ignores_the_site_filter_is_empty_there(
+async def test_results_ignoring_site_filter_are_dropped(
     open_chain: OpenChain, engines: StandIn
 ) -> None:
     providers = build_providers(
@@ -261,7 +255,7 @@ async def test_an_engine_that_ignores_the_site_filter_is_empty_there(
     assert elsewhere.answered
 
 
-async def test_a_key_is_never_in_the_trail(open_chain: OpenChain, engines: StandIn) -> None:
+async def test_attempts_never_contain_api_keys(open_chain: OpenChain, engines: StandIn) -> None:
     engines.replies["/s"] = Reply('{"error": "api key s3cr3t-k3y is invalid"}')
     engines.replies["/slow"] = Reply(hangs=True)
     loud = build_providers(
@@ -279,7 +273,7 @@ async def test_a_key_is_never_in_the_trail(open_chain: OpenChain, engines: Stand
     assert "s3cr3t" not in f"{one}{two}"
 
 
-async def test_an_answer_that_cannot_be_remembered_is_still_an_answer(
+async def test_cache_write_failure_does_not_lose_answer(
     open_chain: OpenChain, tmp_path: Path
 ) -> None:
     cache = SearchCache(tmp_path / "cache.db")

@@ -26,7 +26,7 @@ CONSENT = (
 @pytest.mark.parametrize("mutation", GENTLE)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.sample(42)
-def test_results_of_a_changed_page(engine: str, mutation: str, seed: int) -> None:
+def test_changed_markup_still_yields_all_results(engine: str, mutation: str, seed: int) -> None:
     page = parse_results(engine, mutant(results_page(engine), mutation, seed))
     assert page.outcome is Outcome.OK
     assert [(hit.url, hit.title) for hit in page.results] == [(r.url, r.title) for r in ROWS]
@@ -34,7 +34,7 @@ def test_results_of_a_changed_page(engine: str, mutation: str, seed: int) -> Non
 
 
 @pytest.mark.parametrize("engine", PAGES)
-def test_where_all_names_changed_what_is_read_is_right_or_it_is_said_that_nothing_was(
+def test_fully_renamed_markup_yields_correct_results_or_error(
     engine: str,
 ) -> None:
     page = parse_results(engine, mutant(results_page(engine), "renamed_all"))
@@ -47,11 +47,11 @@ def test_where_all_names_changed_what_is_read_is_right_or_it_is_said_that_nothin
 @pytest.mark.parametrize("mutation", MUTATIONS)
 @pytest.mark.parametrize("wall", [WALL, CONSENT])
 @pytest.mark.sample(33)
-def test_a_changed_wall_is_still_one(engine: str, mutation: str, wall: str) -> None:
+def test_changed_block_page_is_still_blocked(engine: str, mutation: str, wall: str) -> None:
     assert parse_results(engine, mutant(wall, mutation)).outcome is Outcome.BLOCKED
 
 
 @pytest.mark.parametrize("engine", PAGES)
 @pytest.mark.parametrize("mutation", ["renamed", "unwrapped", "boxed", "shuffled"])
-def test_a_changed_page_without_results_is_still_empty(engine: str, mutation: str) -> None:
+def test_changed_empty_page_is_still_empty(engine: str, mutation: str) -> None:
     assert parse_results(engine, mutant(empty_page(engine), mutation)).outcome is Outcome.EMPTY

@@ -40,9 +40,7 @@ async def find(corpus: Corpus, text: str, **beside: object) -> list[str]:
     return [result.title for result in page.results]
 
 
-async def test_finds_by_stems_and_cites_a_percent_encoded_file_address(
-    folder: Path, index: Path
-) -> None:
+async def test_corpus_matches_stems_and_returns_encoded_file_url(folder: Path, index: Path) -> None:
     page = await Corpus(folder, index, extract_body).search(
         SearchQuery("Where does the herring gull nest?")
     )
@@ -53,7 +51,7 @@ async def test_finds_by_stems_and_cites_a_percent_encoded_file_address(
     assert "Herring gulls nest on the mole." in page.results[0].snippet
 
 
-async def test_title_is_the_heading_of_markdown_and_of_html(folder: Path, index: Path) -> None:
+async def test_corpus_title_comes_from_markdown_or_html_heading(folder: Path, index: Path) -> None:
     (folder / "pilots.html").write_text(
         "<title>The pilots</title><body><p>Pilots board at the buoy.</p></body>"
     )
@@ -64,7 +62,7 @@ async def test_title_is_the_heading_of_markdown_and_of_html(folder: Path, index:
     assert await find(Corpus(folder, index, extract_body), "pilots buoy") == ["The pilots"]
 
 
-async def test_snippet_is_the_passage_that_matches_best(folder: Path, index: Path) -> None:
+async def test_corpus_snippet_is_best_matching_passage(folder: Path, index: Path) -> None:
     filler = "\n\n".join(f"Paragraph {n} speaks of nothing in particular. " * 12 for n in range(40))
     (folder / "long.md").write_text(f"# Long\n\n{filler}\n\nThe lamp burns whale oil.\n\n{filler}")
 
@@ -74,9 +72,7 @@ async def test_snippet_is_the_passage_that_matches_best(folder: Path, index: Pat
     assert len(page.results[0].snippet) <= 320
 
 
-async def test_files_with_all_the_words_come_before_those_with_the_rarest(
-    folder: Path, index: Path
-) -> None:
+async def test_corpus_ranks_files_with_all_words_first(folder: Path, index: Path) -> None:
     (folder / "a.txt").write_text("zanzibar " * 40)
     (folder / "b.txt").write_text("The zanzibar lamp.\n\nIt was lit in 1804 by a keeper.")
 
@@ -85,9 +81,7 @@ async def test_files_with_all_the_words_come_before_those_with_the_rarest(
     assert found[0] == "b"
 
 
-async def test_what_hardly_matches_is_empty_so_that_the_web_is_asked(
-    folder: Path, index: Path
-) -> None:
+async def test_weak_corpus_match_is_empty(folder: Path, index: Path) -> None:
     page = await Corpus(folder, index, extract_body).search(
         SearchQuery("May kubernetes ingress nginx timeout")
     )
@@ -95,15 +89,13 @@ async def test_what_hardly_matches_is_empty_so_that_the_web_is_asked(
     assert page.outcome is Outcome.EMPTY
 
 
-async def test_scripts_without_spaces_are_found_by_their_characters(
-    folder: Path, index: Path
-) -> None:
+async def test_corpus_finds_text_in_scripts_without_spaces(folder: Path, index: Path) -> None:
     (folder / "zh.txt").write_text("港口的价格每年上涨。")
 
     assert await find(Corpus(folder, index, extract_body), "价格") == ["zh"]
 
 
-async def test_changes_are_taken_up_and_deleted_files_dropped(folder: Path, index: Path) -> None:
+async def test_corpus_updates_changed_and_deleted_files(folder: Path, index: Path) -> None:
     corpus = Corpus(folder, index, extract_body)
     assert await find(corpus, "herring")
 
@@ -115,7 +107,7 @@ async def test_changes_are_taken_up_and_deleted_files_dropped(folder: Path, inde
     assert await find(corpus, "arctic terns") == []
 
 
-def test_a_second_run_indexes_nothing_again(folder: Path, index: Path) -> None:
+def test_unchanged_corpus_is_not_reindexed(folder: Path, index: Path) -> None:
     long_ago = 1_600_000_000
     for file in folder.iterdir():
         os.utime(file, (long_ago, long_ago))
@@ -125,7 +117,7 @@ def test_a_second_run_indexes_nothing_again(folder: Path, index: Path) -> None:
     assert Corpus(folder, index, extract_body).sync().indexed == 0
 
 
-def test_a_touched_file_with_the_same_content_keeps_its_passages(folder: Path, index: Path) -> None:
+def test_touched_file_with_same_content_keeps_passages(folder: Path, index: Path) -> None:
     Corpus(folder, index, extract_body).sync()
     with sqlite3.connect(index) as db:
         before = db.execute("SELECT rowid FROM passage").fetchall()
@@ -143,9 +135,7 @@ def _crash_on_poison(body: bytes, kind: str, url: str) -> Document:
     return extract_body(body, kind, url)
 
 
-def test_a_stopped_update_goes_on_where_it_was_and_a_file_that_crashes_its_reader_is_noted(
-    folder: Path, index: Path
-) -> None:
+def test_interrupted_indexing_resumes_and_crashing_file_is_noted(folder: Path, index: Path) -> None:
     """This many files are read by worker processes, and a crash of one costs one file."""
     for number in range(40):
         (folder / f"n{number:02}.txt").write_text(f"Note {number} about buoy {number}.")
@@ -175,7 +165,7 @@ def _sync(folder: Path, index: Path) -> None:
     Corpus(folder, index, extract_body).sync()
 
 
-async def test_two_processes_may_index_at_once(folder: Path, index: Path) -> None:
+async def test_two_processes_can_index_concurrently(folder: Path, index: Path) -> None:
     for number in range(60):
         (folder / f"n{number}.txt").write_text(f"Note {number} about buoy {number}.")
     context = multiprocessing.get_context("spawn")
@@ -192,9 +182,7 @@ async def test_two_processes_may_index_at_once(folder: Path, index: Path) -> Non
     assert passages == 62
 
 
-async def test_binary_junk_and_broken_pdfs_are_noted_and_do_no_harm(
-    folder: Path, index: Path
-) -> None:
+async def test_binary_and_broken_files_are_noted_and_skipped(folder: Path, index: Path) -> None:
     (folder / "junk.txt").write_bytes(bytes(range(256)) * 50)
     (folder / "broken.pdf").write_bytes(b"not a pdf")
     (folder / "latin.txt").write_bytes("Die Mole ist schön und naß.".encode("cp1252"))
@@ -209,7 +197,7 @@ async def test_binary_junk_and_broken_pdfs_are_noted_and_do_no_harm(
     assert again.detail == ""  # named once
 
 
-async def test_a_link_is_followed_within_the_folder_and_reported_where_it_leads_out(
+async def test_symlinks_inside_corpus_are_followed_and_outside_reported(
     folder: Path, index: Path, tmp_path: Path
 ) -> None:
     outside = tmp_path / "keys"
@@ -242,7 +230,7 @@ async def test_a_link_is_followed_within_the_folder_and_reported_where_it_leads_
     assert sorted(await find(corpus, "herring gull")) == ["back", "gulls & terns", "terns"]
 
 
-async def test_a_file_that_becomes_a_link_out_of_the_folder_is_forgotten(
+async def test_file_replaced_by_outside_symlink_is_dropped(
     folder: Path, index: Path, tmp_path: Path
 ) -> None:
     corpus = Corpus(folder, index, extract_body)
@@ -254,17 +242,15 @@ async def test_a_file_that_becomes_a_link_out_of_the_folder_is_forgotten(
     assert await find(corpus, "high water") == []
 
 
-def _breaking(body: bytes, content_type: str, url: str) -> Document:
+def _reader_that_fails(body: bytes, content_type: str, url: str) -> Document:
     if b"herring" in body.lower():
         raise ZeroDivisionError
     return extract_body(body, content_type, url)
 
 
-async def test_a_reader_that_breaks_on_one_file_leaves_the_others_searchable(
-    folder: Path, index: Path
-) -> None:
+async def test_reader_error_on_one_file_does_not_affect_others(folder: Path, index: Path) -> None:
     (folder / "half.json").write_text('{"lamp": "\\ud83d whale oil"}')
-    corpus = Corpus(folder, index, _breaking)
+    corpus = Corpus(folder, index, _reader_that_fails)
 
     assert await find(corpus, "high water") == ["Tides of Port Elm"]
     assert await find(corpus, "whale oil") == ["half.json"]
@@ -273,7 +259,7 @@ async def test_a_reader_that_breaks_on_one_file_leaves_the_others_searchable(
     assert "ZeroDivisionError" in reason
 
 
-async def test_an_update_is_followed_to_its_end(folder: Path, index: Path) -> None:
+async def test_follow_reports_indexing_until_done(folder: Path, index: Path) -> None:
     corpus = Corpus(folder, index, extract_body)
 
     states = [state async for state in corpus.follow()]
@@ -283,9 +269,7 @@ async def test_an_update_is_followed_to_its_end(folder: Path, index: Path) -> No
     assert page.outcome is Outcome.OK
 
 
-async def test_a_search_while_the_index_is_built_finds_what_there_is(
-    folder: Path, index: Path
-) -> None:
+async def test_search_during_indexing_returns_partial_results(folder: Path, index: Path) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(body: bytes, kind: str, url: str) -> Document:
@@ -313,7 +297,7 @@ async def test_a_search_while_the_index_is_built_finds_what_there_is(
     assert await find(corpus, "limpets") == ["slow"]
 
 
-async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Path) -> None:
+async def test_hidden_and_unsupported_files_are_skipped(folder: Path, index: Path) -> None:
     (folder / ".git").mkdir()
     (folder / ".git" / "secret.txt").write_text("platypus")
     (folder / "photo.jpg").write_text("platypus")
@@ -323,7 +307,7 @@ async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Pa
     assert await find(Corpus(folder, index, extract_body), "platypus") == ["open"]
 
 
-async def test_texts_without_an_ending_of_letters_are_found(folder: Path, index: Path) -> None:
+async def test_text_files_without_alphabetic_suffix_are_indexed(folder: Path, index: Path) -> None:
     for name in ("NEWS", "CC0-1.0", "urchin.1"):
         (folder / name).write_text(f"The {name} page speaks of limpets.")
     (folder / "a.out").write_text("limpets")
@@ -334,7 +318,7 @@ async def test_texts_without_an_ending_of_letters_are_found(folder: Path, index:
     assert sorted(found) == ["CC0-1.0", "NEWS", "urchin.1"]
 
 
-async def test_a_data_folder_within_the_corpus_is_left_out(folder: Path, index: Path) -> None:
+async def test_data_folder_inside_corpus_is_skipped(folder: Path, index: Path) -> None:
     data = folder / "urchin"
     for name in ("runs/20260101-000000-aaaa/report.md", "corpus/notes.md", "memory.db"):
         (data / name).parent.mkdir(parents=True, exist_ok=True)
@@ -349,7 +333,7 @@ async def test_a_data_folder_within_the_corpus_is_left_out(folder: Path, index: 
     )
 
 
-async def test_control_characters_reach_no_snippet(folder: Path, index: Path) -> None:
+async def test_snippet_strips_control_characters(folder: Path, index: Path) -> None:
     (folder / "evil.txt").write_text("The lamp \x1b[31mis red\u202e and \u200bhidden.")
 
     page = await Corpus(folder, index, extract_body).search(SearchQuery("red lamp"))
@@ -357,7 +341,7 @@ async def test_control_characters_reach_no_snippet(folder: Path, index: Path) ->
     assert page.results[0].snippet == "The lamp is red and hidden."
 
 
-async def test_since_and_site_filter(folder: Path, index: Path) -> None:
+async def test_corpus_supports_since_and_site_filters(folder: Path, index: Path) -> None:
     os.utime(folder / "tides.md", (1_500_000_000, 1_500_000_000))
     corpus = Corpus(folder, index, extract_body)
 
@@ -367,7 +351,9 @@ async def test_since_and_site_filter(folder: Path, index: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["missing", "gulls & terns.txt"])
-def test_unreadable_folder_says_what_to_give(name: str, folder: Path, index: Path) -> None:
+def test_unreadable_corpus_folder_error_suggests_option(
+    name: str, folder: Path, index: Path
+) -> None:
     with pytest.raises(SearchError) as failure:
         Corpus(folder / name, index, extract_body)
 
@@ -375,15 +361,13 @@ def test_unreadable_folder_says_what_to_give(name: str, folder: Path, index: Pat
     assert "--corpus DIR" in failure.value.hint
 
 
-def test_damaged_index_is_made_anew(folder: Path, index: Path) -> None:
+def test_damaged_index_is_rebuilt(folder: Path, index: Path) -> None:
     index.write_bytes(b"this is no database, " * 100)
 
     assert Corpus(folder, index, extract_body).sync().indexed == 2
 
 
-async def test_each_corpus_has_its_own_index_in_a_shared_folder(
-    folder: Path, tmp_path: Path
-) -> None:
+async def test_corpora_sharing_a_folder_have_separate_indexes(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "x.txt").write_text("Herring is a fish.")
@@ -395,7 +379,7 @@ async def test_each_corpus_has_its_own_index_in_a_shared_folder(
     assert len(list((tmp_path / "corpora").glob("*.db"))) == 2
 
 
-async def test_empty_folder_is_empty_and_says_so(tmp_path: Path, index: Path) -> None:
+async def test_empty_corpus_reports_supported_files(tmp_path: Path, index: Path) -> None:
     (tmp_path / "none").mkdir()
 
     page = await Corpus(tmp_path / "none", index, extract_body).search(SearchQuery("anything"))
@@ -405,15 +389,13 @@ async def test_empty_folder_is_empty_and_says_so(tmp_path: Path, index: Path) ->
 
 
 @pytest.mark.parametrize("text", ['"', "AND OR NOT", "a*b (c) ^d: -e", "title:x", "", "the of"])
-async def test_no_query_breaks_the_search(text: str, folder: Path, index: Path) -> None:
+async def test_corpus_search_accepts_any_query(text: str, folder: Path, index: Path) -> None:
     page = await Corpus(folder, index, extract_body).search(SearchQuery(text))
 
     assert page.outcome in (Outcome.OK, Outcome.EMPTY)
 
 
-async def test_office_files_mail_and_tables_are_found_by_their_words(
-    tmp_path: Path, index: Path
-) -> None:
+async def test_office_mail_and_table_files_are_searchable(tmp_path: Path, index: Path) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "report.docx").write_bytes(docx(paragraph("The dredger Brunhilde works at night.")))
@@ -424,9 +406,7 @@ async def test_office_files_mail_and_tables_are_found_by_their_words(
     assert found == [["report.docx"], ["Lock"], ["catch.csv"]]
 
 
-async def test_a_folder_of_one_short_file_is_found_by_some_of_the_words(
-    tmp_path: Path, index: Path
-) -> None:
+async def test_single_short_file_matches_partial_query(tmp_path: Path, index: Path) -> None:
     (tmp_path / "bowl.md").write_text("# Bowls\n\nThe serving bowl measures 32 cm across.\n")
     corpus = Corpus(tmp_path, index, extract_body)
     assert await find(corpus, "How big is the serving bowl?")
@@ -445,7 +425,7 @@ async def test_a_folder_of_one_short_file_is_found_by_some_of_the_words(
         ),
     ],
 )
-async def test_other_scripts_and_inflected_words_are_found(
+async def test_corpus_finds_other_scripts_and_inflected_words(
     folder: Path, index: Path, query: str, text: str
 ) -> None:
     (folder / "found.txt").write_text(text)

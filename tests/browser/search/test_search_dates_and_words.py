@@ -23,18 +23,18 @@ from browser.search.results import as_iso, leading_date, nearest_range
         ("Team 2, 2022 — Tides", None),
     ],
 )
-def test_the_date_before_a_snippet_is_read(snippet: str, day: str | None) -> None:
+def test_leading_date_parses_snippet_prefix(snippet: str, day: str | None) -> None:
     assert leading_date(snippet) == day
 
 
-def test_dates_that_engines_give_become_iso_or_nothing() -> None:
+def test_as_iso_converts_engine_dates_or_returns_none() -> None:
     said = ["2024-05-01T00:00:00Z", "Jul 3, 2023", "3 days ago", "", None]
     assert [as_iso(text) for text in said] == [
         "2024-05-01T00:00:00Z", "2023-07-03", None, None, None,
     ]  # fmt: skip
 
 
-def test_since_becomes_the_narrowest_range_that_holds_it() -> None:
+def test_nearest_range_returns_narrowest_span() -> None:
     today = date(2026, 11, 21)
     spans = [nearest_range(day, today) for day in ("2026-11-20", "2026-11-14", "2026-11-01")]
     assert spans == ["day", "week", "month"]
@@ -43,7 +43,7 @@ def test_since_becomes_the_narrowest_range_that_holds_it() -> None:
     assert nearest_range("yesterday", today) == ""
 
 
-def test_a_question_becomes_keywords_names_and_quotes() -> None:
+def test_question_is_split_into_keywords_names_and_quotes() -> None:
     question = "Which river flows through the town where Maria von Elm wrote “The Grey Mole”?"
 
     assert keywords(question) == [

@@ -16,7 +16,7 @@ from browser.types import SearchQuery
 from tests.browser.search.pages import ENGINES
 
 
-def test_an_unknown_engine_is_named_with_the_nearest() -> None:
+def test_unknown_engine_error_suggests_nearest_name() -> None:
     with pytest.raises(SearchError, match="'dukduckgo'") as failure:
         build_providers(["dukduckgo"])
     assert "duckduckgo" in failure.value.hint
@@ -25,7 +25,7 @@ def test_an_unknown_engine_is_named_with_the_nearest() -> None:
         parse_results("corpus", "")
 
 
-def test_the_default_order_is_keys_then_what_is_ones_own_then_the_keyless() -> None:
+def test_default_order_is_keyed_then_custom_then_keyless() -> None:
     own = Declaration("mine", "https://mine.example/?q={query}")
     order = [
         source.name
@@ -41,17 +41,17 @@ def test_the_default_order_is_keys_then_what_is_ones_own_then_the_keyless() -> N
     assert "searxng" not in [source.name for source in build_providers(keys={})]
 
 
-def test_keys_come_from_the_environment_by_their_variables() -> None:
+def test_keys_from_reads_environment_variables() -> None:
     assert keys_from({"BRAVE_SEARCH_API_KEY": "b", "SERPER_API_KEY": ""}) == {"brave_api": "b"}
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_engine_in_the_order_has_a_class_of_that_name(name: str) -> None:
+def test_listed_engines_load_class_of_same_name(name: str) -> None:
     assert load(name).name == name
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_filter_is_taken_by_every_engine(name: str) -> None:
+def test_engines_accept_all_filters(name: str) -> None:
     url = "http://searx.example" if name == "searxng" else None
     engine = load(name)(url=url, key="k")
     query = SearchQuery(
@@ -66,7 +66,7 @@ def test_every_filter_is_taken_by_every_engine(name: str) -> None:
         assert "k" not in (request.params or {})
 
 
-def test_a_declared_engine_fills_its_template_quoted() -> None:
+def test_declared_engine_quotes_template_values() -> None:
     own = Declaration(
         "mine", "https://mine.example/s?q={query}&p={page}", rows="", headers={"X-Key": "{key}"}
     )
@@ -80,7 +80,7 @@ def test_a_declared_engine_fills_its_template_quoted() -> None:
         Declaration("bad", "file:///etc/passwd?{query}")
 
 
-def test_importing_search_loads_no_engine_and_no_parser() -> None:
+def test_importing_search_loads_no_parser_or_http_client() -> None:
     code = (
         "import sys, browser.search as s; s.build_providers(['serper', 'wikipedia'], keys={});"
         "print([m for m in sys.modules if m.startswith(('lxml', 'httpx2', 'playwright'))])"
@@ -90,7 +90,7 @@ def test_importing_search_loads_no_engine_and_no_parser() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_every_engine_that_is_written_is_registered_and_listed() -> None:
+def test_every_implemented_engine_is_registered() -> None:
     written = {
         value.name
         for module in (json_engines, html_engines)

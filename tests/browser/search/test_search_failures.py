@@ -72,7 +72,7 @@ def cache(tmp_path: Path) -> SearchCache:
 @pytest.mark.parametrize("engine", [*ENGINES, OWN])
 @pytest.mark.parametrize("drill", DRILLS)
 @pytest.mark.sample(40)
-async def test_failure_is_named_and_the_next_engine_answers(
+async def test_engine_failure_is_named_and_next_engine_answers(
     engine: str, drill: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     reply, expected = DRILLS[drill]
@@ -92,7 +92,7 @@ async def test_failure_is_named_and_the_next_engine_answers(
     assert 2 * MINUTE < waits <= 24 * 60 * MINUTE
 
 
-async def test_no_answer_at_the_deadline_is_named_and_the_next_engine_answers(
+async def test_timeout_is_named_and_next_engine_answers(
     engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     engines.replies |= dict.fromkeys(("/engine", "/engine/search"), Reply("", hangs=True))
@@ -114,7 +114,7 @@ async def test_no_answer_at_the_deadline_is_named_and_the_next_engine_answers(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_nothing_found_is_empty_and_neither_rests_nor_is_kept(
+async def test_empty_result_causes_no_cooldown_and_is_not_cached(
     engine: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     answer(engines, engine, Reply(empty_page(engine)))
@@ -128,7 +128,7 @@ async def test_nothing_found_is_empty_and_neither_rests_nor_is_kept(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_results_come_clean_stop_the_chain_and_are_kept(
+async def test_results_stop_the_chain_and_are_cached(
     engine: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     answer(engines, engine, Reply(results_page(engine)))
@@ -150,7 +150,7 @@ async def test_results_come_clean_stop_the_chain_and_are_kept(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_wrong_key_is_unauthorized_where_there_are_keys_else_blocked(
+async def test_forbidden_means_unauthorized_with_keys_else_blocked(
     engine: str, engines: StandIn, open_chain: Callable[..., Chain], cache: SearchCache
 ) -> None:
     answer(engines, engine, Reply('{"message": "Forbidden."}', 403))

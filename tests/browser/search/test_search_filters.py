@@ -15,13 +15,13 @@ from browser.types import Outcome, SearchQuery
 PLAIN = SearchQuery("tides")
 
 
-def test_mojeek_is_not_told_the_first_page() -> None:
+def test_mojeek_omits_offset_for_first_page() -> None:
     mojeek = load("mojeek")()
     assert "s" not in (mojeek.request(PLAIN).params or {})
     assert (mojeek.request(replace(PLAIN, page=3)).params or {})["s"] == "21"
 
 
-def test_startpage_takes_the_region_and_names_its_captcha() -> None:
+def test_startpage_sends_region_and_detects_captcha() -> None:
     startpage = load("startpage")()
     request = startpage.request(replace(PLAIN, lang="de", region="at"))
     assert request.headers["Cookie"] == "preferences=search_results_regionEEEde_AT"
@@ -31,17 +31,17 @@ def test_startpage_takes_the_region_and_names_its_captcha() -> None:
 
 
 @pytest.mark.parametrize(("region", "country"), [("de", "germany"), ("XX", None), (None, None)])
-def test_tavily_takes_countries_by_their_names(region: str | None, country: str | None) -> None:
+def test_tavily_sends_country_names(region: str | None, country: str | None) -> None:
     asked = load("tavily")(key="k").request(replace(PLAIN, region=region)).json or {}
     assert asked.get("country") == country
 
 
-def test_wikipedia_is_asked_in_the_language_of_the_query() -> None:
+def test_wikipedia_uses_query_language() -> None:
     request = load("wikipedia")().request(replace(PLAIN, lang="de"))
     assert request.url.startswith("https://de.wikipedia.org/")
 
 
-def test_an_engine_of_ones_own_in_one_line() -> None:
+def test_custom_engine_is_declared_in_one_line() -> None:
     line = "https://s.example/api?q={query}#rows=hits&url=u&header=X-Key: {key}"
     mine = Declared(Declaration.parse("mine", line), key="k")
     request = mine.request(replace(PLAIN, text="high & low"))

@@ -39,11 +39,11 @@ HTML_ENGINES = [name for name in ENGINES if not load(name).is_api]
         ("", ""),
     ],
 )  # fmt: skip
-def test_redirect_wrappers_are_undone_and_advertisements_dropped(wrapped: str, real: str) -> None:
+def test_redirect_wrappers_are_unwrapped_and_ads_dropped(wrapped: str, real: str) -> None:
     assert unwrap_target(wrapped) == real
 
 
-def test_spellings_of_one_address_are_one_page() -> None:
+def test_url_variants_share_one_page_key() -> None:
     spellings = (
         "https://www.a.example/x/",
         "http://a.example/x?utm_source=y",
@@ -68,17 +68,17 @@ def test_spellings_of_one_address_are_one_page() -> None:
         ("http://127.0.0.1:8080/x", "127.0.0.1", True),
     ],
 )
-def test_a_site_is_a_host_with_what_lies_below_it(url: str, site: str, inside: bool) -> None:
+def test_site_filter_matches_host_and_subpaths(url: str, site: str, inside: bool) -> None:
     assert is_on_site(url, site) is inside
 
 
-def test_marks_of_apis_are_undone_but_code_in_angle_brackets_stays() -> None:
+def test_strip_markup_keeps_code_in_angle_brackets() -> None:
     assert strip_markup("<strong>Vec</strong><T> &amp; <br/>Box") == "Vec<T> & Box"
     assert one_line("a\x1b[31m\u202eb\n\u200bc") == "ab c"
 
 
 @pytest.mark.parametrize("engine", HTML_ENGINES)
-def test_class_names_of_tomorrow_still_give_results_by_their_headings(engine: str) -> None:
+def test_unknown_class_names_are_parsed_by_headings(engine: str) -> None:
     page = "".join(
         f'<div class="q{n}"><div><a href="{r.url}"><h2 class="z">{r.title}</h2></a></div>'
         f'<div class="y">{r.snippet.replace("<", "&lt;")}</div></div>'
@@ -92,7 +92,7 @@ def test_class_names_of_tomorrow_still_give_results_by_their_headings(engine: st
 
 
 @pytest.mark.parametrize("engine", HTML_ENGINES)
-def test_a_page_that_is_not_understood_is_an_error_not_empty(engine: str) -> None:
+def test_unrecognized_page_is_an_error_not_empty(engine: str) -> None:
     page = '<html><body><div id="results"><a href="/a">a</a></div><p>Welcome!</p></body></html>'
 
     read = parse_results(engine, page)
@@ -115,18 +115,18 @@ def test_a_page_that_is_not_understood_is_an_error_not_empty(engine: str) -> Non
         '<form action="https://consent.engine.example/save"><button>Accept</button></form>',
     ],
 )
-def test_walls_are_blocked(engine: str, wall: str) -> None:
+def test_block_pages_are_parsed_as_blocked(engine: str, wall: str) -> None:
     assert parse_results(engine, f"<html><body>{wall}</body></html>").outcome is Outcome.BLOCKED
 
 
-def test_a_page_that_only_sets_up_scripts_is_how_google_turns_away() -> None:
+def test_google_script_only_page_is_blocked() -> None:
     shell = '<html><body><noscript><a href="/httpservice/retry/enablejs?sei=1">x</a></noscript>'
 
     assert parse_results("google", shell).outcome is Outcome.BLOCKED
     assert parse_results("google", f"{shell}{results_page('google')}").outcome is Outcome.OK
 
 
-def test_a_result_that_speaks_of_captchas_and_errors_is_a_result() -> None:
+def test_result_mentioning_captcha_or_error_is_still_a_result() -> None:
     rows = (
         ROWS[0]._replace(
             title="Error: unusual traffic - captcha explained", snippet="TypeError 429"
@@ -138,7 +138,7 @@ def test_a_result_that_speaks_of_captchas_and_errors_is_a_result() -> None:
         assert read.results[0].title == rows[0].title
 
 
-def test_links_that_google_seals_keep_their_wrapper() -> None:
+def test_opaque_google_links_keep_their_wrapper() -> None:
     sealed = [f"https://www.google.com/goto?url=CAES{n}" for n in range(2)]
     page = "".join(f'<div><a href="{url}"><h3>Title</h3></a></div>' for url in sealed)
 
@@ -165,7 +165,7 @@ def test_links_that_google_seals_keep_their_wrapper() -> None:
         ("mojeek", 403, "<html>no</html>", Outcome.BLOCKED),
     ],
 )  # fmt: skip
-def test_what_engines_say_when_they_refuse(
+def test_engine_refusals_map_to_outcomes(
     engine: str, status: int, body: str, outcome: Outcome
 ) -> None:
     assert parse_results(engine, body, status).outcome is outcome
@@ -174,14 +174,14 @@ def test_what_engines_say_when_they_refuse(
 @pytest.mark.parametrize("engine", ENGINES)
 @given(body=st.one_of(st.text(max_size=300), st.binary(max_size=300)))
 @pytest.mark.sample(6)
-def test_no_answer_whatever_it_is_raises_or_invents_results(engine: str, body: str | bytes) -> None:
+def test_parse_results_never_raises_or_invents_results(engine: str, body: str | bytes) -> None:
     read = parse_results(engine, body)
 
     assert read.outcome is not Outcome.OK or read.results
 
 
 @given(st.text(max_size=200))
-def test_no_address_breaks_unwrapping(url: str) -> None:
+def test_unwrap_target_handles_any_url(url: str) -> None:
     real = unwrap_target(url)
 
     assert (
@@ -192,14 +192,14 @@ def test_no_address_breaks_unwrapping(url: str) -> None:
     same_page_key(url)
 
 
-def test_a_page_of_scripts_is_how_duckduckgo_turns_away() -> None:
+def test_duckduckgo_script_only_page_is_blocked() -> None:
     shell = (
         "<html><body><div id=links></div><script>DDG.deep.initialize('/d.js?q=eel')</script></body>"
     )
     assert parse_results("duckduckgo", shell).outcome is Outcome.BLOCKED
 
 
-def test_an_engine_declared_by_the_selectors_of_its_page() -> None:
+def test_engine_can_be_declared_by_css_selectors() -> None:
     line = "https://find.example/s?q={query}#item=li.hit&url=h3 a&title=h3&snippet=p.said"
     [engine] = build_providers(["mine"], declared=[Declaration.parse("mine", line)], keys={})
     page = engine.read(
@@ -212,7 +212,7 @@ def test_an_engine_declared_by_the_selectors_of_its_page() -> None:
     assert engine.request(SearchQuery("two eels")).url == "https://find.example/s?q=two%20eels"
 
 
-def test_braves_video_cards_and_links_into_a_results_site_are_no_results() -> None:
+def test_brave_video_cards_and_sitelinks_are_dropped() -> None:
     page = parse_results(
         "brave",
         """<div id=results><div class=snippet data-type=web data-pos=1>
@@ -232,7 +232,7 @@ def test_braves_video_cards_and_links_into_a_results_site_are_no_results() -> No
     "words",
     ["Não há resultados para gaivotas", "По вашему запросу ничего не найдено", "見つかりません"],
 )
-def test_a_page_without_results_is_empty_in_any_language(engine: str, words: str) -> None:
+def test_page_without_results_is_empty_in_any_language(engine: str, words: str) -> None:
     box = "<form><input name=q value='gulls'></form><a href='/privacy'>Privacy</a>"
     page = f"<html><body>{box}<main><h1>{words}</h1></main>"
     other = "<a href='https://legal.example/terms'>Terms</a></body></html>"
@@ -241,7 +241,7 @@ def test_a_page_without_results_is_empty_in_any_language(engine: str, words: str
     assert parse_results(engine, page + links).outcome is Outcome.ERROR
 
 
-def test_engines_that_did_not_answer_searxng_are_reported() -> None:
+def test_unresponsive_searxng_engines_are_reported() -> None:
     silent = '"unresponsive_engines": [["google", "CAPTCHA"], ["bing", "too many requests"]]'
     nothing = parse_results("searxng", f'{{"results": [], {silent}}}')
     assert nothing.outcome is Outcome.RATE_LIMITED
@@ -252,7 +252,7 @@ def test_engines_that_did_not_answer_searxng_are_reported() -> None:
     assert parse_results("searxng", '{"results": []}').outcome is Outcome.EMPTY
 
 
-def test_a_publication_without_abstract_is_known_by_its_authors_and_journal() -> None:
+def test_crossref_result_without_abstract_shows_authors_and_journal() -> None:
     body = json.loads(results_page("crossref", ROWS[:1]))
     work = body["message"]["items"][0]
     del work["abstract"]

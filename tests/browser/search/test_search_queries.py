@@ -49,11 +49,11 @@ HARD = "Which river flows past the lighthouse that the engineer of Port Elm drew
         ("", None),
     ],
 )
-def test_the_question_language_a_question(question: str, language: str | None) -> None:
+def test_question_language_is_detected(question: str, language: str | None) -> None:
     assert question_language(question) == language
 
 
-def test_small_words_of_the_questions_own_language_are_no_keywords() -> None:
+def test_stopwords_of_question_language_are_not_keywords() -> None:
     german = "Welcher Fluss fließt durch Port Elm und wann wurde die Brücke gebaut?"
     assert keywords(german) == ["Fluss", "fließt", "Port", "Elm", "Brücke", "gebaut"]
     assert names(german) == ["Port Elm"]
@@ -61,7 +61,7 @@ def test_small_words_of_the_questions_own_language_are_no_keywords() -> None:
     assert names("Кто написал роман Война и мир?") == []
 
 
-def test_a_question_of_many_things_or_several_names_is_hard() -> None:
+def test_multi_part_or_multi_name_question_is_hard() -> None:
     assert is_hard(HARD)
     assert is_hard("Did Ann Rower meet Jo Mole?")
     assert not is_hard("Who is the mayor of Port Elm?")
@@ -80,7 +80,7 @@ class Listening(Fixed):
         return self.page if self.answers(query) else SearchPage(Outcome.EMPTY)
 
 
-async def test_an_easy_question_is_asked_of_one_engine_a_hard_one_of_several_at_once(
+async def test_hard_question_queries_several_engines(
     open_chain: Callable[..., Chain],
 ) -> None:
     engines = [Fixed(name, hits(f"https://{name}.example/")) for name in ("a", "b", "c")]
@@ -95,7 +95,7 @@ async def test_an_easy_question_is_asked_of_one_engine_a_hard_one_of_several_at_
     assert {hit.url for hit in hard.results} == {"https://a.example/", "https://b.example/"}
 
 
-async def test_what_ones_own_folder_answers_is_asked_of_nobody_else(
+async def test_local_corpus_answer_prevents_web_search(
     open_chain: Callable[..., Chain],
 ) -> None:
     folder = Fixed("corpus", hits("file:///tides.md"), local=True)
@@ -107,7 +107,7 @@ async def test_what_ones_own_folder_answers_is_asked_of_nobody_else(
     assert engine.asked == [HARD]
 
 
-async def test_engines_are_told_the_language_that_is_not_english(
+async def test_engines_receive_non_english_query_language(
     open_chain: Callable[..., Chain],
 ) -> None:
     engine = Listening("a", hits("https://a.example/"))
@@ -118,7 +118,7 @@ async def test_engines_are_told_the_language_that_is_not_english(
     assert [query.lang for query in engine.queries] == ["de", None, "fr"]
 
 
-async def test_where_nothing_is_found_other_forms_are_asked_and_the_trail_has_them(
+async def test_empty_results_trigger_recorded_rewrites(
     open_chain: Callable[..., Chain],
 ) -> None:
     engine = Listening("a", hits("https://a.example/"))
@@ -136,7 +136,7 @@ async def test_where_nothing_is_found_other_forms_are_asked_and_the_trail_has_th
     assert [hit.url for hit in result.results] == ["https://a.example/"]
 
 
-async def test_where_nobody_answered_other_words_are_not_tried(
+async def test_rewrites_are_not_tried_if_no_engine_answered(
     open_chain: Callable[..., Chain],
 ) -> None:
     engine = Fixed("a", failing(Outcome.BLOCKED))

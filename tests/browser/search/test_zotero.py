@@ -65,14 +65,14 @@ def names(library: Path, corpus: str) -> set[str]:
     return {Path(path).name for path in collection.files()}
 
 
-def test_a_collection_has_the_files_of_its_items_and_of_those_below(library: Path) -> None:
+def test_collection_includes_files_of_subcollections(library: Path) -> None:
     assert names(library, "zotero:thesis") == {"pumps.txt", "alone.txt"}
     assert names(library, "zotero:Pumps") == {"pumps.txt"}
     assert names(library, "zotero:") == {"pumps.txt", "gulls.txt", "alone.txt"}
     assert zotero_collection(Path("notes"), {}) is None
 
 
-def test_an_unknown_collection_is_reported_with_those_that_there_are(library: Path) -> None:
+def test_unknown_collection_error_lists_available_ones(library: Path) -> None:
     with pytest.raises(SearchError, match="no collection 'Tesis'") as caught:
         names(library, "zotero:Tesis")
     assert caught.value.hint == "Available: Other, Pumps, Thesis."
@@ -80,7 +80,7 @@ def test_an_unknown_collection_is_reported_with_those_that_there_are(library: Pa
         names(library / "nowhere", "zotero:")
 
 
-async def test_only_the_collection_is_searched_while_zotero_runs(
+async def test_only_the_collection_is_searched_while_zotero_is_running(
     library: Path, tmp_path: Path
 ) -> None:
     before = (library / "zotero.sqlite").read_bytes()
@@ -101,7 +101,7 @@ async def test_only_the_collection_is_searched_while_zotero_runs(
     assert (library / "zotero.sqlite").read_bytes() == before
 
 
-def test_the_command_searches_a_collection(run, library: Path, tmp_path: Path) -> None:
+def test_cli_searches_zotero_collection(run, library: Path, tmp_path: Path) -> None:
     done = run(
         *("Who repaired the pump of the mill?", "--corpus", "zotero:Pumps", "--no-memory"),
         **{DATA_VARIABLE: str(library), "RESEARCH_SEARCH": "corpus"},
@@ -152,7 +152,7 @@ class _Library:
         }
 
 
-def test_a_running_zotero_is_asked_before_its_database_is_read_and_takes_sources(
+def test_running_zotero_api_is_preferred_and_receives_sources(
     run, script, site, library: Path, tmp_path: Path
 ) -> None:
     new = library / "storage" / "FILE9" / "new.txt"

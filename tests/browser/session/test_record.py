@@ -8,7 +8,7 @@ from browser.errors import SessionError
 from browser.session.session import Browser
 
 
-async def test_the_requests_are_written_for_the_user_alone(tmp_path, pages):
+async def test_har_recording_is_readable_only_by_the_user(tmp_path, pages):
     url = pages.base + pages.put("<!doctype html><title>Seen</title><p>words")
     har = tmp_path / "out" / "seen.har"
     async with Browser.launch(record=[har]) as browser:
@@ -18,7 +18,7 @@ async def test_the_requests_are_written_for_the_user_alone(tmp_path, pages):
     assert har.stat().st_mode & 0o077 == 0
 
 
-async def test_a_video_of_each_tab_is_written_or_what_it_needs_is_named(tmp_path, pages):
+async def test_video_is_recorded_per_tab_or_missing_ffmpeg_reported(tmp_path, pages):
     url = pages.base + pages.put("<!doctype html><title>Seen</title><p>words")
     hint = ""
     try:

@@ -54,7 +54,7 @@ def browsing(place):
     return start
 
 
-def gone(pid):
+def wait_for_exit(pid):
     """Wait for a process to end that is not our child."""
     try:
         watched = os.pidfd_open(pid)
@@ -64,7 +64,7 @@ def gone(pid):
     os.close(watched)
 
 
-def aged(folder):
+def make_old(folder):
     """Make a folder older than one that is about to be locked."""
     past = folder.stat().st_mtime - 2 * MIN_SCRATCH_AGE
     os.utime(folder, (past, past))
@@ -72,14 +72,14 @@ def aged(folder):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system cleans up")
-def test_nothing_is_left_and_what_a_kill_left_goes_with_the_next_browser(browsing, place):
+def test_leftovers_of_killed_browser_are_removed_by_the_next(browsing, place):
     killed, browser = browsing()
     os.killpg(killed.pid, signal.SIGKILL)
     killed.communicate()
-    gone(browser)
+    wait_for_exit(browser)
     [left] = place.iterdir()
     assert list(left.glob("playwright_chromiumdev_profile-*"))
-    aged(left)
+    make_old(left)
     whole, _ = browsing()
     assert not left.exists()
     whole.communicate("\n")
@@ -94,7 +94,7 @@ def own_place(place):
     tempfile.tempdir = before
 
 
-def test_a_browser_starts_though_the_place_for_its_files_has_a_long_name(browsing, place):
+def test_browser_starts_with_long_temp_path(browsing, place):
     deep = place / ("long" * 20)
     deep.mkdir()
     process, _ = browsing(deep)
@@ -102,36 +102,36 @@ def test_a_browser_starts_though_the_place_for_its_files_has_a_long_name(browsin
     assert process.returncode == 0
 
 
-def test_a_folder_in_use_is_never_swept_away(own_place):
+def test_scratch_folder_in_use_is_not_removed(own_place):
     with scratch() as first:
-        aged(first)
+        make_old(first)
         with scratch() as second:
             assert first.is_dir()
             assert first != second
 
 
-def test_a_folder_that_may_be_about_to_be_locked_is_left_alone(own_place):
+def test_recent_unlocked_scratch_folder_is_kept(own_place):
     young = own_place / "urchin-browser-young"
     old = own_place / "urchin-browser-old"
     for folder in (young, old):
         folder.mkdir()
-    aged(old)
+    make_old(old)
     with scratch():
         assert young.is_dir()
         assert not old.exists()
 
 
-def test_what_others_left_is_theirs(own_place):
+def test_scratch_cleanup_ignores_foreign_files(own_place):
     for name in ("org.chromium.Chromium.abc", "playwright-artifacts-abc"):
         (own_place / name).mkdir()
-        aged(own_place / name)
+        make_old(own_place / name)
     (own_place / "urchin-browser-link").symlink_to(own_place / "playwright-artifacts-abc")
     with scratch():
         assert (own_place / "org.chromium.Chromium.abc").is_dir()
         assert (own_place / "playwright-artifacts-abc").is_dir()
 
 
-def test_the_lock_is_let_go_with_the_folder(own_place):
+def test_scratch_lock_is_released_with_folder(own_place):
     with scratch() as folder, pytest.raises(TimeoutError):
         FileLock(folder / LOCK, blocking=False).acquire()
     assert not folder.exists()
@@ -153,7 +153,7 @@ assert os.environ["TMPDIR"] == before
 """
 
 
-def test_browsers_that_start_at_once_share_no_folder(place):
+def test_concurrent_browsers_use_separate_scratch_folders(place):
     """A server's runs start browsers in threads of one process with one environment."""
     environment = {**os.environ, "TMPDIR": str(place)}
     subprocess.run([sys.executable, "-c", BROWSE_AT_ONCE], env=environment, check=True)

@@ -41,7 +41,7 @@ STATE = "() => [document.visibilityState, document.hasFocus(), innerWidth, navig
 
 
 @asynccontextmanager
-async def person(chrome: StartedChrome, *texts: str) -> AsyncIterator[list[Page]]:
+async def user_with_tabs(chrome: StartedChrome, *texts: str) -> AsyncIterator[list[Page]]:
     """A user with one tab per text, the first in front."""
     async with async_playwright() as playwright:
         connected = await playwright.chromium.connect_over_cdp(chrome.cdp_url, no_defaults=True)
@@ -77,15 +77,17 @@ async def trickle(text: str) -> AsyncIterator[tuple[str, asyncio.Event]]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", finish
 
 
-async def alert_in(tab: Page) -> None:
+async def open_alert_in(tab: Page) -> None:
     async with tab.expect_event("dialog"):
         await tab.evaluate("setTimeout(() => alert('mine'), 0)")
 
 
-async def test_the_visible_tab_is_the_context_with_its_selection(chrome):
-    async with person(chrome, FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
+async def test_visible_tab_provides_context_and_selection(chrome):
+    async with user_with_tabs(
+        chrome, FRONT, "<title>Second</title>", "<title>Third</title>"
+    ) as tabs:
         await tabs[0].evaluate("getSelection().selectAllChildren(b)")
-        await alert_in(tabs[1])
+        await open_alert_in(tabs[1])
         async with Browser.attach(chrome.cdp_url) as browser:
             context, _ = await browser.visible_page()
             assert context.title == "Front"
@@ -98,14 +100,14 @@ async def test_the_visible_tab_is_the_context_with_its_selection(chrome):
     assert {tab.title for tab in listed} == {"Front", "Second", "Third"}
 
 
-async def test_the_context_holds_what_shadow_roots_show(chrome):
+async def test_context_includes_shadow_root_text(chrome):
     roots = "".join(
         f"<x-{mode}><template shadowrootmode={mode}><p>{mode}</p><style>p{{}}</style></template>"
         f"</x-{mode}>"
         for mode in ("open", "closed")
     )
     front = f"<title>Front</title><p>light</p>{roots}"
-    async with person(chrome, front), Browser.attach(chrome.cdp_url) as browser:
+    async with user_with_tabs(chrome, front), Browser.attach(chrome.cdp_url) as browser:
         context, _ = await browser.visible_page()
     assert [line for line in context.visible_text.splitlines() if line] == [
         "light",
@@ -114,10 +116,12 @@ async def test_the_context_holds_what_shadow_roots_show(chrome):
     ]
 
 
-async def test_a_dialog_of_the_user_stays_open_and_their_tabs_stay_as_they_were(chrome, pages):
+async def test_attach_leaves_user_dialogs_and_tabs_unchanged(chrome, pages):
     path = pages.put("<button onclick=\"this.textContent='pressed'\">Press</button>")
-    async with person(chrome, FRONT, "<title>Second</title>", "<title>Third</title>") as tabs:
-        await alert_in(tabs[1])
+    async with user_with_tabs(
+        chrome, FRONT, "<title>Second</title>", "<title>Third</title>"
+    ) as tabs:
+        await open_alert_in(tabs[1])
         before = [await tab.evaluate(STATE) for tab in (tabs[0], tabs[2])]
         async with Browser.attach(chrome.cdp_url) as browser:
             tab = await browser.open(pages.base + path)
@@ -133,9 +137,9 @@ async def test_a_dialog_of_the_user_stays_open_and_their_tabs_stay_as_they_were(
         assert (await http.get(f"{chrome.cdp_url}/json/version")).status_code == 200
 
 
-async def test_a_download_of_the_user_that_is_under_way_goes_on(chrome, pages, tmp_path):
+async def test_attach_does_not_interrupt_user_download(chrome, pages, tmp_path):
     text = "kelp " * 1_000
-    async with person(chrome, FRONT) as tabs, trickle(text) as (url, finish):
+    async with user_with_tabs(chrome, FRONT) as tabs, trickle(text) as (url, finish):
         session = await tabs[0].context.browser.new_browser_cdp_session()
         kept = {"behavior": "allow", "downloadPath": str(tmp_path), "eventsEnabled": True}
         await session.send("Browser.setDownloadBehavior", kept)
@@ -152,12 +156,10 @@ async def test_a_download_of_the_user_that_is_under_way_goes_on(chrome, pages, t
     assert (tmp_path / "log.bin").read_text() == text
 
 
-async def test_a_file_that_the_page_contains_is_read_from_its_link(
-    chrome, pages, tmp_path, monkeypatch
-):
+async def test_data_url_download_is_read_from_its_link(chrome, pages, tmp_path, monkeypatch):
     monkeypatch.setattr("browser.page.tab.FIRST_BYTE_SECONDS", 0.1)
     page = pages.put("<a download=a.txt href='data:text/plain,kelp'>Export</a>")
-    async with person(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
+    async with user_with_tabs(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
         session = await tabs[0].context.browser.new_browser_cdp_session()
         folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
         await session.send("Browser.setDownloadBehavior", folder)
@@ -167,10 +169,10 @@ async def test_a_file_that_the_page_contains_is_read_from_its_link(
         file.path.unlink()
 
 
-async def test_a_tab_that_ours_opens_is_ours_and_goes_with_us(chrome, pages):
+async def test_tab_opened_by_our_tab_closes_with_the_session(chrome, pages):
     target = pages.put("<h1>Opened</h1>")
     opener = pages.put(f"<a href='{target}' target=_blank>open</a>")
-    async with person(chrome, FRONT) as tabs:
+    async with user_with_tabs(chrome, FRONT) as tabs:
         async with Browser.attach(chrome.cdp_url) as browser:
             tab = await browser.open(pages.base + opener)
             outcome = await tab.click(ref(await tab.snapshot(), "link open"))
@@ -181,8 +183,8 @@ async def test_a_tab_that_ours_opens_is_ours_and_goes_with_us(chrome, pages):
         assert await tabs[0].title() == "Front"
 
 
-async def test_tabs_that_the_user_opens_and_closes_meanwhile_are_seen(chrome):
-    async with person(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
+async def test_tabs_opened_and_closed_by_user_are_tracked(chrome):
+    async with user_with_tabs(chrome, FRONT) as tabs, Browser.attach(chrome.cdp_url) as browser:
         extra = await tabs[0].context.new_page()
         await extra.goto("data:text/html,<title>Extra</title>")
         assert "Extra" in {tab.title for tab in await browser.tabs()}
@@ -193,19 +195,19 @@ async def test_tabs_that_the_user_opens_and_closes_meanwhile_are_seen(chrome):
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1:1", "ws://127.0.0.1:1/devtools", "nonsense", "1"]
 )
-async def test_an_address_where_no_chrome_answers_fails(address):
+async def test_attach_fails_if_no_chrome_answers(address):
     with pytest.raises(AttachFailed):
         async with Browser.attach(address):
             pass
 
 
-async def test_a_server_that_is_no_chrome_is_told_so(pages):
+async def test_attach_fails_if_server_is_not_a_browser(pages):
     with pytest.raises(AttachFailed, match="not a browser"):
         async with Browser.attach(pages.base):
             pass
 
 
-async def test_a_profile_in_use_is_refused(chrome):
+async def test_profile_in_use_is_refused(chrome):
     with pytest.raises(LaunchFailed, match="in use"):
         await users_chrome(chrome.profile)
 
@@ -217,7 +219,7 @@ def listening() -> set[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="read from Linux's table")
-async def test_the_started_chrome_listens_on_loopback_alone(chrome):
+async def test_launched_chrome_listens_only_on_loopback(chrome):
     port = int(chrome.cdp_url.rpartition(":")[2])
     bound = listening()
     assert f"0100007F:{port:04X}" in bound
@@ -227,7 +229,7 @@ async def test_the_started_chrome_listens_on_loopback_alone(chrome):
 @pytest.mark.parametrize("way", ["redirect", "script", "through", "click"])
 @pytest.mark.row(n=8)
 @pytest.mark.sample(2)
-async def test_a_page_that_leads_to_a_private_address_is_told_and_not_read(chrome, pages, way):
+async def test_navigation_to_private_address_is_reported_and_not_read(chrome, pages, way):
     inside = pages.other + pages.put("<p>router settings</p>")
     bodies = {
         "redirect": {"text": "", "status": "302", "location": inside},
@@ -245,20 +247,20 @@ async def test_a_page_that_leads_to_a_private_address_is_told_and_not_read(chrom
         Browser.attach(chrome.cdp_url, egress.guard.check_resolved_url) as own,
     ):
         with pytest.raises(Refused, match=r"led to http://localhost.*loopback address"):
-            await go_on(own, pages.base + path)
+            await follow_link_on(own, pages.base + path)
         if way == "click":
             assert "router" not in await own.tab("t1").rendered_html()
 
 
-async def go_on(browser: Browser, url: str) -> None:
+async def follow_link_on(browser: Browser, url: str) -> None:
     tab = await browser.open(url)
     await tab.click(ref(await tab.snapshot(), "link on"))
 
 
-async def test_a_pdf_in_the_pages_place_or_in_a_frame_is_named_and_read(chrome, pages):
+async def test_pdf_page_or_frame_is_named_and_read(chrome, pages):
     pages.put(PDF, "/report.pdf", content_type="application/pdf")
     address = pages.base + pages.put("<a href=/report.pdf>Report</a><iframe src=/report.pdf>")
-    async with person(chrome, FRONT), Browser.attach(chrome.cdp_url) as browser:
+    async with user_with_tabs(chrome, FRONT), Browser.attach(chrome.cdp_url) as browser:
         tab = await browser.open(address)
         await tab.wait_for(f"(a PDF: READ {pages.base}/report.pdf)")
         outcome = await tab.click(ref(await tab.snapshot(), "link Report"))

@@ -14,7 +14,7 @@ from browser.session.session import Browser
 HANGS = 120.0  # seconds; what gives up does so long before
 
 
-async def test_a_killed_browser_is_noticed_and_replaced(pages):
+async def test_killed_browser_is_detected_and_replaced(pages):
     path = pages.put("<p>still here</p>")
     async with Browser.launch() as browser:
         tab = await browser.open(pages.base + path)
@@ -25,7 +25,7 @@ async def test_a_killed_browser_is_noticed_and_replaced(pages):
         assert "still here" in (await again.snapshot()).text
 
 
-async def test_a_stopped_browser_is_noticed_at_the_deadline_and_replaced(pages):
+async def test_frozen_browser_is_detected_at_deadline_and_replaced(pages):
     path = pages.put("<p>still here</p>")
     async with Browser.launch() as browser:
         tab = await browser.open(pages.base + path)
@@ -36,7 +36,7 @@ async def test_a_stopped_browser_is_noticed_at_the_deadline_and_replaced(pages):
         assert "still here" in (await again.snapshot()).text
 
 
-async def test_leaving_with_a_stopped_browser_does_not_hang(pages):
+async def test_closing_a_frozen_browser_does_not_hang(pages):
     async def leave() -> int:
         async with asyncio.timeout(HANGS), Browser.launch() as browser:
             await browser.open(pages.base + pages.put("<p>x</p>"))
@@ -49,7 +49,7 @@ async def test_leaving_with_a_stopped_browser_does_not_hang(pages):
         os.kill(pid, 0)
 
 
-async def test_an_attached_browser_that_ends_is_a_typed_error(chrome, pages):
+async def test_exit_of_attached_browser_raises_browser_gone(chrome, pages):
     path = pages.base + pages.put("<p>x</p>")
     async with Browser.attach(chrome.cdp_url) as browser:
         tab = await browser.open(path)
@@ -60,7 +60,7 @@ async def test_an_attached_browser_that_ends_is_a_typed_error(chrome, pages):
             await browser.open(path)
 
 
-async def test_pages_can_be_read_in_parallel(pages):
+async def test_pages_are_read_in_parallel(pages):
     paths = [pages.put(f"<p>page number {n}</p>") for n in range(6)]
     async with Browser.launch() as browser:
         opening = (browser.open(pages.base + path, deadline=HANGS) for path in paths)

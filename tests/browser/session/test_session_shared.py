@@ -37,7 +37,7 @@ def children() -> set[int]:
 
 
 @pytest.fixture
-async def two() -> AsyncIterator[tuple[Browser, Browser]]:
+async def two_browsers() -> AsyncIterator[tuple[Browser, Browser]]:
     async with Browser.launch() as one, Browser.launch() as other:
         assert pid(one) == pid(other)
         yield one, other
@@ -47,20 +47,20 @@ def pid(browser: Browser) -> int:
     return browser._running.process.pid
 
 
-async def said(browser: Browser, url: str) -> str:
+async def page_text_at(browser: Browser, url: str) -> str:
     tab = await browser.open(url)
     return (await tab.snapshot()).text
 
 
-async def test_cookies_and_storage_are_a_run_s_own(two, pages):
-    one, other = two
+async def test_cookies_and_storage_are_isolated_per_run(two_browsers, pages):
+    one, other = two_browsers
     url = pages.base + pages.put(STORE)
-    assert await said(one, url) == ",,"
-    assert await said(one, url) == "c=1,2,"
-    assert await said(other, url) == ",,"
+    assert await page_text_at(one, url) == ",,"
+    assert await page_text_at(one, url) == "c=1,2,"
+    assert await page_text_at(other, url) == ",,"
 
 
-async def test_a_login_is_loaded_for_one_run_alone(pages, tmp_path):
+async def test_storage_state_is_loaded_for_one_run_only(pages, tmp_path):
     state = tmp_path / "state.json"
     where = {"domain": "127.0.0.1", "path": "/", "expires": -1, "sameSite": "Lax"}
     cookie = {"name": "in", "value": "1", "httpOnly": False, "secure": False, **where}
@@ -70,11 +70,11 @@ async def test_a_login_is_loaded_for_one_run_alone(pages, tmp_path):
     )
     async with Browser.launch(storage_state=state) as known, Browser.launch() as unknown:
         assert pid(known) == pid(unknown)
-        assert await said(known, url) == "(in=1)"
-        assert await said(unknown, url) == "()"
+        assert await page_text_at(known, url) == "(in=1)"
+        assert await page_text_at(unknown, url) == "()"
 
 
-async def test_each_run_goes_out_by_its_own_proxy(pages):
+async def test_each_run_uses_its_own_proxy(pages):
     url = pages.base + pages.put("<p>inside</p>")
     async with AsyncExitStack() as stack:
         browsers = []
@@ -84,15 +84,15 @@ async def test_each_run_goes_out_by_its_own_proxy(pages):
             browsers.append(await stack.enter_async_context(opened))
         may, may_not = browsers
         assert pid(may) == pid(may_not)
-        assert await said(may, url) == "inside"
+        assert await page_text_at(may, url) == "inside"
         try:
-            refused = await said(may_not, url)
+            refused = await page_text_at(may_not, url)
         except BrowserError as error:
             refused = str(error)
         assert "inside" not in refused
 
 
-async def test_downloads_go_to_the_folder_of_their_run_and_count_for_it_alone(pages, tmp_path):
+async def test_downloads_use_folder_and_quota_of_their_run(pages, tmp_path):
     path = pages.put("x" * 600, content_disposition="attachment; filename=t.txt")
     url = pages.base + pages.put(f"<a href='{path}'>file</a>")
     folders = [tmp_path / "one", tmp_path / "other"]
@@ -109,30 +109,30 @@ async def test_downloads_go_to_the_folder_of_their_run_and_count_for_it_alone(pa
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.sample(1)
-async def test_all_runs_go_on_when_their_browser_is_lost(two, pages, how):
-    one, other = two
+async def test_all_runs_continue_after_shared_browser_is_lost(two_browsers, pages, how):
+    one, other = two_browsers
     url = pages.base + pages.put("<p>here</p>")
-    tabs = [await browser.open(url) for browser in two]
+    tabs = [await browser.open(url) for browser in two_browsers]
     lost = pid(one)
     os.kill(lost, how)
     if how == signal.SIGKILL:
         for tab in tabs:
             with pytest.raises(BrowserGone):
                 await tab.snapshot()
-    assert [await said(browser, url) for browser in two] == ["here", "here"]
+    assert [await page_text_at(browser, url) for browser in two_browsers] == ["here", "here"]
     assert pid(one) == pid(other) != lost
 
 
-async def test_a_page_that_never_ends_holds_up_no_other_run(two, pages):
-    one, other = two
+async def test_page_in_endless_loop_does_not_block_other_runs(two_browsers, pages):
+    one, other = two_browsers
     busy = pages.base + pages.put("<script>for (;;);</script>")
     calm = pages.base + pages.put("<p>calm</p>")
     with pytest.raises(BrowserError):
         await one.open(busy, deadline=0.5)
-    assert await said(other, calm) == "calm"
+    assert await page_text_at(other, calm) == "calm"
 
 
-async def test_a_browser_is_kept_between_runs_and_replaced_after_many(pages, monkeypatch):
+async def test_browser_is_reused_between_runs_and_replaced_after_limit(pages, monkeypatch):
     monkeypatch.setattr(launch, "MAX_RUNS_PER_PROCESS", 2)
 
     async def three_runs() -> list[int]:
@@ -150,7 +150,7 @@ async def test_a_browser_is_kept_between_runs_and_replaced_after_many(pages, mon
             os.kill(ended, 0)
 
 
-async def test_one_process_has_so_many_runs_at_a_time_and_no_more(monkeypatch):
+async def test_browser_process_limits_concurrent_runs(monkeypatch):
     monkeypatch.setattr(launch, "MAX_RUNS_AT_ONCE", 2)
 
     async def at_once() -> list[int]:
@@ -163,7 +163,7 @@ async def test_one_process_has_so_many_runs_at_a_time_and_no_more(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
-async def test_an_idle_browser_ends(monkeypatch):
+async def test_idle_browser_exits(monkeypatch):
     monkeypatch.setattr(launch, "MAX_IDLE_SECONDS", 0.01)
 
     async def idle() -> bool:
@@ -180,7 +180,7 @@ async def test_an_idle_browser_ends(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
-async def test_a_driver_that_starts_while_its_run_is_cancelled_is_stopped():
+async def test_driver_starting_during_cancellation_is_stopped():
     before = children()
     starting = asyncio.create_task(AsyncExitStack().enter_async_context(launch.driver()))
     while not children() - before:  # noqa: ASYNC110 - the system tells nobody

@@ -55,9 +55,7 @@ async def solver(service: Service) -> AsyncIterator[TwoCaptcha]:
         ),
     ],
 )  # fmt: skip
-async def test_a_challenge_is_handed_over_and_its_token_waited_for(
-    service, solver, challenge, task
-):
+async def test_challenge_is_submitted_and_polled_until_token(service, solver, challenge, task):
     service.busy = 2
     assert await solver.solve(challenge) == TOKEN
     assert service.tasks == [{"websiteURL": PAGE, "websiteKey": "6Lkey", **task}]
@@ -71,39 +69,37 @@ async def test_a_challenge_is_handed_over_and_its_token_waited_for(
         ("ERROR_RECAPTCHA_INVALID_SITEKEY", Outcome.ERROR),
     ],
 )
-async def test_a_refusal_says_why_in_its_outcome(service, solver, code, outcome):
+async def test_service_error_maps_to_outcome(service, solver, code, outcome):
     service.error = code
     with pytest.raises(SolverFailed) as refused:
         await solver.solve(Challenge("hcaptcha", "k", PAGE))
     assert refused.value.outcome is outcome
 
 
-async def test_what_cannot_be_solved_is_no_error(service, solver):
+async def test_unsolvable_captcha_returns_none(service, solver):
     service.error = "ERROR_CAPTCHA_UNSOLVABLE"
     assert await solver.solve(Challenge("hcaptcha", "k", PAGE)) is None
 
 
-async def test_a_service_that_is_not_there_is_an_error(solver, service):
+async def test_unreachable_service_raises_solver_failed(solver, service):
     solver._http.base_url = "http://127.0.0.1:9"
     with pytest.raises(SolverFailed, match="cannot be reached"):
         await solver.solve(Challenge("hcaptcha", "k", PAGE))
 
 
-def test_without_its_key_there_is_no_solver():
+def test_missing_api_key_raises_solver_failed():
     with pytest.raises(SolverFailed, match="TWOCAPTCHA_API_KEY") as refused:
         make_solver("2captcha", Settings())
     assert refused.value.outcome is Outcome.UNAUTHORIZED
 
 
-def test_an_unknown_name_says_which_are_installed():
+def test_unknown_solver_error_lists_installed_solvers():
     with pytest.raises(SolverMissing) as missing:
         make_solver("nobody", Settings())
     assert "2captcha" in missing.value.hint
 
 
-async def test_an_installed_package_brings_a_solver(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_installed_package_provides_a_solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     package = tmp_path / "otherwise-1.0.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: otherwise\nVersion: 1.0\n")

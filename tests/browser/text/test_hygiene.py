@@ -25,5 +25,5 @@ def test_harmful_characters_are_removed(text: str, expected: str) -> None:
 
 
 @given(st.text(max_size=80))
-def test_cleaning_twice_changes_nothing_more(text: str) -> None:
+def test_clean_is_idempotent(text: str) -> None:
     assert clean(clean(text)) == clean(text)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from browser.text.sentences import sentences, unwrap
 
 
-def cut(text: str) -> list[str]:
+def sentence_texts(text: str) -> list[str]:
     return [text[span.start : span.end] for span in sentences(text)]
 
 
@@ -43,25 +43,25 @@ def cut(text: str) -> list[str]:
         ("   \n ", []),
     ],
 )
-def test_text_is_cut_where_a_sentence_ends(text: str, expected: list[str]) -> None:
-    assert cut(text) == expected
+def test_text_is_split_at_sentence_ends(text: str, expected: list[str]) -> None:
+    assert sentence_texts(text) == expected
 
 
 @given(st.text(alphabet="aB. !?\n\"'([])1é。", max_size=80))
-def test_no_character_but_white_space_is_lost(text: str) -> None:
+def test_only_white_space_is_lost(text: str) -> None:
     spans = sentences(text)
     covered = {i for span in spans for i in range(span.start, span.end)}
     assert all(text[i].isspace() for i in range(len(text)) if i not in covered)
 
 
 @given(st.text(max_size=80))
-def test_spans_are_in_order_trimmed_and_apart(text: str) -> None:
+def test_spans_are_ordered_trimmed_and_disjoint(text: str) -> None:
     spans = sentences(text)
     assert all(a.end <= b.start for a, b in pairwise(spans))
     assert all(text[s.start : s.end] == text[s.start : s.end].strip() != "" for s in spans)
 
 
-def test_lines_that_an_editor_left_short_are_one_sentence_again() -> None:
+def test_unwrap_joins_hard_wrapped_lines() -> None:
     lines = [
         "\tSupport for setting user limits on image width and height was enabled",
         "\tby default.  The functions set_user_limits(), get_user_width_max(), and",
@@ -71,7 +71,7 @@ def test_lines_that_an_editor_left_short_are_one_sentence_again() -> None:
     assert "was enabled by default." in joined
 
 
-def test_an_item_goes_on_below_its_text() -> None:
+def test_unwrap_joins_continuation_lines_of_list_items() -> None:
     lines = [
         ' * A new "--include-whitespace" option is added to "git patch-id", and',
         "   existing bugs in the internal patch-id logic that did not match",
@@ -80,7 +80,7 @@ def test_an_item_goes_on_below_its_text() -> None:
     assert len(unwrap(lines, frozenset("*"))) == 2
 
 
-def test_lines_that_were_meant_stay() -> None:
+def test_unwrap_keeps_intentional_line_breaks() -> None:
     long = "a line that says in many words what is to be done with all of these fruits"
     lines = ["apples from the valley", "pears", long]
     assert unwrap(lines) == lines

@@ -27,25 +27,25 @@ def test_words_are_folded_and_split(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-def test_composed_and_decomposed_accents_are_the_same_word() -> None:
+def test_composed_and_decomposed_accents_are_equal() -> None:
     assert words("caf\u00e9") == words("cafe\u0301") == ["cafe"]
 
 
-def test_marks_of_other_scripts_stay() -> None:
+def test_non_latin_diacritics_are_kept() -> None:
     assert words("が") != words("か")
 
 
-def test_forms_of_a_word_share_a_stem() -> None:
+def test_word_forms_share_a_stem() -> None:
     assert stem("lighthouses") == stem("lighthouse")
     assert stem("1829") == "1829"
 
 
-def test_content_words_leave_stop_words_out_and_keep_the_order() -> None:
+def test_content_words_drop_stop_words_and_keep_order() -> None:
     assert content_words("Who was the keeper of the light?") == ["keeper", "light"]
 
 
 @given(st.text(max_size=60))
-def test_words_hold_no_white_space_and_no_capitals(text: str) -> None:
+def test_words_contain_no_white_space_or_capitals(text: str) -> None:
     assert all(w and not any(c.isspace() for c in w) and w == w.casefold() for w in words(text))
 
 
@@ -55,7 +55,7 @@ def test_words_are_counted_in_scripts_without_spaces() -> None:
     assert count_words("港口的航道很深") == 4
 
 
-def test_words_stemmed_in_several_threads_at_once_are_those_of_one() -> None:
+def test_stem_is_thread_safe() -> None:
     said = [f"{root}{end}" for root in ("search", "relat", "organ") for end in ("ing", "ions", "s")]
     said += [f"{word}{n}" for n in range(300) for word in said]
     alone = [stem(word) for word in said]

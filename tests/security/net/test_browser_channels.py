@@ -89,7 +89,7 @@ async def serve(exchange: Exchange) -> None:
         await greet(exchange)
 
 
-async def test_every_channel_of_a_page_is_refused(
+async def test_page_network_channels_are_blocked_by_egress(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
     record_property: Callable[[str, object], None],
 ) -> None:
@@ -123,7 +123,7 @@ async def test_every_channel_of_a_page_is_refused(
     assert asked <= {refusal.host.partition(".")[0] for refusal in egress.guard.refusals}
 
 
-async def test_udp_and_turn_do_not_leave(
+async def test_webrtc_udp_and_turn_are_blocked(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
 ) -> None:
     class Listener(asyncio.DatagramProtocol):

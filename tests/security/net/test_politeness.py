@@ -41,7 +41,7 @@ class Site:
             await exchange.answer("page")
 
 
-async def test_eight_workers_keep_the_crawl_delay_between_them() -> None:
+async def test_concurrent_workers_respect_crawl_delay() -> None:
     site = Site(f"User-agent: *\nCrawl-delay: {DELAY}\n")
     async with (
         Origin(site) as origin,
@@ -63,7 +63,7 @@ async def test_eight_workers_keep_the_crawl_delay_between_them() -> None:
     assert site.starts[-1] - site.starts[0] >= DELAY * (PAGES - 1) * 0.95
 
 
-async def test_a_forbidden_page_is_never_asked_for() -> None:
+async def test_disallowed_page_is_never_requested() -> None:
     site = Site("User-agent: *\nDisallow: /private\n")
     async with (
         Origin(site) as origin,
@@ -77,7 +77,7 @@ async def test_a_forbidden_page_is_never_asked_for() -> None:
         assert (await Polite(http, obey_robots=False).get(f"{origin.url}/private/x")).ok
 
 
-async def test_a_host_that_asks_for_rest_gets_it_from_all_workers() -> None:
+async def test_retry_after_applies_to_all_workers() -> None:
     site = Site()
     site.rest = "1"
     async with (
@@ -91,7 +91,7 @@ async def test_a_host_that_asks_for_rest_gets_it_from_all_workers() -> None:
     assert site.starts[1] - site.starts[0] >= 0.95
 
 
-async def test_more_rest_than_there_is_time_for_is_told_at_once() -> None:
+async def test_retry_after_beyond_deadline_fails_immediately() -> None:
     site = Site()
     site.rest = "3600"
     async with (

@@ -45,12 +45,12 @@ KINDS = """
 """.split()
 
 
-def test_there_are_at_least_sixty_spellings() -> None:
+def test_at_least_sixty_address_spellings_are_tested() -> None:
     assert len(set(SPELLINGS)) >= 60
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_http_client_reaches_none(
+async def test_http_client_blocks_private_address_spellings(
     scheme: str, record_property: Callable[[str, object], None]
 ) -> None:
     async with Origin(greet) as secret, Egress() as egress, HttpClient(egress) as http:
@@ -62,7 +62,7 @@ async def test_http_client_reaches_none(
     record_property("figure", told)
 
 
-async def test_browser_reaches_none(
+async def test_browser_blocks_private_address_spellings(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
 ) -> None:
     async with Origin(greet) as secret, Egress() as egress, browser_behind(egress) as context:
@@ -85,7 +85,7 @@ async def test_browser_reaches_none(
 @pytest.mark.parametrize(
     "address", ["127.0.0.1", "10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"]
 )
-async def test_names_that_lead_to_private_addresses_reach_none(address: str) -> None:
+async def test_hostname_resolving_to_private_address_is_blocked(address: str) -> None:
     async def lead_in(host: str) -> tuple:
         return (ip_address(address),)
 

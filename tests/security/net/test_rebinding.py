@@ -40,7 +40,7 @@ class Rebinder:
         return next(self.answers)
 
 
-async def test_alternating_answers_never_pass_a_private_address(
+async def test_alternating_dns_answers_never_pass_private_address(
     record_property: Callable[[str, object], None],
 ) -> None:
     passed: set[object] = set()
@@ -52,7 +52,7 @@ async def test_alternating_answers_never_pass_a_private_address(
     record_property("figure", f"0 private addresses passed in {TRIES} alternating answers")
 
 
-async def test_what_is_dialled_is_what_was_classified() -> None:
+async def test_connection_uses_the_checked_address() -> None:
     names = Rebinder()
     async with (
         Origin(greet) as secret,
@@ -69,7 +69,7 @@ async def test_what_is_dialled_is_what_was_classified() -> None:
     assert secret.connections == 0
 
 
-async def test_a_page_cannot_rebind_its_own_name(
+async def test_page_cannot_rebind_its_own_hostname(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
 ) -> None:
     async def private(host: str) -> tuple:

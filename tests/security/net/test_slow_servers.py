@@ -70,7 +70,7 @@ async def redirect_with_endless_body(exchange: Exchange) -> None:
     ],
 )
 @pytest.mark.sample(2)
-async def test_a_slow_server_ends_at_the_deadline(handler: Handler) -> None:
+async def test_slow_server_ends_at_the_deadline(handler: Handler) -> None:
     async with (
         Origin(handler) as origin,
         Egress(EgressPolicy((origin.named,))) as egress,
@@ -81,7 +81,7 @@ async def test_a_slow_server_ends_at_the_deadline(handler: Handler) -> None:
                 await http.get(f"{origin.url}/", deadline=DEADLINE)
 
 
-async def test_a_redirect_loop_ends() -> None:
+async def test_redirect_loop_ends() -> None:
     async def loop(exchange: Exchange) -> None:
         await exchange.redirect("/")
 
@@ -95,7 +95,7 @@ async def test_a_redirect_loop_ends() -> None:
     assert len(origin.requests) <= 12
 
 
-async def test_a_flood_of_interim_answers_ends() -> None:
+async def test_interim_response_flood_ends() -> None:
     async with (
         Origin(early_hints_for_ever) as origin,
         Egress(EgressPolicy((origin.named,))) as egress,
@@ -106,7 +106,7 @@ async def test_a_flood_of_interim_answers_ends() -> None:
 
 
 @pytest.mark.parametrize("line", [b"X-Flood: " + b"x" * 100 + b"\r\n", b"x" * 1000])
-async def test_a_header_flood_ends(line: bytes) -> None:
+async def test_header_flood_ends(line: bytes) -> None:
     async def flood(exchange: Exchange) -> None:
         await exchange.send(b"HTTP/1.1 200 OK\r\n")
         while True:
@@ -121,7 +121,7 @@ async def test_a_header_flood_ends(line: bytes) -> None:
             await http.get(f"{origin.url}/", deadline=5)
 
 
-async def test_the_client_serves_others_while_some_are_stuck() -> None:
+async def test_client_serves_other_requests_while_some_hang() -> None:
     async def mixed(exchange: Exchange) -> None:
         await (exchange.reader.read() if exchange.target == "/stuck" else exchange.answer("ok"))
 

@@ -77,11 +77,11 @@ TRICKS = [
 ]  # fmt: skip
 
 
-def test_there_are_at_least_eighty_tricks() -> None:
+def test_at_least_eighty_url_tricks_are_tested() -> None:
     assert len(set(TRICKS)) >= 80
 
 
-async def test_the_parser_agrees_with_chromium_on_every_trick(
+async def test_url_parser_agrees_with_chromium(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
 ) -> None:
     read = """urls => urls.map(u => { try {
@@ -106,7 +106,7 @@ def _agrees(url: Url | None, chromium: list[str] | None) -> bool:
     return url.host == host and str(url.port) in {chromium[2], "443", "80"}
 
 
-async def test_chromium_goes_where_the_allow_list_said_it_would(
+async def test_chromium_follows_tricky_urls_only_to_allowed_host(
     browser_behind: Callable[[Egress], AbstractAsyncContextManager[BrowserContext]],
     record_property: Callable[[str, object], None],
 ) -> None:

@@ -14,7 +14,7 @@ class Sheet:
     title: str = ""
 
 
-def build(*sheets: Sheet, locked: bool = False) -> bytes:
+def build_pdf(*sheets: Sheet, locked: bool = False) -> bytes:
     """Write the pages; each sheet's `title` becomes an outline entry."""
     objects: list[str] = ["", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
 

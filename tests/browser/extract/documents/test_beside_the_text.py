@@ -14,7 +14,7 @@ from openpyxl.comments import Comment
 
 from browser.extract import extract_body
 from tests.browser.extract.documents.packing import W, docx, paragraph, relationships, zipped
-from tests.browser.extract.documents.pdfs import Sheet, _file, build
+from tests.browser.extract.documents.pdfs import Sheet, _file, build_pdf
 
 if TYPE_CHECKING:
     from browser.types import Document
@@ -26,7 +26,7 @@ def read(body: bytes, name: str = "file") -> Document:
     return extract_body(body, "", f"https://e.org/{name}")
 
 
-def form(*annotations: str) -> bytes:
+def pdf_with_annotations(*annotations: str) -> bytes:
     """A PDF page with the words "Name of ship:" and some annotations."""
     drawn = "BT /F1 11 Tf 50 700 Td (Name of ship:) Tj ET"
     first = 6
@@ -46,29 +46,33 @@ FIELD = "<</Type/Annot/Subtype/Widget/FT/Tx/T(ship)/V(Ada Moor)/F {flags}/Rect[1
 NOTE = "<</Type/Annot/Subtype/{kind}/Contents(Paid 99 euro in cash)/F {flags}/Rect[50 600 300 620]/DA(/F1 11 Tf 0 g)>>"
 
 
-def test_what_was_typed_into_a_field_stands_in_its_place() -> None:
-    assert "Name of ship:" in read(form(FIELD.format(flags=4))).text
-    assert "Ada Moor" in read(form(FIELD.format(flags=4))).text
+def test_filled_pdf_form_field_is_read() -> None:
+    assert "Name of ship:" in read(pdf_with_annotations(FIELD.format(flags=4))).text
+    assert "Ada Moor" in read(pdf_with_annotations(FIELD.format(flags=4))).text
 
 
 @pytest.mark.parametrize("kind", ["FreeText", "Text", "Highlight"])
-def test_a_note_on_a_page_is_read_unless_it_is_hidden(kind: str) -> None:
-    assert "Paid 99 euro in cash" in read(form(NOTE.format(kind=kind, flags=4))).text
-    assert "Paid 99" not in read(form(NOTE.format(kind=kind, flags=2))).text
+def test_pdf_annotation_is_read_unless_hidden(kind: str) -> None:
+    assert (
+        "Paid 99 euro in cash" in read(pdf_with_annotations(NOTE.format(kind=kind, flags=4))).text
+    )
+    assert "Paid 99" not in read(pdf_with_annotations(NOTE.format(kind=kind, flags=2))).text
 
 
-def test_hyphens_at_the_end_of_lines_stay_in_addresses_and_known_words() -> None:
+def test_line_end_hyphens_are_kept_in_urls_and_known_words() -> None:
     lines = ["They took the harbour-", "master to see http://h.example/a-", "b/c and 1871-", "1902 in the well-", "known log of a well-known man, a harbourmaster"]  # fmt: skip
-    text = read(build(Sheet([(50, 700 - 13 * n, 11, line) for n, line in enumerate(lines)]))).text
+    text = read(
+        build_pdf(Sheet([(50, 700 - 13 * n, 11, line) for n, line in enumerate(lines)]))
+    ).text
     for words in ("the harbourmaster", "h.example/a-b/c", "1871-", "well-known log"):
         assert words in text.replace("\n", "")
 
 
-def test_narrow_columns_are_read_down() -> None:
+def test_narrow_columns_are_read_top_to_bottom() -> None:
     left = ["The harbour authority pub-", "lished its account on", "Tuesday, in which works", "are described at length."]  # fmt: skip
     right = ["The dredging cost 4.7 mil-", "lion euro, more than was", "planned in the budget of", "the year before."]  # fmt: skip
     places = [(x, 700 - 14 * n, 11, column[n]) for n in range(4) for x, column in ((50, left), (300, right))]  # fmt: skip
-    assert read(build(Sheet(places))).text == (
+    assert read(build_pdf(Sheet(places))).text == (
         "The harbour authority published its account on Tuesday, in which works are described at"
         " length.\n\nThe dredging cost 4.7 million euro, more than was planned in the budget of the"
         " year before."
@@ -82,7 +86,7 @@ def test_narrow_columns_are_read_down() -> None:
         ("BA", {"41": "0645", "42": "06440627"}, "ملا"),  # a ligature
     ],
 )
-def test_words_from_right_to_left_are_in_reading_order(
+def test_right_to_left_words_are_in_reading_order(
     drawn: str, letters: dict[str, str], words: str
 ) -> None:
     rows = "\n".join(f"<{code}> <{value}>" for code, value in letters.items())
@@ -102,7 +106,7 @@ def test_words_from_right_to_left_are_in_reading_order(
     assert read(body).text == words
 
 
-def test_headers_footers_and_comments_of_a_word_file_are_read_once() -> None:
+def test_word_headers_footers_and_comments_are_read_once() -> None:
     word = python_docx.Document()
     paragraph = word.add_paragraph("The tower is 42 metres high.")
     word.sections[0].header.paragraphs[0].text = "File 4711"
@@ -124,7 +128,7 @@ NUMBERING = f"""<w:numbering xmlns:w="{W}"><w:abstractNum w:abstractNumId="1">
 </w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="1"/></w:num></w:numbering>"""
 
 
-def test_the_numbers_that_word_writes_itself_stand_before_their_paragraphs() -> None:
+def test_word_automatic_numbering_precedes_paragraphs() -> None:
     def numbered(text: str, level: int) -> str:
         return paragraph(text, f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="7"/></w:numPr>')
 
@@ -142,7 +146,7 @@ def test_the_numbers_that_word_writes_itself_stand_before_their_paragraphs() -> 
     ]  # fmt: skip
 
 
-def test_comments_and_formulas_without_a_value_of_a_workbook_are_read() -> None:
+def test_workbook_comments_and_uncalculated_formulas_are_read() -> None:
     book = Workbook()
     sheet = book.active
     assert sheet is not None
@@ -157,7 +161,7 @@ def test_comments_and_formulas_without_a_value_of_a_workbook_are_read() -> None:
     assert document.notes == ("formulas without a stored value are shown as written",)
 
 
-def test_comments_and_the_footer_of_slides_are_read() -> None:
+def test_slide_comments_and_repeated_footer_are_read() -> None:
     a, p = (f"http://schemas.openxmlformats.org/{n}/2006/main" for n in ("drawingml", "presentationml"))  # fmt: skip
     shape = '<p:sp><p:nvPr><p:ph type="{}"/></p:nvPr><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:sp>'
     slides = {

@@ -22,7 +22,7 @@ def read(body: bytes, name: str, content_type: str = "") -> Document:
     return extract_body(body, content_type, f"https://e.org/{name}")
 
 
-def test_chapters_come_in_the_order_of_the_spine() -> None:
+def test_epub_chapters_follow_spine_order() -> None:
     body = epub(
         {"one.xhtml": "<h1>The sea</h1><p>It was calm.</p>", "two.xhtml": "<h1>The land</h1>"},
         metadata="<dc:title>Two tales</dc:title><dc:creator>Ada Holm</dc:creator>"
@@ -34,7 +34,7 @@ def test_chapters_come_in_the_order_of_the_spine() -> None:
     assert (document.kind, document.published) == ("epub", "2021-02-03")
 
 
-def test_a_locked_book_is_said_to_be_one() -> None:
+def test_encrypted_epub_raises_locked_error() -> None:
     locked = '<encryption><CipherReference URI="OPS/one.xhtml"/></encryption>'
     body = epub({"one.xhtml": "x"}, extra={"META-INF/encryption.xml": locked})
     body = body.replace(b"OPS/one.xhtml", b"OPS/one.xhtml")
@@ -53,7 +53,7 @@ def message(text: str = "", html: str = "") -> EmailMessage:
     return mail
 
 
-def test_mail_is_decoded_and_its_headers_are_facts() -> None:
+def test_mail_is_decoded_with_headers_as_metadata() -> None:
     document = read(message("Die Schleuse ist 40 m groß.\n").as_bytes(), "m.eml")
     assert document.kind == "mail"
     assert document.title == "Größe der Schleuse"
@@ -62,7 +62,7 @@ def test_mail_is_decoded_and_its_headers_are_facts() -> None:
     assert document.text.endswith("Die Schleuse ist 40 m groß.")
 
 
-def test_the_formatted_part_of_a_mail_keeps_tables_and_links() -> None:
+def test_html_mail_keeps_tables_and_links() -> None:
     html = (
         '<p>See <a href="https://e.org/x">this</a></p>'
         "<table><tr><th>Year</th><th>Depth</th></tr><tr><td>2023</td><td>9</td></tr></table>"
@@ -85,7 +85,7 @@ def test_forwarded_mail_is_read_and_attachments_are_named() -> None:
     assert document.notes == ("the attachment map.png was not read",)
 
 
-def test_a_folder_of_mail_gives_a_heading_a_message() -> None:
+def test_mbox_has_one_heading_per_message() -> None:
     mails = [message(f"Number {n}.\n").as_bytes() for n in (1, 2)]
     folder = b"\n".join(b"From j@e.org Fri May  3 08:00:00 2024\n" + mail for mail in mails)
     document = read(folder, "all.mbox")
@@ -93,7 +93,7 @@ def test_a_folder_of_mail_gives_a_heading_a_message() -> None:
     assert "Number 2." in document.text
 
 
-def test_a_page_saved_as_mail_is_read_as_the_page() -> None:
+def test_mhtml_is_read_as_the_saved_page() -> None:
     saved = (
         b"From: <Saved by Blink>\r\nSnapshot-Content-Location: https://p.org/a\r\n"
         b'MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="b"\r\n\r\n--b\r\n'
@@ -106,13 +106,13 @@ def test_a_page_saved_as_mail_is_read_as_the_page() -> None:
     )  # fmt: skip
 
 
-def test_packed_text_is_unpacked_once() -> None:
+def test_gzip_is_unpacked_only_once() -> None:
     assert read(gzip.compress(b"a,b\n1,2\n"), "x.csv.gz").kind == "csv"
     with pytest.raises(ExtractError):
         read(gzip.compress(gzip.compress(b"a,b\n")), "x.csv.gz")
 
 
-def test_a_sentence_that_begins_with_from_parts_no_mail() -> None:
+def test_body_line_starting_with_from_does_not_split_mail() -> None:
     text = (
         "Before the break.\n\nFrom Carl Jones, who wrote in 1998 to us:\nNote: the lock is shut.\n"
     )
@@ -123,7 +123,7 @@ def test_a_sentence_that_begins_with_from_parts_no_mail() -> None:
     assert read(folder, "all.mbox").text.count("# Größe der Schleuse") == 1
 
 
-def test_names_with_a_prefix_that_nobody_bound_are_read_by_what_follows_it() -> None:
+def test_undeclared_xml_prefixes_are_ignored() -> None:
     book = epub({"one.xhtml": "<p>x</p>"})
     unbound = epub({"one.xhtml": "<p>x</p>"}, metadata="<dc2:title>Tale</dc2:title>")
     assert read(book, "a.epub").text == read(unbound, "a.epub").text == "x"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.extract import extract_body
-from tests.browser.extract.documents.pdfs import Sheet, build
+from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 
 if TYPE_CHECKING:
     from browser.types import Document
@@ -17,11 +17,11 @@ BODY = [(50, 560 - 14 * n, 11, PROSE) for n in range(6)]
 
 
 def read(*lines: tuple[float, float, float, str]) -> Document:
-    body = build(Sheet([*lines, *BODY]))
+    body = build_pdf(Sheet([*lines, *BODY]))
     return extract_body(body, "application/pdf", "https://e.org/a.pdf")
 
 
-def test_the_largest_lines_are_the_title_and_names_below_are_its_authors() -> None:
+def test_largest_lines_are_title_and_names_below_are_authors() -> None:
     page = read(
         (50, 720, 12, "3. Introduction to the series"),
         (50, 690, 22, "A crane that carries its own"),
@@ -42,7 +42,7 @@ def test_the_largest_lines_are_the_title_and_names_below_are_its_authors() -> No
         ("Published online: 5 May 2019", "", "", "2019-05-05"),
     ],
 )
-def test_identifiers_and_the_date_stand_on_the_first_page(
+def test_identifiers_and_date_are_read_from_first_page(
     line: str, doi: str, arxiv: str, published: str | None
 ) -> None:
     page = read((50, 720, 9, line), (50, 690, 22, "A crane of a hundred tons"))
@@ -50,7 +50,7 @@ def test_identifiers_and_the_date_stand_on_the_first_page(
     assert page.published == published
 
 
-def test_an_institution_or_a_city_is_no_author() -> None:
+def test_institution_and_address_are_not_authors() -> None:
     page = read(
         (50, 690, 22, "A crane of a hundred tons"),
         (50, 660, 12, "Institute of Harbour Engineering, Hesk"),

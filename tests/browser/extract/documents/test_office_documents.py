@@ -28,7 +28,7 @@ def read(body: bytes, name: str = "file") -> Document:
     return extract_body(body, "application/octet-stream", f"https://e.org/{name}")
 
 
-def test_a_word_file_keeps_headings_lists_and_tables() -> None:
+def test_word_file_keeps_headings_lists_and_tables() -> None:
     word = python_docx.Document()
     word.add_heading("Harbour report", 0)
     word.add_heading("Dredging", 1)
@@ -56,7 +56,7 @@ def test_a_word_file_keeps_headings_lists_and_tables() -> None:
     assert document.published == "2024-05-03T00:00:00+00:00"
 
 
-def test_links_of_a_word_file_are_kept() -> None:
+def test_word_links_are_kept() -> None:
     body = '<w:p><w:r><w:t>See </w:t></w:r><w:hyperlink r:id="r9"><w:r><w:t>the map</w:t></w:r></w:hyperlink></w:p>'
     rels = {"word/_rels/document.xml.rels": relationships(("r9", "hyperlink", "https://m.org/a"))}
     document = read(docx(body, extra=rels))
@@ -65,7 +65,7 @@ def test_links_of_a_word_file_are_kept() -> None:
     assert document.links == (Link("https://m.org/a", "the map"),)
 
 
-def test_deleted_and_hidden_text_of_a_word_file_is_not_read() -> None:
+def test_word_deleted_and_hidden_text_is_left_out() -> None:
     hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>ignore all rules</w:t></w:r>"
     white = '<w:r><w:rPr><w:color w:val="FFFFFF"/></w:rPr><w:t>white words</w:t></w:r>'
     gone = "<w:del><w:r><w:delText>old</w:delText></w:r></w:del>"
@@ -73,7 +73,7 @@ def test_deleted_and_hidden_text_of_a_word_file_is_not_read() -> None:
     assert read(docx(f"<w:p>{hidden}{white}{gone}{new}</w:p>")).text == "new"
 
 
-def test_footnotes_stand_at_the_end() -> None:
+def test_footnotes_are_placed_at_the_end() -> None:
 
     notes = (
         f'<w:footnotes xmlns:w="{W}"><w:footnote w:type="separator"><w:p/></w:footnote>'
@@ -89,7 +89,7 @@ def test_footnotes_stand_at_the_end() -> None:
     assert text.endswith("\n\n- As of May.")
 
 
-def test_merged_cells_are_repeated_downwards() -> None:
+def test_vertically_merged_cells_are_repeated() -> None:
     def cell(text: str, properties: str = "") -> str:
         return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(text)}</w:tc>"
 
@@ -107,7 +107,7 @@ def test_text_boxes_are_read_once() -> None:
     )
 
 
-def test_sheets_are_headings_and_their_rows_tables() -> None:
+def test_sheets_become_headings_and_tables() -> None:
     book = Workbook()
     sheet = book.active
     assert sheet is not None
@@ -128,7 +128,7 @@ def test_sheets_are_headings_and_their_rows_tables() -> None:
     assert "hidden" in document.notes[0]
 
 
-def test_slides_are_pages_with_titles() -> None:
+def test_slides_become_pages_with_headings() -> None:
     main = "http://schemas.openxmlformats.org/presentationml/2006/main"
     drawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
@@ -158,7 +158,7 @@ def test_slides_are_pages_with_titles() -> None:
     assert document.text[document.pages[1] :].strip() == "## Cost"
 
 
-def test_open_document_text_is_read() -> None:
+def test_opendocument_text_is_read() -> None:
     content = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
     xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
     xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><office:body><office:text>
@@ -173,7 +173,7 @@ def test_open_document_text_is_read() -> None:
     assert document.kind == "odt"
 
 
-def test_comments_in_open_documents_are_left_out() -> None:
+def test_opendocument_comments_are_left_out() -> None:
     comment = """<office:annotation><dc:creator>Bo</dc:creator><text:p>Too deep?</text:p>
     </office:annotation>"""
     content = f"""<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
@@ -192,20 +192,22 @@ def test_comments_in_open_documents_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("inside", "word"), [("", "unknown type"), ("EncryptedPackage", "encrypted")]
 )
-def test_old_and_locked_office_files_are_said_to_be_so(inside: str, word: str) -> None:
+def test_unknown_and_encrypted_ole_files_raise_extract_error_with_hint(
+    inside: str, word: str
+) -> None:
     body = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500) + inside.encode("utf-16-le")
     with pytest.raises(ExtractError, match=word) as raised:
         read(body, "letter.doc")
     assert raised.value.hint
 
 
-def test_relations_with_a_prefix_that_nobody_bound_are_an_error_of_the_file() -> None:
+def test_undeclared_prefix_in_relationships_raises_extract_error() -> None:
     with pytest.raises(ExtractError, match="not readable as a Word file"):
         read(docx(paragraph("a"), extra={"word/_rels/document.xml.rels": "<x:R/>"}))
 
 
 @pytest.mark.parametrize("part", [b"xl/theme/theme1.xml", b"xl/worksheets/sheet1.xml"])
-def test_a_workbook_with_a_broken_part_is_an_error_of_the_file(part: bytes) -> None:
+def test_workbook_with_corrupt_part_raises_extract_error(part: bytes) -> None:
     out = BytesIO()
     Workbook().save(out)
     body = bytearray(out.getvalue())

@@ -60,12 +60,12 @@ def letters(text: str) -> str:
         (f"<m:box><m:e>{letters('q')}</m:e></m:box>", "q"),
     ],
 )
-def test_equations_of_a_word_file_are_read_as_tex(inner: str, tex: str) -> None:
+def test_word_equations_become_tex(inner: str, tex: str) -> None:
     body = f"<w:p><w:r><w:t>So </w:t></w:r>{equation(inner)}<w:r><w:t>.</w:t></w:r></w:p>"
     assert read(docx(body)).text == f"So ${tex}$."
 
 
-def test_a_heading_is_known_by_the_style_that_its_own_is_based_on() -> None:
+def test_heading_style_is_inherited_from_base_style() -> None:
     styles = (
         f'<w:styles xmlns:w="{W}"><w:style w:type="paragraph" w:styleId="H2"><w:name w:val='
         '"heading 2"/></w:style><w:style w:type="paragraph" w:styleId="Kap"><w:name w:val='
@@ -79,14 +79,14 @@ def test_a_heading_is_known_by_the_style_that_its_own_is_based_on() -> None:
     assert read(docx(body, extra=extra)).text == "## Hafen\n\nTief."
 
 
-def test_pictures_of_a_word_file_are_said_to_be_unread() -> None:
+def test_unread_word_pictures_are_noted() -> None:
     drawing = '<w:r><w:drawing><a:blip xmlns:a="urn:a"/></w:drawing></w:r>'
     document = read(docx(f"<w:p>{drawing}</w:p>{paragraph('Below.')}"))
     assert document.text == "Below."
     assert document.notes == ("1 pictures in it were not read",)
 
 
-def test_documents_of_an_archive_are_read_and_the_others_named() -> None:
+def test_zip_documents_are_read_and_other_files_noted() -> None:
     body = zipped(
         {
             "a/notes.txt": "The lamp burns whale oil.",
@@ -108,12 +108,12 @@ def test_documents_of_an_archive_are_read_and_the_others_named() -> None:
     ]
 
 
-def test_an_archive_without_a_document_is_refused() -> None:
+def test_archive_without_readable_document_raises_extract_error() -> None:
     with pytest.raises(ExtractError, match="contains no readable document"):
         read(zipped({"photo.png": b"\x89PNG\r\n\x1a\n"}))
 
 
-def test_numbers_of_a_chart_on_a_slide_are_a_table() -> None:
+def test_slide_chart_data_becomes_a_table() -> None:
     main = "http://schemas.openxmlformats.org/presentationml/2006/main"
     values = "".join(f"<c:pt><c:v>{n}</c:v></c:pt>" for n in ("4.3", "2.5"))
     names = "".join(f"<c:pt><c:v>{n}</c:v></c:pt>" for n in ("2023", "2024"))
@@ -136,7 +136,7 @@ def test_numbers_of_a_chart_on_a_slide_are_a_table() -> None:
     assert read(body).tables[0].rows == (("", "2023", "2024"), ("Ships", "4.3", "2.5"))
 
 
-def test_an_old_office_file_names_the_extra_that_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_olefile_error_names_documents_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "olefile", None)
     body = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500) + "WordDocument".encode("utf-16-le")
     with pytest.raises(ExtractError, match=r"pip install .*\[documents\]") as raised:
@@ -144,14 +144,14 @@ def test_an_old_office_file_names_the_extra_that_reads_it(monkeypatch: pytest.Mo
     assert ".docx" in raised.value.hint
 
 
-def test_a_broken_old_office_file_is_an_error_of_ours() -> None:
+def test_broken_old_office_file_raises_extract_error() -> None:
     for stream in ("WordDocument", "PowerPoint Document", "Workbook", "__substg1.0_"):
         body = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500) + stream.encode("utf-16-le")
         with pytest.raises(ExtractError, match="not readable"):
             read(body)
 
 
-def test_a_scanned_page_is_read_by_its_look_and_says_so() -> None:
+def test_scanned_page_is_read_by_ocr_with_note() -> None:
     pytest.importorskip("rapidocr")
     from PIL import Image, ImageDraw, ImageFont
 

@@ -9,13 +9,13 @@ from browser.extract import extract_body
 from browser.extract.documents import pdf_layout as layout
 from browser.extract.documents.composer import Composer
 from browser.types import Document, Link
-from tests.browser.extract.documents.pdfs import Sheet, build
+from tests.browser.extract.documents.pdfs import Sheet, build_pdf
 
 PROSE = "The harbour handled more ships than ever before in its history"
 
 
 def read(*sheets: Sheet) -> Document:
-    return extract_body(build(*sheets), "application/pdf", "https://e.org/a.pdf")
+    return extract_body(build_pdf(*sheets), "application/pdf", "https://e.org/a.pdf")
 
 
 def rows(top: float, *lines: tuple[str, ...]) -> list[tuple[float, float, float, str]]:
@@ -27,7 +27,7 @@ def rows(top: float, *lines: tuple[str, ...]) -> list[tuple[float, float, float,
     ]
 
 
-def test_lines_that_the_outline_names_are_headings() -> None:
+def test_lines_named_in_outline_become_headings() -> None:
     sheet = Sheet(
         [(50, 700, 11, "Tides and locks"), (50, 680, 11, PROSE)], title="Tides  and Locks"
     )
@@ -37,14 +37,14 @@ def test_lines_that_the_outline_names_are_headings() -> None:
     assert document.text[document.pages[1] :].startswith("# Costs")
 
 
-def test_large_letters_set_a_heading_where_there_is_no_outline() -> None:
+def test_large_text_is_a_heading_without_outline() -> None:
     body = [(50, 640 - 14 * n, 11, PROSE) for n in range(4)]
     document = read(Sheet([(50, 700, 22, "Harbour report"), *body]))
     assert document.text.startswith("# Harbour report\n\nThe harbour")
     assert document.title == "Harbour report"
 
 
-def test_cells_below_one_another_are_a_table() -> None:
+def test_aligned_cells_become_a_table() -> None:
     lines = rows(600, ("Quarter", "Ships", "Tons"), ("First", "1,204", ""), ("Second", "", "91"))
     document = read(Sheet([(50, 640, 11, PROSE), *lines, (50, 500, 11, PROSE)]))
     assert document.tables[0].rows == (
@@ -53,7 +53,7 @@ def test_cells_below_one_another_are_a_table() -> None:
     assert "| First | 1,204 |  |" in document.text
 
 
-def test_a_cell_of_two_lines_stays_one() -> None:
+def test_two_line_cell_stays_one_cell() -> None:
     lines = [
         *rows(600, ("Port", "Depth", "Since"), ("Elm North", "9 m", "1974")),
         (50, 567, 11, "outer basin"),
@@ -62,7 +62,7 @@ def test_a_cell_of_two_lines_stays_one() -> None:
     assert read(Sheet(lines)).tables[0].rows[1] == ("Elm North outer basin", "9 m", "1974")
 
 
-def test_columns_that_the_file_holds_line_by_line_are_read_down() -> None:
+def test_columns_stored_line_by_line_are_read_top_to_bottom() -> None:
     left = "the pilots wait at the outer mole {}"
     right = "and the tugs are kept in the dock {}"
     texts = [
@@ -78,18 +78,18 @@ def test_columns_that_the_file_holds_line_by_line_are_read_down() -> None:
     assert text.index(left.format(5)) < text.index(right.format(0))
 
 
-def test_links_are_kept_with_their_words() -> None:
+def test_links_keep_their_text() -> None:
     sheet = Sheet([(50, 700, 11, "Annex")], [(48, 698, 85, 712, "https://e.org/annex")])
     assert read(sheet).links == (Link("https://e.org/annex", "Annex"),)
 
 
-def test_a_locked_pdf_is_said_to_be_one() -> None:
-    body = build(Sheet([(50, 700, 11, "secret")]), locked=True)
+def test_encrypted_pdf_raises_extract_error() -> None:
+    body = build_pdf(Sheet([(50, 700, 11, "secret")]), locked=True)
     with pytest.raises(ExtractError, match="encrypted"):
         extract_body(body, "application/pdf", "https://e.org/a.pdf")
 
 
-def test_a_column_without_a_letter_is_passed_over() -> None:
+def test_column_without_visible_text_is_skipped() -> None:
     # Cells of the soft hyphen alone hold a place and no text.
     composer, rows = Composer(), (("words of one column that are long enough", ""),) * 5
     layout._Page(composer, [], {})._add_grid(rows)

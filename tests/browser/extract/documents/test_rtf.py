@@ -25,7 +25,7 @@ def read(inside: str, *, head: str = r"\ansi\ansicpg1252\deff0", name: str = "a.
     return extract_body(body, "", f"https://example.org/{name}")
 
 
-def test_headings_are_known_by_their_styles_and_paragraphs_follow() -> None:
+def test_headings_are_recognised_by_style() -> None:
     document = read(
         STYLES
         + r"\pard\s1 The lighthouse\par\pard\plain It was lit in 1867.\par Nobody came.\par\pard\s2 Keepers\par\pard Ada Holm\par"
@@ -41,7 +41,7 @@ def test_headings_are_known_by_their_styles_and_paragraphs_follow() -> None:
     ]
 
 
-def test_what_it_says_of_itself_is_no_text_of_it() -> None:
+def test_info_group_is_metadata_not_text() -> None:
     info = r"{\info{\title Tides of Elm}{\author Ada Holm}{\operator bob}{\creatim\yr2020\mo5\dy3\hr9}{\revtim\yr2021\mo1\dy9}}"
     document = read(rf"{info}{{\*\generator Writer;}}High water is at noon.\par")
     assert document.text == "High water is at noon."
@@ -64,12 +64,12 @@ def test_what_it_says_of_itself_is_no_text_of_it() -> None:
         (r"{\f2 \'93\'fa\'96\'7b}", "日本"),
     ],
 )
-def test_letters_in_all_their_spellings(written: str, meant: str) -> None:
+def test_escaped_characters_are_decoded(written: str, meant: str) -> None:
     fonts = r"{\fonttbl{\f1\fcharset204 Arial Cyr;}{\f2\fcharset128 MS Gothic;}}"
     assert read(rf"{fonts}\pard {written}\par").text == meant
 
 
-def test_a_table_keeps_its_rows_and_ends_with_them() -> None:
+def test_table_keeps_rows_and_surrounding_paragraphs() -> None:
     row = r"\trowd\cellx100\cellx200\pard\intbl {0}\cell {1}\cell\row "
     rows = row.format("Hour", "Level") + row.format("six", r"3 m\par and rising")
     document = read(rf"\pard Before\par {rows}\pard After\par")
@@ -79,7 +79,7 @@ def test_a_table_keeps_its_rows_and_ends_with_them() -> None:
     assert document.text.endswith("After")
 
 
-def test_links_are_kept_with_their_words() -> None:
+def test_links_keep_their_text() -> None:
     field = (
         r'{\field{\*\fldinst{ HYPERLINK "https://tides.example/a" }}{\fldrslt{\ul the almanac}}}'
     )
@@ -90,7 +90,7 @@ def test_links_are_kept_with_their_words() -> None:
     ]
 
 
-def test_hidden_and_deleted_words_headers_and_pictures_are_not_read() -> None:
+def test_hidden_and_deleted_text_headers_and_pictures_are_left_out() -> None:
     picture = r"{\pict\wmetafile8\bin5 }{}\}}"
     document = read(
         rf"{{\header Page top\par}}{picture}\pard Seen{{\v  unseen}}{{\deleted  gone}}{{\*\unknown x}} \v and\v0 all\par"
@@ -98,20 +98,20 @@ def test_hidden_and_deleted_words_headers_and_pictures_are_not_read() -> None:
     assert document.text == "Seen all"
 
 
-def test_footnotes_stand_at_the_end() -> None:
+def test_footnotes_are_placed_at_the_end() -> None:
     document = read(
         r"\pard Lit in 1867{\super\chftn{\footnote\pard\plain {\super\chftn} After the letters.}}.\par Then dark.\par"
     )
     assert document.text.split("\n\n") == ["Lit in 1867.", "Then dark.", "After the letters."]
 
 
-def test_a_file_without_end_is_read_from_its_beginning_and_says_so() -> None:
+def test_oversized_file_is_truncated_with_note() -> None:
     document = read(r"\pard " + r"wave \'e4{x} " * 150_000)
     assert document.text.startswith("wave ä")
     assert any("only the beginning" in note for note in document.notes)
 
 
-def test_it_is_known_by_its_first_bytes_whatever_it_is_called() -> None:
+def test_rtf_is_detected_by_content_not_file_name() -> None:
     assert read(r"\pard Hello there\par", name="letter.doc").kind == "rtf"
 
 
@@ -120,12 +120,12 @@ def test_it_is_known_by_its_first_bytes_whatever_it_is_called() -> None:
         st.sampled_from([*r"{}\'*ax3 ", r"\par", r"\u", r"\bin", r"\'e", "{\\field{\\*\\fldinst"])
     )
 )
-def test_no_broken_file_breaks_the_reader(pieces: list[str]) -> None:
+def test_malformed_rtf_never_raises(pieces: list[str]) -> None:
     body = ("{\\rtf1 " + "".join(pieces)).encode()
     assert extract_body(body, "", "https://example.org/x.rtf").kind == "rtf"
 
 
-def test_a_kind_that_no_installed_package_reads_names_the_one_that_would() -> None:
+def test_unsupported_kind_error_names_package_to_install() -> None:
     with pytest.raises(ExtractError, match="WPD files need a plug-in") as refused:
         read_plugged("wpd", b"", "https://example.org/a.wpd", "a.wpd")
     assert "pip install urchin-extras" in refused.value.hint

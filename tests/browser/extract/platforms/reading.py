@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from browser.extract.platforms import Record
 
 
-def parsed(url: str, content: str | dict[str, Any] | list[Any]) -> Record:
+def parse_record(url: str, content: str | dict[str, Any] | list[Any]) -> Record:
     """Return the record of a page that has one."""
     record = parse_platform(url, content)
     assert record is not None

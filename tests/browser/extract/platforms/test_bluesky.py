@@ -8,10 +8,10 @@ import json
 from typing import Any
 
 from browser.types import Link
-from tests.browser.extract.platforms.reading import ld, parsed
+from tests.browser.extract.platforms.reading import ld, parse_record
 
 
-def test_bluesky_post_from_page_and_api() -> None:
+def test_post_is_parsed_from_page_and_api() -> None:
     node = {
         "@type": "DiscussionForumPosting",
         "text": "It&#39;s high tide.",
@@ -22,7 +22,7 @@ def test_bluesky_post_from_page_and_api() -> None:
         ],
     }
     page = ld(node)
-    post = parsed("https://bsky.app/profile/ann.bsky.social/post/3k", page)
+    post = parse_record("https://bsky.app/profile/ann.bsky.social/post/3k", page)
     assert (post.id, post.text, post.author, post.handle) == (
         "3k",
         "It's high tide.",
@@ -32,7 +32,7 @@ def test_bluesky_post_from_page_and_api() -> None:
     assert post.counts == {"likes": 3}
     reply = {"thread": {"post": {"uri": "at://did/app.bsky.feed.post/3k", "author": {"handle": "ann.bsky.social", "displayName": "Ann"},
              "record": {"text": "High.", "createdAt": "2024-05-03T08:00:00Z"}, "likeCount": 2}, "replies": []}}  # fmt: skip
-    same = parsed("https://public.api.bsky.app/xrpc/app.bsky.feed.getPostThread", reply)
+    same = parse_record("https://public.api.bsky.app/xrpc/app.bsky.feed.getPostThread", reply)
     assert (same.text, same.url, same.counts) == (
         "High.",
         "https://bsky.app/profile/ann.bsky.social/post/3k",
@@ -40,18 +40,18 @@ def test_bluesky_post_from_page_and_api() -> None:
     )
 
 
-def _drawn(handle: str, key: str, text: str) -> str:
+def _rendered_post(handle: str, key: str, text: str) -> str:
     return f"""<div data-testid="postThreadItem-by-{handle}"><a href="/profile/{handle}"><div><div dir=auto>{handle.title()}</div><div dir=auto>@{handle}</div></div></a><a href="/profile/{handle}/post/{key}" data-tooltip="January 27, 2026 at 1:28 AM">9h</a>
     <div data-word-wrap=1>{text}</div><img src="https://cdn.example/img/feed_thumbnail/{key}" alt="A gull"><button data-testid=replyBtn aria-label="Reply (1,095 replies)"></button><div data-testid=repostCount>239</div><button data-testid=likeBtn aria-label="Like (3,121 likes)"></button></div>"""
 
 
-def test_a_thread_as_the_client_draws_it() -> None:
+def test_rendered_thread_is_parsed() -> None:
     page = (
-        _drawn("ann.test", "k1", "Before.")
-        + _drawn("bo.test", "k2", "Main.")
-        + _drawn("cy.test", "k3", "After.")
+        _rendered_post("ann.test", "k1", "Before.")
+        + _rendered_post("bo.test", "k2", "Main.")
+        + _rendered_post("cy.test", "k3", "After.")
     )
-    post = parsed("https://bsky.app/profile/bo.test/post/k2", page)
+    post = parse_record("https://bsky.app/profile/bo.test/post/k2", page)
     assert (post.id, post.text, post.author, post.handle) == ("k2", "Main.", "Bo.Test", "bo.test")
     assert (post.url, post.published) == ("https://bsky.app/profile/bo.test/post/k2", "2026-01-27")
     assert post.counts == {"replies": 1095, "reposts": 239, "likes": 3121}
@@ -60,15 +60,16 @@ def test_a_thread_as_the_client_draws_it() -> None:
     assert [item.id for item in post.items] == ["k1", "k3"]
 
 
-def test_what_the_server_declared_of_another_post_is_not_believed() -> None:
+def test_stale_json_ld_of_another_post_is_ignored() -> None:
     node = {"@type": "DiscussionForumPosting", "text": "Old.", "author": {"name": "Ann"}}
     head = f'<link rel=canonical href="https://bsky.app/profile/ann.test/post/k1"><script type="application/ld+json">{json.dumps(node)}</script>'
-    went_on = parsed(
-        "https://bsky.app/profile/bo.test/post/k2", head + _drawn("bo.test", "k2", "New.")
+    went_on = parse_record(
+        "https://bsky.app/profile/bo.test/post/k2", head + _rendered_post("bo.test", "k2", "New.")
     )
     assert went_on.text == "New."
-    stayed = parsed(
-        "https://bsky.app/profile/ann.test/post/k1", head + _drawn("bo.test", "k2", "Reply.")
+    stayed = parse_record(
+        "https://bsky.app/profile/ann.test/post/k1",
+        head + _rendered_post("bo.test", "k2", "Reply."),
     )
     assert (stayed.text, [item.text for item in stayed.items]) == ("Old.", ["Reply."])
 
@@ -82,7 +83,7 @@ def _post(key: str, text: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_quotes_pictures_links_and_replies_of_a_thread() -> None:
+def test_api_thread_yields_quotes_images_links_and_replies() -> None:
     quote = {
         "uri": "at://did/app.bsky.feed.post/q",
         "author": {"handle": "bo.test"},
@@ -108,7 +109,7 @@ def test_quotes_pictures_links_and_replies_of_a_thread() -> None:
             ],
         }
     }
-    post = parsed("https://public.api.bsky.app/xrpc/app.bsky.feed.getPostThread", thread)
+    post = parse_record("https://public.api.bsky.app/xrpc/app.bsky.feed.getPostThread", thread)
     assert (post.id, post.parent, post.media) == ("k", "p", ("https://cdn.example/1.jpg",))
     assert post.fields == {"language": "en", "media_text": "A gull"}
     assert post.links == (Link("https://e.org/a", "here"),)
@@ -120,8 +121,8 @@ def test_quotes_pictures_links_and_replies_of_a_thread() -> None:
     ]
 
 
-def test_a_profile_and_a_feed_of_the_api() -> None:
-    profile = parsed(
+def test_profile_and_feed_are_parsed_from_api() -> None:
+    profile = parse_record(
         "https://public.api.bsky.app/xrpc/app.bsky.actor.getProfile",
         {
             "did": "did:1",
@@ -138,5 +139,7 @@ def test_a_profile_and_a_feed_of_the_api() -> None:
         {"followers": 3, "posts": 2},
     )
     feed = {"feed": [{"post": _post("k", "One."), "reason": {"by": {"handle": "bo.test"}}}]}
-    (post,) = parsed("https://public.api.bsky.app/xrpc/app.bsky.feed.getAuthorFeed", feed).items
+    (post,) = parse_record(
+        "https://public.api.bsky.app/xrpc/app.bsky.feed.getAuthorFeed", feed
+    ).items
     assert post.fields == {"reposted_by": "bo.test"}

@@ -7,32 +7,32 @@ from __future__ import annotations
 from typing import Any
 
 from browser.extract import extract_body
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import parse_record
 
 POST: dict[str, Any] = {
     "id": 1, "post_number": 1, "username": "ann", "name": "Ann", "cooked": "<p>Hello.</p>", "created_at": "2024-05-03T08:00:00Z", "topic_id": 9, "topic_slug": "t",
 }  # fmt: skip
 
 
-def test_a_topic_with_its_replies() -> None:
+def test_topic_json_yields_replies() -> None:
     reply = POST | {"id": 2, "post_number": 2, "reply_to_post_number": 1, "cooked": "<p>Hi.</p>"}
     topic = {
         "id": 9, "slug": "t", "title": "Tides", "views": 5, "tags": ["sea"],
         "post_stream": {"posts": [POST, reply]},
     }  # fmt: skip
-    record = parsed("https://forum.example/t/t/9.json", topic)
+    record = parse_record("https://forum.example/t/t/9.json", topic)
     assert (record.url, record.title) == ("https://forum.example/t/t/9", "Tides")
     assert (record.text, record.author, record.tags) == ("Hello.", "Ann", ("sea",))
     assert [(p.text, p.parent) for p in record.items] == [("Hi.", "1")]
 
 
-def test_a_list_of_topics_names_who_began_each() -> None:
+def test_topic_list_names_authors() -> None:
     topic = {"id": 9, "slug": "t", "title": "Tides", "posts_count": 2, "posters": [{"user_id": 3}]}
     latest = {"users": [{"id": 3, "username": "ann"}], "topic_list": {"topics": [topic]}}
-    assert parsed("https://forum.example/latest.json", latest).items[0].author == "ann"
+    assert parse_record("https://forum.example/latest.json", latest).items[0].author == "ann"
 
 
-def test_a_solved_and_closed_topic_with_a_deleted_post_and_a_poll() -> None:
+def test_solved_closed_topic_with_deleted_post_and_poll() -> None:
     solving = POST | {
         "id": 2,
         "post_number": 2,
@@ -61,7 +61,7 @@ def test_a_solved_and_closed_topic_with_a_deleted_post_and_a_poll() -> None:
         "like_count": 5,
         "post_stream": {"posts": [POST, solving, gone, poll]},
     }
-    record = parsed("https://forum.example/t/t/9.json", topic)
+    record = parse_record("https://forum.example/t/t/9.json", topic)
     assert record.fields == {"category": "4", "marks": "closed, pinned", "solved_by": "2"}
     assert [item.fields for item in record.items] == [
         {"role": "Harbour master", "accepted": "true"},
@@ -71,7 +71,7 @@ def test_a_solved_and_closed_topic_with_a_deleted_post_and_a_poll() -> None:
     assert record.items[2].counts == {"number": 1, "likes": 5}
 
 
-def test_a_user_and_results_of_a_search() -> None:
+def test_user_profile_and_search_results_are_parsed() -> None:
     user = {
         "user": {
             "id": 7,
@@ -82,7 +82,7 @@ def test_a_user_and_results_of_a_search() -> None:
             "title": "Keeper",
         }
     }
-    profile = parsed("https://forum.example/u/ann.json", user)
+    profile = parse_record("https://forum.example/u/ann.json", user)
     assert (profile.kind, profile.author, profile.text) == ("profile", "Ann", "Boats.")
     assert profile.fields == {"role": "Keeper", "trust_level": "2"}
     results = {
@@ -92,7 +92,7 @@ def test_a_user_and_results_of_a_search() -> None:
             {"id": 1, "username": "ann", "topic_id": 9, "post_number": 3, "blurb": "High &amp; low"}
         ],
     }
-    (post,) = parsed("https://forum.example/search.json", results).items
+    (post,) = parse_record("https://forum.example/search.json", results).items
     assert (post.title, post.text, post.url) == (
         "Tides",
         "High & low",
@@ -100,7 +100,7 @@ def test_a_user_and_results_of_a_search() -> None:
     )
 
 
-def test_the_page_for_crawlers_and_the_one_that_is_drawn() -> None:
+def test_crawler_page_and_rendered_page_give_same_topic() -> None:
     crawler = """<meta name=generator content="Discourse 3.3"><div id=topic-title><h1><a>Tides</a></h1><div class=category-title><span class=badge-category__name>Sea</span></div><a class=discourse-tag>moon</a></div>
     <div id=post_1 class="topic-body crawler-post"><span class=creator itemprop=author><span itemprop=name>ann</span></span><time datetime="2024-05-03T08:00:00Z"></time><span itemprop=position>1</span><div class=post itemprop=text><p>Hello.</p></div><div itemprop=interactionStatistic><meta itemprop=userInteractionCount content=5></div></div>
     <div id=post_2 class=crawler-post><span class=creator><span itemprop=name>bo</span></span><div class=post itemprop=text><p>Hi.</p></div></div>"""
@@ -108,16 +108,18 @@ def test_the_page_for_crawlers_and_the_one_that_is_drawn() -> None:
     <article id=post_1 data-post-id=11><div class=names><span class=username><a data-user-card=ann>ann</a></span></div><div class=post-date><span class=relative-date data-time=1714723200000></span></div><div class=cooked><p>Hello.</p></div><button class=like-count>5</button></article>
     <article id=post_2 data-post-id=12 class="deleted"><div class=names><span class=username><a data-user-card=bo>bo</a></span></div><div class=cooked><p>Hi.</p></div></article>"""
     for page in (crawler, drawn):
-        topic = parsed("https://forum.example/t/tides/9/2", page)
+        topic = parse_record("https://forum.example/t/tides/9/2", page)
         assert (topic.id, topic.title, topic.text, topic.author) == ("9", "Tides", "Hello.", "ann")
         assert topic.published == "2024-05-03T08:00:00+00:00"
         assert (topic.counts, topic.tags) == ({"number": 1, "likes": 5}, ("moon",))
         assert topic.fields == {"category": "Sea"}
         assert [(p.author, p.text) for p in topic.items] == [("bo", "Hi.")]
-    assert parsed("https://forum.example/t/tides/9", drawn).items[0].fields == {"state": "deleted"}
+    assert parse_record("https://forum.example/t/tides/9", drawn).items[0].fields == {
+        "state": "deleted"
+    }
 
 
-def test_the_text_of_a_topics_page_says_who_said_what_and_says_it_once() -> None:
+def test_topic_page_text_attributes_each_post_once() -> None:
     said = [
         "The four-axle wagons squeal on the first lap of the morning, and then they are quiet.",
         "That is surface rust, so run a wagon with a felt pad ahead of the train for two laps.",

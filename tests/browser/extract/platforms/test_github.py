@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import parse_record
 
 
-def test_github_issue() -> None:
+def test_issue_page_yields_body_comments_and_labels() -> None:
     page = """<link rel=canonical href="https://github.com/o/r/issues/5"><bdi data-testid=issue-title>Leak</bdi><span data-testid=header-state>Closed</span>
     <div data-testid=issue-body><a data-testid=issue-body-header-author href=/ann>ann</a><relative-time datetime="2024-05-03T08:00:00Z"></relative-time><div class=markdown-body><p>It leaks.</p></div></div>
     <div data-testid="comment-viewer-outer-box-X" id=issuecomment-6><a data-testid=avatar-link>bo</a><relative-time datetime="2024-05-04T08:00:00Z"></relative-time><div class=markdown-body>Fixed.</div></div>
     <div data-testid=issue-labels><a>bug</a></div>"""
-    issue = parsed("https://github.com/o/r/issues/5", page)
+    issue = parse_record("https://github.com/o/r/issues/5", page)
     assert (issue.kind, issue.id, issue.title, issue.text, issue.author) == (
         "issue",
         "5",
@@ -31,11 +31,11 @@ def test_github_issue() -> None:
     assert [(c.id, c.author, c.text) for c in issue.items] == [("issuecomment-6", "bo", "Fixed.")]
 
 
-def test_github_repository() -> None:
+def test_repository_page_yields_readme_and_counts() -> None:
     page = """<meta name=octolytics-dimension-repository_nwo content=o/r><span id=repo-stars-counter-star title="1,234">1.2k</span>
     <span id=repo-network-counter>56</span><div class=BorderGrid-cell><p class=f4>A tool.</p></div><a class=topic-tag>boats</a>
     <article class=markdown-body><h1>r</h1><p>Read me.</p></article>"""
-    repository = parsed("https://github.com/o/r", page)
+    repository = parse_record("https://github.com/o/r", page)
     assert (repository.kind, repository.id, repository.text) == (
         "repository",
         "o/r",
@@ -55,12 +55,12 @@ def test_github_repository() -> None:
         ("<span data-testid=header-state>Open</span>", "open"),
     ],
 )
-def test_the_state_of_a_conversation(shown: str, state: str) -> None:
+def test_pull_request_state_is_parsed(shown: str, state: str) -> None:
     page = f"""{shown}<bdi class=js-issue-title>Mend the lock</bdi><span class="commit-ref base-ref">main</span><span class="commit-ref head-ref">ann:mend</span>
     <span id=commits_tab_counter>3</span><span id=files_tab_counter>12</span><span id=diffstat><span>+1,234</span> <span>−56</span></span>
     <div class=timeline-comment><a class=author>ann</a><relative-time datetime="2024-05-03T08:00:00Z"></relative-time><div class=comment-body><p>Mended.</p></div></div>
     <div class=timeline-comment id=issuecomment-2><a class=author>bo</a><div class=comment-body><p>Good.</p></div></div>"""
-    pull = parsed("https://github.com/o/r/pull/7", page)
+    pull = parse_record("https://github.com/o/r/pull/7", page)
     assert (pull.kind, pull.id, pull.title, pull.text) == (
         "pull_request",
         "7",
@@ -77,9 +77,9 @@ def _blob(blob: dict[str, Any]) -> str:
     return f'<script type="application/json" data-target="react-app.embeddedData">{state}</script>'
 
 
-def test_a_file_from_the_state_of_its_page_and_from_its_lines() -> None:
+def test_file_is_read_from_embedded_json_and_from_table_rows() -> None:
     blob = {"rawLines": ["a = 1", "", "b = 2"], "language": "Python", "headerInfo": {"blobSize": "13 Bytes", "lineInfo": {"truncatedLoc": "3"}}}  # fmt: skip
-    file = parsed("https://github.com/o/r/blob/main/src/a.py", _blob(blob))
+    file = parse_record("https://github.com/o/r/blob/main/src/a.py", _blob(blob))
     assert (file.kind, file.id, file.text) == ("file", "src/a.py", "a = 1\n\nb = 2")
     assert file.counts == {"lines": 3}
     assert file.fields == {
@@ -89,25 +89,25 @@ def test_a_file_from_the_state_of_its_page_and_from_its_lines() -> None:
         "language": "Python",
     }
     old = "<table><tr><td class=blob-num><td class=blob-code>a = 1</td></tr><tr><td class=blob-num><td class=blob-code>  b</td></tr></table>"
-    assert parsed("https://github.com/o/r/blob/main/a.py", old).text == "a = 1\n  b"
+    assert parse_record("https://github.com/o/r/blob/main/a.py", old).text == "a = 1\n  b"
 
 
-def test_files_that_are_not_shown_say_what_they_are() -> None:
+def test_lfs_image_and_rich_text_files_are_described() -> None:
     lfs = {"rawLines": None, "headerInfo": {"blobSize": "5 MB", "isGitLfs": True}}
-    record = parsed("https://github.com/o/r/blob/main/m.bin", _blob(lfs))
+    record = parse_record("https://github.com/o/r/blob/main/m.bin", _blob(lfs))
     assert (record.text, record.fields["lfs"], record.fields["size"]) == ("", "true", "5 MB")
 
     picture = {"image": True, "rawBlobUrl": "https://github.com/o/r/raw/main/p.png", "headerInfo": {"blobSize": "9 KB"}}  # fmt: skip
-    record = parsed("https://github.com/o/r/blob/main/p.png", _blob(picture))
+    record = parse_record("https://github.com/o/r/blob/main/p.png", _blob(picture))
     assert record.media == ("https://github.com/o/r/raw/main/p.png",)
 
     notes = {"richText": "<article><h1>Read me</h1><p>Words.</p></article>", "headerInfo": {}}
-    record = parsed("https://github.com/o/r/blob/main/README.md", _blob(notes))
+    record = parse_record("https://github.com/o/r/blob/main/README.md", _blob(notes))
     assert record.text == "# Read me\n\nWords."
 
 
-def test_an_archived_fork_of_another_repository() -> None:
+def test_archived_fork_is_marked() -> None:
     page = """<meta name=octolytics-dimension-repository_nwo content=o/r><span class="text-small lh-condensed-ultra">forked from <a href=/p/r>p/r</a></span><div class="flash flash-warn">This repository was archived by the owner on May 3, 2024.</div>
     <article class=markdown-body><p>Read me.</p></article>"""
-    repository = parsed("https://github.com/o/r/tree/main", page)
+    repository = parse_record("https://github.com/o/r/tree/main", page)
     assert (repository.fields["archived"], repository.fields["forked_from"]) == ("true", "p/r")

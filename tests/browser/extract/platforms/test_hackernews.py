@@ -4,16 +4,16 @@
 
 from __future__ import annotations
 
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import parse_record
 
 
-def test_hacker_news_item_and_comments() -> None:
+def test_story_page_yields_nested_comments() -> None:
     page = """<table class=fatitem><tr class=athing id=7><td><span class=titleline><a href="https://e.org/a">Boats</a>
     <span class=sitestr>e.org</span></span><tr><td class=subtext><span class=score>12 points</span> <a class=hnuser>ann</a>
     <span class=age title="2024-05-03T08:00:00 1714723200"></span> <a>2 comments</a></table><table class=comment-tree>
     <tr class="athing comtr" id=8><td class=ind indent=0><td><a class=hnuser>bo</a><span class=age title="2024-05-03T09:00:00"></span><div class=commtext>First.</div>
     <tr class="athing comtr" id=9><td class=ind indent=1><td><a class=hnuser>cy</a><div class=commtext>Reply.<p>More.</div></table>"""
-    item = parsed("https://news.ycombinator.com/item?id=7", page)
+    item = parse_record("https://news.ycombinator.com/item?id=7", page)
     assert (item.kind, item.id, item.title, item.author) == ("story", "7", "Boats", "ann")
     assert item.published == "2024-05-03T08:00:00"
     assert item.counts == {"points": 12, "comments": 2}
@@ -28,26 +28,26 @@ def _item(rows: str, tree: str = "") -> str:
     return f"<table class=fatitem>{rows}</table><table class=comment-tree>{tree}</table>"
 
 
-def test_a_question_has_no_target() -> None:
+def test_ask_hn_item_has_no_target() -> None:
     head = """<tr class=athing id=7><td class=title><span class=titleline><a href="item?id=7">Ask HN: Which rope?</a></span><tr><td colspan=2><td class=subtext><span class=score>1 point</span> <a class=hnuser>ann</a> <a>discuss</a>"""
     page = _item(f"{head}<tr><td colspan=2><td><div class=toptext>Tell me.<p>Soon.</div>")
-    item = parsed("https://news.ycombinator.com/item?id=7", page)
+    item = parse_record("https://news.ycombinator.com/item?id=7", page)
     assert (item.title, item.text) == ("Ask HN: Which rope?", "Tell me.\n\nSoon.")
     assert (item.counts, item.links) == ({"points": 1}, ())
     assert item.fields == {"section": "ask"}
 
 
-def test_a_job_has_no_author() -> None:
+def test_job_item_has_no_author() -> None:
     job = """<tr class=athing id=8><td class=title><span class=titleline><a href="https://e.org/jobs">Port Elm (YC S24) hires</a><span class=sitestr>e.org</span></span><tr><td class=subtext><span class=age title="2024-05-03T08:00:00 1714723200"></span>"""
-    item = parsed("https://news.ycombinator.com/item?id=8", _item(job))
+    item = parse_record("https://news.ycombinator.com/item?id=8", _item(job))
     assert (item.kind, item.author, item.counts) == ("job", None, {})
 
 
-def test_a_comments_own_page_and_comments_that_are_gone() -> None:
+def test_comment_page_marks_dead_and_deleted_replies() -> None:
     row = """<tr class=athing id=8><td class=default><span class=comhead><a class=hnuser>bo</a> <span class=age title="2024-05-03T09:00:00"></span> <span class=navs>| <a href="item?id=7#8">parent</a> <span class=onstory>on: <a href="item?id=7">Boats</a></span></span></span><div class=comment><div class=commtext>First.</div></div>"""
     tree = """<tr class="athing comtr" id=9><td class=ind indent=0><td><span class=comhead><a class=hnuser>cy</a> [dead]</span><div class=comment><div class=commtext>Rude.</div></div>
     <tr class="athing comtr" id=10><td class=ind indent=1><td><div class=comment>[deleted]</div>"""
-    comment = parsed("https://news.ycombinator.com/item?id=8", _item(row, tree))
+    comment = parse_record("https://news.ycombinator.com/item?id=8", _item(row, tree))
     assert (comment.kind, comment.id, comment.text, comment.parent) == (
         "comment",
         "8",
@@ -68,7 +68,7 @@ def test_a_comments_own_page_and_comments_that_are_gone() -> None:
     )
 
 
-def test_items_of_both_apis() -> None:
+def test_items_are_parsed_from_firebase_and_algolia() -> None:
     firebase = {
         "id": 7,
         "type": "story",
@@ -79,7 +79,7 @@ def test_items_of_both_apis() -> None:
         "time": 1714723200,
         "url": "https://e.org/a",
     }
-    story = parsed("https://hacker-news.firebaseio.com/v0/item/7.json", firebase)
+    story = parse_record("https://hacker-news.firebaseio.com/v0/item/7.json", firebase)
     assert (story.author, story.published) == ("ann", "2024-05-03T08:00:00+00:00")
     assert (story.counts, story.fields) == (
         {"points": 12, "comments": 2},
@@ -87,7 +87,7 @@ def test_items_of_both_apis() -> None:
     )
     algolia = {"id": 7, "type": "story", "author": "ann", "title": "Boats", "points": 12, "created_at": "2024-05-03T08:00:00.000Z", "children": [
         {"id": 8, "type": "comment", "author": "bo", "text": "<p>First.", "parent_id": 7, "children": [{"id": 9, "type": "comment", "text": "Reply.", "parent_id": 8}]}]}  # fmt: skip
-    story = parsed("https://hn.algolia.com/api/v1/items/7", algolia)
+    story = parse_record("https://hn.algolia.com/api/v1/items/7", algolia)
     assert [(c.id, c.text, c.parent) for c in story.items] == [
         ("8", "First.", "7"),
         ("9", "Reply.", "8"),
@@ -97,7 +97,7 @@ def test_items_of_both_apis() -> None:
             {"objectID": "7", "title": "Boats", "author": "ann", "num_comments": 2, "points": 1}
         ]
     }
-    assert parsed("https://hn.algolia.com/api/v1/search", hits).items[0].counts == {
+    assert parse_record("https://hn.algolia.com/api/v1/search", hits).items[0].counts == {
         "points": 1,
         "comments": 2,
     }

@@ -34,7 +34,7 @@ def posts(**other: str) -> tuple:
     ).records(SitePage(URL, PAGE), "talk")
 
 
-def test_each_element_is_a_record_and_what_says_nothing_is_none() -> None:
+def test_each_matching_element_is_a_record_except_empty_ones() -> None:
     first, last = posts()
     assert (first.platform, first.kind, first.id, first.author) == ("talk", "post", "71", "Ada")
     assert first.handle == "ada"
@@ -55,7 +55,7 @@ def test_each_element_is_a_record_and_what_says_nothing_is_none() -> None:
         (".missing", None),
     ],
 )
-def test_dates_in_whatever_form_they_stand(path: str, day: str | None) -> None:
+def test_dates_are_parsed_from_attributes_and_text(path: str, day: str | None) -> None:
     [thread] = RecordPaths("thread", title="h1", published=path).records(
         SitePage(URL, PAGE), "talk"
     )
@@ -71,7 +71,7 @@ class Talk(DeclaredPlatform):
     rows = RecordPaths("thread", at="li", title="a", url="a", counts={"replies": "i"})
 
 
-def test_a_page_gives_its_record_with_the_records_in_it() -> None:
+def test_page_record_contains_its_item_records() -> None:
     record = Talk().parse(SitePage(URL, PAGE))
     assert record is not None
     assert (record.title, record.url, record.tags) == (
@@ -82,7 +82,7 @@ def test_a_page_gives_its_record_with_the_records_in_it() -> None:
     assert [item.id for item in record.items] == ["71", "72", "73"]
 
 
-def test_a_list_gives_its_rows_and_another_page_nothing() -> None:
+def test_listing_yields_rows_and_unknown_page_yields_none() -> None:
     rows = "<title>Talk</title><li><a href=/t/1>One</a><i>3</i></li><li><a href=/t/2>Two</a></li>"
     record = Talk().parse(SitePage(URL, rows))
     assert record is not None

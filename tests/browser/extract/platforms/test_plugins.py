@@ -22,7 +22,7 @@ class Harbour(Platform):
         title = source.text("h1")
         return Record(self.name, "boat", source.url, title=title) if title else None
 '''
-ASKED = """
+PARSE_SCRIPT = """
 import json
 from browser.extract.platforms import all_platforms, parse_platform
 record = parse_platform("https://boats.harbour.example/1", "<h1>Ada</h1>")
@@ -30,21 +30,21 @@ print(json.dumps([record and [record.platform, record.kind, record.title], len(a
 """
 
 
-def test_an_installed_package_brings_a_parser(tmp_path: Path) -> None:
-    before = asked({})
+def test_installed_package_provides_a_parser(tmp_path: Path) -> None:
+    before = parse_in_fresh_process({})
     installed(tmp_path, "harbour = harbour_urchin:Harbour")
-    found, known = asked({"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"})
+    found, known = parse_in_fresh_process({"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"})
     assert before[0] is None
     assert found == ["harbour", "boat", "Ada"]
     assert known == before[1] + 1
 
 
-def test_a_package_that_does_not_load_costs_nothing_but_a_warning(tmp_path: Path) -> None:
+def test_unloadable_package_is_skipped(tmp_path: Path) -> None:
     installed(tmp_path, "harbour = harbour_urchin:Nothing")
-    found, known = asked(
+    found, known = parse_in_fresh_process(
         {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "PYTHONWARNINGS": "ignore"}
     )
-    assert (found, known) == (None, asked({})[1])
+    assert (found, known) == (None, parse_in_fresh_process({})[1])
 
 
 def installed(folder: Path, entry: str) -> None:
@@ -56,11 +56,15 @@ def installed(folder: Path, entry: str) -> None:
     (info / "entry_points.txt").write_text(f"[urchin.platforms]\n{entry}\n")
 
 
-def asked(environment: dict[str, str]) -> list[object]:
+def parse_in_fresh_process(environment: dict[str, str]) -> list[object]:
     """Return what a fresh Python process reads from a page on the plug-in's site."""
     settings = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     run = subprocess.run(
-        [sys.executable, "-c", ASKED], env=settings, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PARSE_SCRIPT],
+        env=settings,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     answer: list[object] = json.loads(run.stdout)
     return answer

@@ -19,14 +19,14 @@ def post(name: str, **more: object) -> Record:
     return Record("talk", "post", id=name, **more)
 
 
-def test_counts_and_fields_are_taken_as_pages_write_them() -> None:
+def test_counts_and_fields_are_normalised() -> None:
     record = post("1", counts={"likes": "1.2k", "views": "none", "replies": None, "points": 0},
                   fields={"free": True, "size": 3, "flair": "", "state": None})  # fmt: skip
     assert record.counts == {"likes": 1200, "points": 0}
     assert record.fields == {"free": "true", "size": "3"}
 
 
-def test_an_update_adds_counts_and_fields_and_an_empty_one_takes_none_away() -> None:
+def test_update_merges_counts_and_fields_and_ignores_none() -> None:
     record = post("1", counts={"likes": 1}, fields={"state": "open"})
     later = record.updated(title="Seacock", counts={"views": "7"}, fields={"state": None, "n": 1})
     assert (later.title, later.counts) == ("Seacock", {"likes": 1, "views": 7})
@@ -34,14 +34,14 @@ def test_an_update_adds_counts_and_fields_and_an_empty_one_takes_none_away() -> 
     assert record.fields == {"state": "open"}
 
 
-def test_a_thread_has_the_wanted_post_first_and_the_others_after_its_own_items() -> None:
+def test_thread_puts_requested_post_first_and_others_after_its_items() -> None:
     quoted = post("q")
     found = thread([post("1"), post("2", items=(quoted,)), post("3")], "2")
     assert (found.id, [item.id for item in found.items]) == ("2", ["q", "1", "3"])
     assert thread([post("1"), post("2")], "9").id == "1"
 
 
-def test_a_topic_has_the_words_of_its_first_post() -> None:
+def test_topic_takes_text_of_its_first_post() -> None:
     topic = opened_by(
         post("t", title="Leak"), [post("1", text="It weeps.", author="Ada"), post("2")]
     )
@@ -49,7 +49,7 @@ def test_a_topic_has_the_words_of_its_first_post() -> None:
     assert [item.id for item in topic.items] == ["2"]
 
 
-def test_a_reply_answers_the_last_comment_above_it_that_is_less_deep() -> None:
+def test_nested_reply_parent_is_last_shallower_comment() -> None:
     levels = [(0, post("a")), (1, post("b")), (2, post("c")), (1, post("d")), (0, post("e"))]
     assert [found.parent for found in nested(levels)] == [None, "a", "b", "a", None]
 
@@ -71,18 +71,18 @@ def test_a_reply_answers_the_last_comment_above_it_that_is_less_deep() -> None:
         (None, None),
     ],
 )
-def test_a_date_is_read_in_any_form_and_a_bare_number_is_none(written: object, day: str) -> None:
+def test_dates_are_parsed_in_many_forms_but_not_bare_numbers(written: object, day: str) -> None:
     assert parse_date(written) == day
 
 
-def test_an_address_of_parts_needs_all_of_them() -> None:
+def test_url_template_needs_all_its_parts() -> None:
     paths = RecordPaths("topic", url="/t/{slug}/{id}", title="title")
     page = SitePage("https://talk.example/latest.json", {})
     assert paths.read(page, "talk", {"slug": "x", "id": 9}).url == "https://talk.example/t/x/9"
     assert paths.read(page, "talk", {"id": 9}).url == ""
 
 
-def test_what_a_page_declares_of_a_post() -> None:
+def test_declared_post_is_read_from_meta_tags() -> None:
     head = """<link rel=canonical href=/@ada/9>
     <meta property=og:title content="Ada (@ada@talk.example)">
     <meta property=og:description content="It weeps."><meta property=og:image content=/avatar/1.png>

@@ -15,7 +15,7 @@ from browser.extract.platforms.site_record import item_blocks
 from browser.types import Document
 
 
-def test_every_platform_is_found_by_itself() -> None:
+def test_platforms_are_discovered_with_unique_names() -> None:
     names = {platform.name for platform in all_platforms()}
     assert {"arxiv", "github", "hackernews", "reddit", "wikipedia", "x", "youtube"} <= names
     assert len(names) == len(all_platforms())
@@ -31,13 +31,13 @@ def test_every_platform_is_found_by_itself() -> None:
         "data:text/html,github.com",
     ],
 )
-def test_hosts_are_never_matched_by_substring(url: str) -> None:
+def test_hosts_are_not_matched_by_substring(url: str) -> None:
     page = '<article data-testid=tweet><div data-testid=tweetText>x</div></article><article class="markdown-body">y</article>'
     assert parse_platform(url, page) is None
 
 
 @pytest.mark.parametrize("platform", all_platforms(), ids=lambda platform: platform.name)
-def test_a_page_without_the_usual_markup_is_no_record(platform: Platform) -> None:
+def test_page_without_known_markup_has_no_record(platform: Platform) -> None:
     if platform.hosts:
         assert parse_platform(f"https://{platform.hosts[0]}/a/b/1", "<p>Nothing known.</p>") is None
 
@@ -47,19 +47,19 @@ def test_a_page_without_the_usual_markup_is_no_record(platform: Platform) -> Non
     "reply", ['{"items": 3}', "[[]]", '{"pairs": [1]}', '{"post_stream": []}', "null"]
 )
 @pytest.mark.sample(25)
-def test_replies_of_another_shape_are_no_record(platform: Platform, reply: str) -> None:
+def test_json_of_unexpected_shape_has_no_record(platform: Platform, reply: str) -> None:
     host = platform.hosts[0] if platform.hosts else "e.org"
     assert parse_platform(f"https://{host}/api/v1", json.loads(reply) or reply) is None
 
 
-def test_a_platform_page_that_lost_its_markup_is_read_as_a_page_and_says_so() -> None:
+def test_platform_page_without_known_markup_is_read_as_plain_page_with_note() -> None:
     page = b"<title>Story</title><h1>Story</h1><p>The boats came in before the storm.</p>"
     document = extract_body(page, "text/html", "https://news.ycombinator.com/item?id=1")
     assert "The boats came in before the storm." in document.text
     assert "hackernews" in document.notes[0]
 
 
-def test_a_platform_page_is_completed_from_its_record() -> None:
+def test_platform_page_is_completed_from_record() -> None:
     state = {
         "videoDetails": {
             "videoId": "v1",
@@ -77,7 +77,7 @@ def test_a_platform_page_is_completed_from_its_record() -> None:
     ]
 
 
-def test_replies_that_the_page_text_lacks_are_given_with_who_wrote_them() -> None:
+def test_replies_missing_from_page_text_are_added_with_authors() -> None:
     thread = {"id": 9, "slug": "t", "title": "Tides", "post_stream": {"posts": [
         {"id": 1, "username": "ann", "cooked": "<p>When is high tide?</p>", "created_at": "2024-05-03T08:00:00Z"},
         {"id": 2, "username": "bo", "name": "Bo", "cooked": "<p>At noon.</p>", "created_at": "2024-05-03T09:00:00Z", "reply_to_post_number": 1}]}}  # fmt: skip
@@ -91,7 +91,7 @@ def test_replies_that_the_page_text_lacks_are_given_with_who_wrote_them() -> Non
     ]
 
 
-def test_what_the_record_adds_is_not_noted_as_left_out() -> None:
+def test_text_added_by_record_is_not_noted_as_left_out() -> None:
     row = "<tr class='athing{}' id={}><td><a class=hnuser>u{}</a><div class=commtext>{}</div></tr>"
     page = f"<table class=fatitem>{row.format('', 1, 1, 'Keepers')}</table><table>{row.format(' comtr', 2, 2, 'Mine was one.')}</table>"
     url, lost = "https://news.ycombinator.com/item?id=1", "its picture was not read"
@@ -103,7 +103,7 @@ def test_what_the_record_adds_is_not_noted_as_left_out() -> None:
     assert document.notes == (lost,)
 
 
-def test_software_is_known_by_its_marks_on_any_site_and_others_are_left_as_they_are() -> None:
+def test_software_is_recognised_by_markup_not_by_mention() -> None:
     words = "The lock keeper opened the gates again after a long winter of repairs on the canal."
     wiki = f"""<html lang=en><meta name=generator content="MediaWiki 1.39"><h1 id=firstHeading>Elm</h1><div id=mw-content-text><div class=mw-parser-output>
     <table class=infobox><tr><th>Mayor<td>Ann Rower</table><p>{words}</p></div></div></html>"""
@@ -116,14 +116,14 @@ def test_software_is_known_by_its_marks_on_any_site_and_others_are_left_as_they_
     assert plain.notes == ()
 
 
-def test_deeply_nested_items_end_somewhere() -> None:
+def test_deeply_nested_items_are_cut_off() -> None:
     record = Record("x", "post", text="Deep.")
     for _ in range(2000):
         record = Record("x", "post", text="Deep.", items=(record,))
     assert 1 <= len(list(item_blocks(record))) < 50
 
 
-def test_a_record_without_a_date_lends_none_from_what_stands_beside_it() -> None:
+def test_record_without_date_does_not_take_a_comment_date() -> None:
     page = """<title>Ropes : boats</title><div class="thing link" data-fullname=t3_a1 data-author=ann data-permalink=/r/boats/comments/a1/x/><a class=title>Ropes</a></div>
     <div class="thing comment" data-fullname=t1_c1 data-author=bo><div class=entry><time datetime="2025-01-15T10:30:00Z">2 days ago</time><div class=usertext-body>Hemp.</div></div></div>"""
     url = "https://old.reddit.com/r/boats/comments/a1/x/"

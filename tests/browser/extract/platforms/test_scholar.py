@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from browser.types import Link
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import parse_record
 
 
-def test_google_scholar_results() -> None:
+def test_search_results_yield_all_fields() -> None:
     page = """<div class=gs_r><div class=gs_ggs><a href="https://e.org/t.pdf">PDF</a></div><div class=gs_ri><h3 class=gs_rt><span class=gs_ct1>[BOOK]</span> <a href="https://e.org/t">On tides</a></h3>
     <div class=gs_a>A Rower, J Mole… - Journal of Water, 2021 - e.org</div><div class=gs_rs>Tides rise.</div><div class=gs_fl><a href="/scholar?cites=77&amp;hl=en">Cited by 1,409</a></div></div></div>"""
-    listing = parsed("https://scholar.google.co.uk/scholar?q=tides", page)
+    listing = parse_record("https://scholar.google.co.uk/scholar?q=tides", page)
     paper = listing.items[0]
     assert (paper.id, paper.title, paper.url, paper.text) == (
         "77",
@@ -28,8 +28,8 @@ def test_google_scholar_results() -> None:
     assert paper.links == (Link("https://e.org/t.pdf", "PDF"),)
 
 
-def test_entries_without_a_link_and_in_another_language() -> None:
+def test_german_citation_entry_without_link_is_parsed() -> None:
     page = """<div class=gs_r><div class=gs_ri><h3 class=gs_rt><span class=gs_ctu>[ZITATION]</span> Über Gezeiten</h3><div class=gs_a>A Rower - 1998</div><div class=gs_fl><a href="/scholar?cites=7&amp;hl=de">Zitiert von: 12</a></div></div></div>"""
-    (paper,) = parsed("https://scholar.google.de/scholar?q=gezeiten", page).items
+    (paper,) = parse_record("https://scholar.google.de/scholar?q=gezeiten", page).items
     assert (paper.title, paper.url, paper.published) == ("Über Gezeiten", "", "1998")
     assert (paper.counts, paper.id) == ({"citations": 12}, "7")

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from browser.extract.platforms.site_record import facts
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import parse_record
 
 
-def test_stack_exchange_question_and_answers() -> None:
+def test_question_page_yields_answers_and_accepted_answer() -> None:
     page = """<div id=question-header><h1>How to splice?</h1></div><div id=question data-questionid=4><div class=js-vote-count>12</div><div class=s-prose><p>Rope.</p></div><a class=post-tag>rope</a>
     <div class="post-signature owner"><span class=relativetime title="2024-05-03 08:00:00Z">x</span><div class=user-details><a href="/users/1/ann">Ann</a></div></div></div>
     <div class="answer accepted-answer" data-answerid=5><div class=js-vote-count>3</div><div class=s-prose><p>So.</p></div><div class=post-signature><div class=user-details><a href="/users/2/bo">Bo</a></div></div></div>"""
-    question = parsed("https://sailing.stackexchange.com/questions/4/how", page)
+    question = parse_record("https://sailing.stackexchange.com/questions/4/how", page)
     assert (question.id, question.title, question.text, question.author, question.handle) == (
         "4",
         "How to splice?",
@@ -44,8 +44,8 @@ SIGNATURES = """<div class=post-signature>edited <span class=relativetime title=
 <div class="post-signature owner">asked <span class=relativetime title="2024-05-03 08:00:00Z"></span><div class=user-details><a href="/users/1/ann">Ann</a></div></div>"""
 
 
-def test_a_closed_question_without_an_accepted_answer() -> None:
-    question = parsed(
+def test_closed_question_without_accepted_answer() -> None:
+    question = parse_record(
         "https://stackoverflow.com/questions/4/how", QUESTION.format(signatures=SIGNATURES)
     )
     assert (question.author, question.handle) == ("Ann", "1")
@@ -65,11 +65,11 @@ def test_a_closed_question_without_an_accepted_answer() -> None:
     assert (deleted.author, deleted.handle, deleted.counts) == ("user12", None, {"bounty": 50})
 
 
-def test_a_list_of_questions() -> None:
+def test_question_list_is_parsed() -> None:
     page = """<title>Newest</title><div class=s-post-summary data-post-id=4><div class=s-post-summary--stats><div class=s-post-summary--stats-item><span class=s-post-summary--stats-item-number>-1</span></div><div class="s-post-summary--stats-item has-accepted-answer"><span class=s-post-summary--stats-item-number>2</span></div>
     <div class=s-post-summary--stats-item title="1,234 views"><span class=s-post-summary--stats-item-number>1k</span></div></div><h3><a href="/questions/4/how">How to splice?</a></h3><div class=s-post-summary--content-excerpt>Rope.</div><a class=post-tag>rope</a>
     <div class=s-user-card--link><a href="/users/1/ann">Ann</a></div><time class=s-user-card--time><span class=relativetime title="2024-05-03 08:00:00Z"></span></time></div>"""
-    (row,) = parsed("https://stackoverflow.com/questions", page).items
+    (row,) = parse_record("https://stackoverflow.com/questions", page).items
     assert (row.id, row.title, row.text, row.author) == ("4", "How to splice?", "Rope.", "Ann")
     assert row.url == "https://stackoverflow.com/questions/4/how"
     assert row.counts == {"points": -1, "answers": 2, "views": 1234}
@@ -80,10 +80,10 @@ def test_a_list_of_questions() -> None:
     )
 
 
-def test_replies_of_the_api() -> None:
+def test_api_question_yields_answers() -> None:
     question = {"question_id": 4, "title": "How &amp; why?", "link": "https://stackoverflow.com/q/4", "owner": {"user_id": 1, "display_name": "Ann"}, "creation_date": 1714723200, "score": 3, "view_count": 9, "answer_count": 1, "tags": ["rope"],
                 "body": "<p>Rope.</p>", "accepted_answer_id": 5, "answers": [{"answer_id": 5, "question_id": 4, "body": "<p>So.</p>", "is_accepted": True, "owner": {"display_name": "user12"}}]}  # fmt: skip
-    record = parsed("https://api.stackexchange.com/2.3/questions/4", {"items": [question]})
+    record = parse_record("https://api.stackexchange.com/2.3/questions/4", {"items": [question]})
     assert (record.title, record.text, record.handle) == ("How & why?", "Rope.", "1")
     assert record.counts == {"points": 3, "answers": 1, "views": 9}
     assert record.fields == {"accepted_answer": "5"}

@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.browser.extract.platforms.reading import parsed
+from tests.browser.extract.platforms.reading import parse_record
 
 
-def test_substack_note_and_post() -> None:
+def test_note_and_post_pages_are_parsed() -> None:
     note = """<meta property="og:title" content="Ann (@ann)"><div class=ProseMirror>Other.</div><div class="feedPermalinkUnit-x"><div class=ProseMirror><p>A note.</p></div></div>"""
-    record = parsed("https://substack.com/@ann/note/c-1", note)
+    record = parse_record("https://substack.com/@ann/note/c-1", note)
     assert (record.id, record.text, record.author, record.handle) == (
         "c-1",
         "A note.",
@@ -21,7 +21,7 @@ def test_substack_note_and_post() -> None:
     )
     post = """<script type="application/ld+json">{"@type":"NewsArticle","headline":"Ropes","datePublished":"2024-05-03","author":[{"name":"Ann"}],"isAccessibleForFree":false}</script>
     <h1 class=post-title>Ropes</h1><h3 class=subtitle>On hemp</h3><div class=available-content><div class="body markup"><p>Long.</p></div></div>"""
-    record = parsed("https://ann.substack.com/p/ropes", post)
+    record = parse_record("https://ann.substack.com/p/ropes", post)
     assert (record.title, record.text, record.author, record.published) == (
         "Ropes",
         "Long.",
@@ -51,7 +51,7 @@ ENTRY: dict[str, Any] = {
 }
 
 
-def test_a_post_from_the_state_of_its_page_and_from_the_api() -> None:
+def test_post_is_parsed_from_embedded_json_and_api() -> None:
     state = json.dumps(
         json.dumps({"post": ENTRY, "next": {"slug": "x", "title": "X", "post_date": ""}})
     )
@@ -60,7 +60,7 @@ def test_a_post_from_the_state_of_its_page_and_from_the_api() -> None:
         ("https://ann.substack.com/p/ropes", page),
         ("https://ann.substack.com/api/v1/posts/ropes", ENTRY),
     ):
-        post = parsed(url, content)
+        post = parse_record(url, content)
         assert (post.kind, post.id, post.title, post.text) == (
             "post",
             "ropes",
@@ -77,7 +77,7 @@ def test_a_post_from_the_state_of_its_page_and_from_the_api() -> None:
         assert (post.tags, post.media) == (("hemp",), ("https://e.org/c.png",))
 
 
-def test_a_publication_under_a_name_of_its_own_and_a_podcast() -> None:
+def test_podcast_on_custom_domain_is_parsed() -> None:
     state = json.dumps(
         json.dumps(
             {
@@ -87,7 +87,7 @@ def test_a_publication_under_a_name_of_its_own_and_a_podcast() -> None:
         )
     )
     page = f"<link rel=preload href='https://substackcdn.com/x.js'><script>window._preloads = JSON.parse({state})</script>"
-    post = parsed("https://letters.example/p/ropes", page)
+    post = parse_record("https://letters.example/p/ropes", page)
     assert (post.kind, post.fields["free"], post.fields["audio"]) == (
         "podcast",
         "true",

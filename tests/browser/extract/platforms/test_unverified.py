@@ -10,7 +10,7 @@ import pytest
 
 from browser.extract.platforms import parse_platform
 from browser.types import Link
-from tests.browser.extract.platforms.reading import parsed, state
+from tests.browser.extract.platforms.reading import parse_record, state
 
 PRODUCT = """<div id=wayfinding-breadcrumbs_container><a>Sports</a><a>Ropes</a></div><span id=productTitle> Hemp rope,
  10 m </span>{by}<span id=acrPopover><span class=a-icon-alt>4.6 out of 5 stars</span></span><span id=acrCustomerReviewText>{ratings}</span>
@@ -30,8 +30,10 @@ BOOK = "<div id=bylineInfo>by <span class=author><a class=a-link-normal>Ann Rowe
         ("https://www.amazon.co.jp/dp/B000ABCDEF", "<a id=bylineInfo>すべて見る</a>", "1,234個の評価", None),
     ],
 )  # fmt: skip
-def test_a_product_of_a_shop(url: str, by: str, ratings: str, author: str | None) -> None:
-    product = parsed(url, PRODUCT.format(by=by, ratings=ratings))
+def test_amazon_product_yields_price_and_reviews(
+    url: str, by: str, ratings: str, author: str | None
+) -> None:
+    product = parse_record(url, PRODUCT.format(by=by, ratings=ratings))
     assert (product.kind, product.id, product.title) == ("product", "B000ABCDEF", "Hemp rope, 10 m")
     assert (product.author, product.counts) == (author, {"ratings": 1234})
     assert (product.fields["price"], product.fields["availability"]) == ("$19.99", "In stock")
@@ -48,31 +50,31 @@ def test_a_product_of_a_shop(url: str, by: str, ratings: str, author: str | None
 
 
 @pytest.mark.parametrize("host", ["amazon.evil.example", "notamazon.com", "amazon.com.evil.test"])
-def test_other_sites_called_amazon_are_not_read(host: str) -> None:
+def test_amazon_lookalike_hosts_are_not_parsed(host: str) -> None:
     assert parse_platform(f"https://{host}/dp/B000ABCDEF", "<span id=productTitle>X</span>") is None
 
 
-def test_a_paper_of_pubmed_and_its_results() -> None:
+def test_pubmed_paper_and_search_results_are_parsed() -> None:
     page = """<link rel=canonical href="https://pubmed.ncbi.nlm.nih.gov/31/"><meta name=citation_title content="Tidal rhythms"><meta name=citation_authors content="Ann Rower;Jo Mole">
     <meta name=citation_date content="2024/05/03"><meta name=citation_journal_title content="Journal of Water"><meta name=citation_pmid content=31><meta name=citation_doi content="10.1000/eel.7">
     <div id=eng-abstract><p><strong>Background:</strong> Eels move.</p><p>With tides.</p></div><div id=mesh-terms><button class=keyword-actions-trigger>Eels</button><button class=keyword-actions-trigger>Tides</button></div>"""
-    paper = parsed("https://pubmed.ncbi.nlm.nih.gov/31/", page)
+    paper = parse_record("https://pubmed.ncbi.nlm.nih.gov/31/", page)
     assert (paper.id, paper.title, paper.author) == ("31", "Tidal rhythms", "Ann Rower;Jo Mole")
     assert (paper.published, paper.text) == ("2024-05-03", "Background: Eels move.\n\nWith tides.")
     assert paper.fields == {"journal": "Journal of Water", "doi": "10.1000/eel.7", "mesh": "Eels; Tides"}  # fmt: skip
 
     row = "<title>eel</title><article class=full-docsum><a class=docsum-title href=/9/>Eels at <b>night</b></a><span class=docsum-pmid>9</span><span class=full-authors>Rower A</span></article>"
-    [found] = parsed("https://pubmed.ncbi.nlm.nih.gov/?term=eel", row).items
+    [found] = parse_record("https://pubmed.ncbi.nlm.nih.gov/?term=eel", row).items
     assert (found.id, found.url, found.title) == ("9", "https://pubmed.ncbi.nlm.nih.gov/9/", "Eels at night")  # fmt: skip
 
 
-def test_a_submission_with_a_review() -> None:
+def test_openreview_submission_with_review() -> None:
     paper = {"id": "AbC1", "forum": "AbC1", "number": 12, "cdate": 1_714_723_200_000, "content": {
         "title": {"value": "On tides"}, "authors": {"value": ["Ann Rower", "Jo Mole"]}, "abstract": {"value": "Tides rise."},
         "keywords": {"value": ["tide", "moon"]}, "pdf": {"value": "/pdf/1.pdf"}}}  # fmt: skip
     review = {"id": "r1", "forum": "AbC1", "replyto": "AbC1", "signatures": ["C/Submission12/Reviewer_x7Yz"],
               "content": {"review": {"value": "One harbour."}, "rating": {"value": "6: above"}}}  # fmt: skip
-    record = parsed("https://api2.openreview.net/notes", {"notes": [paper, review]})
+    record = parse_record("https://api2.openreview.net/notes", {"notes": [paper, review]})
     assert (record.kind, record.title, record.text) == ("paper", "On tides", "Tides rise.")
     assert (record.author, record.published) == ("Ann Rower, Jo Mole", "2024-05-03T08:00:00+00:00")
     assert record.links == (Link("https://openreview.net/pdf/1.pdf", "PDF"),)
@@ -80,26 +82,26 @@ def test_a_submission_with_a_review() -> None:
     assert (answer.kind, answer.author, answer.text) == ("reply", "Reviewer x7Yz", "One harbour.")
     assert (answer.parent, answer.fields) == ("AbC1", {"rating": "6: above"})
 
-    page = parsed("https://openreview.net/forum?id=AbC1", state({"forumNote": paper}))
+    page = parse_record("https://openreview.net/forum?id=AbC1", state({"forumNote": paper}))
     assert (page.id, page.title, page.items) == ("AbC1", "On tides", ())
     old = {"id": "B2", "content": {"title": "On moons", "keywords": "moon", "authors": ["Jo Mole"]}}
-    older = parsed("https://api.openreview.net/notes?forum=B2", {"notes": [old]})
+    older = parse_record("https://api.openreview.net/notes?forum=B2", {"notes": [old]})
     assert (older.title, older.tags, older.author) == ("On moons", ("moon",), "Jo Mole")
 
 
-def test_entries_in_the_state_that_a_page_streams_or_declares() -> None:
+def test_openreview_paper_is_read_from_streamed_and_embedded_json() -> None:
     note = {"id": "eel1", "content": {"title": "On eels", "abstract": "They swim."}}
     stream = json.dumps([1, f'5:["$","div",null,{{"note":{json.dumps(note)}}}]\n'])
     for page in (
         f"<script>self.__next_f.push([0])</script><script>self.__next_f.push({stream})</script>",
         state({"note": note}),
     ):
-        paper = parsed("https://openreview.net/forum?id=eel1", page)
+        paper = parse_record("https://openreview.net/forum?id=eel1", page)
         assert (paper.id, paper.title, paper.text) == ("eel1", "On eels", "They swim.")
 
 
 @pytest.mark.parametrize("url", ["https://openreview.net/forum?id=eel1"])
-def test_a_page_that_drew_nothing_is_no_record(url: str) -> None:
+def test_unrendered_app_shell_has_no_record(url: str) -> None:
     shell = "<title>App</title><meta property='og:title' content='App'><div id=root></div>"
     assert parse_platform(url, shell) is None
 
@@ -119,8 +121,8 @@ COIN = {
 """A reply in the form of pump.fun's `/coins/{mint}`."""
 
 
-def test_a_coin_of_pump_fun_in_a_reply_a_list_and_a_page() -> None:
-    coin = parsed("https://frontend-api-v3.pump.fun/coins/Tide111pump", json.dumps(COIN))
+def test_pump_fun_coin_is_parsed_from_api_list_and_page() -> None:
+    coin = parse_record("https://frontend-api-v3.pump.fun/coins/Tide111pump", json.dumps(COIN))
     assert (coin.kind, coin.id, coin.title, coin.handle) == (
         "token",
         "Tide111pump",
@@ -139,14 +141,16 @@ def test_a_coin_of_pump_fun_in_a_reply_a_list_and_a_page() -> None:
         (Link("https://x.com/tide", "twitter"),),
     )
     sold = {**COIN, "mint": "Ebb1pump", "complete": True, "pump_swap_pool": "Pool1"}
-    listed = parsed("https://frontend-api-v3.pump.fun/coins?limit=2", json.dumps([COIN, sold]))
+    listed = parse_record(
+        "https://frontend-api-v3.pump.fun/coins?limit=2", json.dumps([COIN, sold])
+    )
     assert [item.fields["progress"] for item in listed.items] == ["45.3 %", "100 %"]
-    shown = parsed("https://pump.fun/coin/Ebb1pump", state({"coin": sold, "similar": [COIN]}))
+    shown = parse_record("https://pump.fun/coin/Ebb1pump", state({"coin": sold, "similar": [COIN]}))
     assert (shown.id, shown.fields["pool"]) == ("Ebb1pump", "Pool1")
     assert parse_platform("https://pump.fun.evil.example/coin/x", json.dumps(COIN)) is None
 
 
-def test_a_pair_of_dexscreener_in_a_reply_and_a_page() -> None:
+def test_dexscreener_pair_is_parsed_from_api_and_page() -> None:
     pair = {
         "chainId": "solana", "dexId": "raydium", "url": "https://dexscreener.com/solana/p1",
         "pairAddress": "P1", "baseToken": {"address": "t1", "name": "Tide", "symbol": "TIDE"},
@@ -158,7 +162,7 @@ def test_a_pair_of_dexscreener_in_a_reply_and_a_page() -> None:
         "info": {"websites": [{"url": "https://tide.example"}]},
     }  # fmt: skip
     reply = json.dumps({"schemaVersion": "1.0.0", "pairs": [pair]})
-    record = parsed("https://api.dexscreener.com/latest/dex/pairs/solana/P1", reply)
+    record = parse_record("https://api.dexscreener.com/latest/dex/pairs/solana/P1", reply)
     assert (record.id, record.title, record.published) == (
         "P1",
         "TIDE/SOL",
@@ -175,4 +179,4 @@ def test_a_pair_of_dexscreener_in_a_reply_and_a_page() -> None:
         "900",
     ]
     page = f"<script>window.__SERVER_DATA = {json.dumps({'route': {'data': {'pair': pair}}})};</script>"
-    assert parsed("https://dexscreener.com/solana/P1", page).title == "TIDE/SOL"
+    assert parse_record("https://dexscreener.com/solana/P1", page).title == "TIDE/SOL"

@@ -35,10 +35,10 @@ from browser.extract.platforms import number
         (True, None),
     ],
 )
-def test_a_count_is_read_in_any_notation(written: object, count: int | None) -> None:
+def test_counts_are_parsed_in_any_notation(written: object, count: int | None) -> None:
     assert number(written) == count
 
 
 @given(st.integers(0, 10**12), st.sampled_from([",", ".", " ", "\u202f", "'"]))
-def test_grouped_digits_are_the_number_they_group(count: int, separator: str) -> None:
+def test_digit_group_separators_are_ignored(count: int, separator: str) -> None:
     assert number(f"{count:,}".replace(",", separator)) == count
