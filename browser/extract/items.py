@@ -38,6 +38,8 @@ _MAX_GROUPS = 12
 _TITLE_LINES = 3
 _MAX_NAME_CHARS = 40
 _MAX_META_WORDS = 25
+_KEPT_KINDS = frozenset(("code", "quote", "table"))
+_ITEM_TAGS = frozenset(("li", "article", "section", "tr"))
 _LINE_KINDS = frozenset("paragraph heading item item-rest term detail caption".split())
 _DIGITS = re.compile(r"\d+")
 _AUTHOR_NAMES = re.compile(r"author|user|poster|byline|member|nick|^fn$", re.IGNORECASE)
@@ -95,13 +97,16 @@ def _groups(blocks: Sequence[Block]) -> list[list[_Item]]:
 
 
 def _names(element: etree._Element) -> Iterator[tuple[object, ...]]:
-    """The names that items of one kind share: the id without its number, first class or parent."""
+    """The names that items of one kind share: the id without its number, first class, and parent.
+
+    Siblings share their parent even if some have a class of their own, such as the topic starter's.
+    """
     identifier, classes = element.get("id") or "", (element.get("class") or "").split()
     if _DIGITS.search(identifier):
         yield ("#", _DIGITS.sub("", identifier))
     if classes:
         yield (".", _DIGITS.sub("", classes[0]))
-    elif not identifier:
+    if element.tag in _ITEM_TAGS or not (classes or identifier):
         yield element.tag, element.getparent()
 
 
@@ -183,6 +188,13 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
     seen = Counter(text for post in posts for text in {block.text for block in post.blocks})
     limit = max(1, _REPEATED_SHARE * len(posts))
     box = _box_name(posts)
+    # Some forum software puts each post, and the signature below, in a <blockquote>.
+    unquoted = [
+        b for post in posts for b in post.blocks if b.kind == "quote" and box in _names(b.node)
+    ]
+    for block in unquoted:
+        block.kind = "paragraph"
+    kept_kinds = _KEPT_KINDS - {"quote"} if unquoted else _KEPT_KINDS
     found = list(head)
     for post in posts:
         boxed = {id(b) for b in post.blocks if _is_in_box(b, box, post)}
@@ -190,7 +202,10 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
             b
             for b in post.blocks
             if id(b) in boxed
-            or (seen[b.text] <= limit and not _is_meta(b, post, has_box=bool(boxed)))
+            or (
+                seen[b.text] <= limit
+                and (b.kind in kept_kinds or not _is_meta(b, post, has_box=bool(boxed)))
+            )
         ]
         if not said:
             continue
@@ -198,6 +213,9 @@ def _thread_blocks(blocks: Sequence[Block], posts: list[_Item]) -> list[Block]:
         if line:
             found.append(Block("paragraph", f"{line}:", f"**{line}:**", post.element))
         found += said
+    if tail:  # otherwise it would seem to belong to the last post
+        mark = "Outside the posts:"
+        found.append(Block("paragraph", mark, f"**{mark}**", tail[0].node))
     return [*found, *tail]
 
 
@@ -244,7 +262,7 @@ def _is_meta(block: Block, post: _Item, *, has_box: bool) -> bool:
 
     If the post's text is in a box, this is true of all short lines outside the box.
     """
-    if block.is_prose or block.kind in {"code", "quote", "table"}:
+    if block.is_prose:
         return False
     if has_box:
         return True

@@ -29,7 +29,7 @@ _MAX_BYTES = 5_000_000
 _MAX_TAGS_IF_CUT = 50_000
 
 # A <noscript> with this many characters may be the article; a notice about scripts is shorter.
-_ARTICLE_CHARS = 1_000
+_ARTICLE_CHARS = 500
 
 # libxml2's limit on nested elements.
 _MAX_DEPTH = 2_048

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from browser.extract.dates import date_within
+from browser.extract.dates import date_within, iso_date
 from browser.extract.documents.pdf_layout import PARAGRAPH_GAP
 from browser.extract.metadata import find_doi
 
@@ -41,8 +41,12 @@ _AUTHORS_END = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(
-    r"(?:published|accepted|received|revised|©|arxiv:).{0,40}?((?:19|20)\d\d)", re.IGNORECASE
+    r"(?:published|accepted|received|revised|compiled|©|arxiv:).{0,40}?((?:19|20)\d\d)",
+    re.IGNORECASE,
 )
+# A line below the title that consists of a date, a month or a year, possibly with a short remark.
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_MAX_DATE_LINE_WORDS = 6
 _NAME_MARKS = re.compile(
     r"[\d*†‡§¶∗⋆#,]+$|^[*†‡§¶∗⋆#\d]+|\(.*?\)|\{.*?\}|<.*?>|(?<=[a-z])\d+(?=\s|$)"
 )
@@ -79,7 +83,12 @@ def read_front_matter(lines: Sequence[Line], usual: float) -> FrontMatter:
     authors = _authors(lines[start + count : start + count + _MAX_AUTHOR_LINES]) if count else []
     stamp = text[arxiv.start() : arxiv.start() + 80].partition("\n")[0] if arxiv else ""
     dated = next((m for line in lines if (m := _DATE.search(line.text))), None)
-    published = date_within(stamp) or (dated and (date_within(dated.string) or dated[1])) or ""
+    below = lines[start + count : start + count + _MAX_AUTHOR_LINES] if count else []
+    published = (
+        date_within(stamp)
+        or (dated and (date_within(dated.string) or dated[1]))
+        or next(filter(None, map(_date_line, below)), "")
+    )
     return FrontMatter(
         title[:_MAX_TITLE_CHARS].rstrip(" ∗*†‡"),
         ", ".join(authors),
@@ -108,6 +117,18 @@ def _title_place(lines: Sequence[Line], usual: float) -> tuple[int, int]:
             if letters >= _MIN_TITLE_LETTERS:
                 return start, end - start
     return 0, 0
+
+
+def _date_line(line: Line) -> str:
+    """The date or year of a line that consists of a date; "" for any other line."""
+    words = line.text.split()
+    if len(words) > _MAX_DATE_LINE_WORDS:
+        return ""
+    if found := date_within(line.text):
+        return found
+    year = _YEAR.search(line.text)
+    is_month = iso_date(f"1 {words[0].rstrip('.,')} {year[0]}") if year else None
+    return year[0] if year and (is_month or words == [year[0]]) else ""
 
 
 def _authors(lines: Sequence[Line]) -> list[str]:

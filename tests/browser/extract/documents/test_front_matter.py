@@ -50,6 +50,22 @@ def test_identifiers_and_date_are_read_from_first_page(
     assert page.published == published
 
 
+@pytest.mark.parametrize(
+    ("line", "published"),
+    [
+        ("February 6, 2023", "2023-02-06"),
+        ("Oct 2016", "2016"),
+        ("2018-12-19, minor revisions 2020-02-08", "2018-12-19"),
+        ("Hesk Conference 2016", None),
+    ],
+)
+def test_date_line_below_title_is_publication_date(line: str, published: str | None) -> None:
+    page = read(
+        (50, 690, 22, "A crane of a hundred tons"), (50, 660, 12, "Ada Moor"), (50, 640, 12, line)
+    )
+    assert (page.author, page.published) == ("Ada Moor", published)
+
+
 def test_institution_and_address_are_not_authors() -> None:
     page = read(
         (50, 690, 22, "A crane of a hundred tons"),
