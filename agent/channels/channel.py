@@ -77,6 +77,11 @@ class Outbound:
     files: tuple[Attachment, ...] = ()
     id: str = ""
 
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks for approval; sending it again is harmless, as one reply decides."""
+        return bool(self.buttons)
+
 
 MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError)
 """Errors raised by data that does not have the format documented by its service."""
@@ -144,7 +149,8 @@ class Channel(ABC):
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
         """Send a message once; `answering` is the id of the message that it replies to.
 
-        Raises `Refused` or `ConnectFailed` if nothing was sent, `NotSent` otherwise.
+        A question is sent again if it is unknown whether it arrived. Raises `Refused` or
+        `ConnectFailed` if nothing was sent, `NotSent` otherwise.
         """
 
     @abstractmethod

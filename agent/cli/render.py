@@ -106,7 +106,7 @@ def _audit(report: Report) -> str:
     cells = map(report_view.reference_cells, report.references)
     references = [f"  {' — '.join(filter(None, row))}" for row in cells]
     blocks = [
-        _section(title, faults) or "No problems found.",
+        _section(title, faults) or ("" if look else "No problems found."),
         _section(f"{report_view.TO_CHECK} ({len(look)}):", look),
         _section("References:", references),
     ]

@@ -64,7 +64,7 @@ class Slack(Channel):
             }
             if message.buttons:
                 asked["blocks"] = _blocks(asked["text"], message.buttons)
-            await self._call("chat.postMessage", json=asked)
+            await self._call("chat.postMessage", repeatable=message.is_question, json=asked)
         for file in message.files:
             await self._upload(file, channel, root)
 

@@ -65,7 +65,8 @@ class Telegram(Channel):
             row = [{"text": label, "callback_data": name} for name, label in message.buttons]
             asked["reply_markup"] = {"inline_keyboard": [row]}
         if message.text:
-            await self._call("sendMessage", json={**asked, "text": message.text})
+            asked["text"] = message.text
+            await self._call("sendMessage", repeatable=message.is_question, json=asked)
         for file in message.files:
             form = {"chat_id": chat, **({"message_thread_id": topic} if topic else {})}
             body = {"document": (file.name, file.body, file.media_type)}

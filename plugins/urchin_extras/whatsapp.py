@@ -126,9 +126,8 @@ class WhatsApp(Channel):
         if answering.startswith("wamid."):
             base["context"] = {"message_id": answering}
         if message.buttons:
-            await self._messages(
-                {**base, "type": "interactive", "interactive": _interactive(message)}
-            )
+            question = {**base, "type": "interactive", "interactive": _interactive(message)}
+            await self._messages(question, repeatable=message.is_question)
         elif message.text:
             text = {"body": message.text, "preview_url": False}
             await self._messages({**base, "type": "text", "text": text})
@@ -157,8 +156,9 @@ class WhatsApp(Channel):
         body = await download(self.link, "WhatsApp", there["url"], self.key("token"))
         return Attachment(name or "file", body, str(there.get("mime_type", "")))
 
-    async def _messages(self, body: dict[str, Any]) -> None:
-        await self._call("POST", f"{self.settings.phone}/messages", json=body)
+    async def _messages(self, body: dict[str, Any], *, repeatable: bool = False) -> None:
+        path = f"{self.settings.phone}/messages"
+        await self._call("POST", path, repeatable=repeatable, json=body)
 
     async def _call(
         self, method: str, path: str, *, repeatable: bool = False, **request: Any

@@ -239,6 +239,10 @@ def test_audit_command_writes_report_beside_draft_and_exits_8(run, cited, tmp_pa
     assert (done.returncode, json.loads(done.stdout)["references"][0]["state"]) == (0, "ok")
     assert ">References</h2>" in (tmp_path / "notes.md.audit.html").read_text()
     assert run("verify", "last").returncode == 0
+    (tmp_path / "notes.md").write_text(f"It cost 81,000 crowns [1].\n\n[1]: {cited}/heron")
+    shown = run("audit", str(tmp_path / "notes.md"), *flags).stdout
+    assert "Check these" in shown
+    assert "No problems found" not in shown
     assert run("audit", str(tmp_path / "notes.md"), "--service", "x=http://a.b").returncode == 2
 
 
