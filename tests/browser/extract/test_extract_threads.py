@@ -240,15 +240,18 @@ def test_forum_software_posts_follow_author_and_date(make: str) -> None:
     assert blocks[1::2] == SAID
 
 
-def test_posts_with_a_class_of_their_own_stay_in_place_and_signatures_are_left_out() -> None:
+@pytest.mark.parametrize("tag", ["li", "div"])
+def test_posts_with_a_class_of_their_own_stay_in_place_and_signatures_are_left_out(
+    tag: str,
+) -> None:
     says = [*SAID, "It is done now, thanks."]
     posts = "".join(
-        f"<li class='{'starter' if n % 2 else 'guest'} post'><a class=username href='/user/{n}'>Member {n}</a>"
-        f"<time datetime='2021-02-0{n}'>Feb</time><blockquote class=said>{said}</blockquote><blockquote class=signature>Nr. {n} lasts</blockquote></li>"
+        f"<{tag} class='{'starter' if n % 2 else 'guest'} post'><a class=username href='/user/{n}'>Member {n}</a>"
+        f"<time datetime='2021-02-0{n}'>Feb</time><blockquote class=said>{said}</blockquote><blockquote class=signature>Nr. {n} lasts</blockquote></{tag}>"
         for n, said in enumerate(says, 1)
     )
     notice = "<p>Members may answer here after they have confirmed their address by mail.</p>"
-    document = extract(f"<h1>Damp wall</h1><ul>{posts}</ul>{notice}", URL)
+    document = extract(f"<h1>Damp wall</h1><section>{posts}</section>{notice}", URL)
     parts = document.markdown.split("\n\n")[1:]
     heads = [f"**Member {n}, 2021-02-0{n}:**" for n in range(1, len(says) + 1)]
     assert parts[: 2 * len(says)] == [x for pair in zip(heads, says, strict=True) for x in pair]
