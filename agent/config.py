@@ -18,7 +18,7 @@ import platformdirs
 from pydantic import TypeAdapter, ValidationError
 
 from agent.errors import UsageError
-from agent.options import APP, SETTINGS, Options, from_text, is_list, variables_of
+from agent.options import APP, SETTINGS, Options, is_list, parse_setting_text, variables_of
 from agent.validation import split_list
 from browser.net.url import parse as parse_url
 from browser.plugins import PluginBroken, load_plugin
@@ -137,10 +137,10 @@ def load_options(values: Mapping[str, Any], *, config: bool = False) -> Options:
     """
     below = {**file_settings()[0], **read_environment(os.environ)} if config else {}
     named = {name: value for name, value in values.items() if value is not None}
-    return _validated({**below, **named})
+    return _validate_options({**below, **named})
 
 
-def _validated(values: dict[str, Any]) -> Options:
+def _validate_options(values: dict[str, Any]) -> Options:
     try:
         options = _adapter().validate_python(values)
     except ValidationError as error:
@@ -189,12 +189,12 @@ def file_settings() -> tuple[dict[str, Any], UsageError | None]:
     again only if it has changed. Raises `UsageError` if the file was never valid.
     """
     path = config_path()
-    version, known = _version(path), _last_good.get(path)
+    version, known = _file_signature(path), _last_good.get(path)
     if known is not None and known[0] == version:
         return known[1], None
     try:
         values = read_file(path)
-        _validated(values)
+        _validate_options(values)
     except UsageError as error:
         if known is None:
             raise
@@ -203,7 +203,7 @@ def file_settings() -> tuple[dict[str, Any], UsageError | None]:
     return values, None
 
 
-def _version(path: Path) -> tuple[int, int]:
+def _file_signature(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
     except OSError:
@@ -270,7 +270,7 @@ def read_template(name: str) -> dict[str, Any]:
         )
     load_options({key: value for key, value in values.items() if key not in _EXTRA_TEMPLATE_KEYS})
     return {
-        key: value if key in _EXTRA_TEMPLATE_KEYS else from_text(key, value)
+        key: value if key in _EXTRA_TEMPLATE_KEYS else parse_setting_text(key, value)
         for key, value in values.items()
     }
 

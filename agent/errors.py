@@ -81,7 +81,7 @@ class UsageError(ResearchError):
 
 
 @contextmanager
-def from_extra(extra: str, or_else: str = "") -> Iterator[None]:
+def requires_extra(extra: str, or_else: str = "") -> Iterator[None]:
     """Guard the import of an optional dependency; raises a `UsageError` that names its extra."""
     try:
         yield

@@ -99,15 +99,15 @@ class TokenAuth:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or answer it."""
         if scope["type"] == "http":
-            answer = await self._answer(Request(scope, receive))
+            answer = await self._login_or_refusal(Request(scope, receive))
             await (answer or self._app)(scope, receive, send)
         elif scope["type"] == "lifespan":  # the servers do not use WebSockets
             await self._app(scope, receive, send)
 
-    async def _answer(self, request: Request) -> Response | None:
+    async def _login_or_refusal(self, request: Request) -> Response | None:
         """Return the response that logs in or refuses a request; None if the request may pass."""
         status = self._refusal_status(request)
-        if status != 403 and await self._logs_in(request):
+        if status != 403 and await self._is_login(request):
             headers = {"referrer-policy": "no-referrer", **NO_STORE}
             answer = RedirectResponse("/", 303, headers)
             answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict")
@@ -133,7 +133,7 @@ class TokenAuth:
         site = headers.get("sec-fetch-site", "none")
         return 0 if site in ("same-origin", "none") and (read_only or origin) else 403
 
-    async def _logs_in(self, request: Request) -> bool:
+    async def _is_login(self, request: Request) -> bool:
         """Return whether the request is a login form with the token, or has the one-time ticket."""
         if not self._cookie or request.scope["path"] != "/":
             return False

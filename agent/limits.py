@@ -83,7 +83,7 @@ EFFORTS: dict[Depth, Effort] = {
     depth: Effort(**{name: row[n] for name, row in _PRESET_LIMITS.items()})
     for n, depth in enumerate(_DEPTHS)
 }
-STANDARD = EFFORTS["standard"]
+STANDARD_EFFORT = EFFORTS["standard"]
 CHALLENGES = EFFORTS["deep"].challenges
 """Number of claims to challenge if the user requests it at another depth."""
 
@@ -93,7 +93,7 @@ WikiPart = Literal["wiki", "raw", "sessions"]
 
 
 _Count = Annotated[int, Bounds(ge=1)]
-_OrNone = Annotated[int, Bounds(ge=0)]
+_NonNegativeInt = Annotated[int, Bounds(ge=0)]
 _Seconds = Annotated[float, Bounds(gt=0)]
 _Tokens = Annotated[int, Bounds(ge=200)]
 
@@ -136,8 +136,8 @@ class LimitSettings:
     profile_every: _Count = 5
     propose_every: _Count = 7
     evaluate_every: _Count = 10
-    recalled: _OrNone = 12
-    recalled_units: _OrNone = 3_000
+    recalled: _NonNegativeInt = 12
+    recalled_units: _NonNegativeInt = 3_000
     wiki_results: _Count = 8
     wiki_snippet: _Count = 700
     wiki_lines: _Count = 120

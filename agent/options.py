@@ -55,51 +55,51 @@ def _to_list(value: Any, split: Callable[[str], tuple[str, ...]]) -> Any:
     return (value,) if isinstance(value, Path) else value
 
 
-def _names(value: Any) -> Any:
+def _parse_names(value: Any) -> Any:
     return _to_list(value, split_list)
 
 
-def _paths(value: Any) -> Any:
+def _parse_paths(value: Any) -> Any:
     return _to_list(value, split_paths)
 
 
-def _approvals(value: Any) -> Any:
-    for name in _names(value):
+def _parse_approvals(value: Any) -> Any:
+    for name in _parse_names(value):
         act, _, site = str(name).partition("@")
         if act not in APPROVABLE or not site:
             raise ValueError(
                 f"{name} must be ACT@SITE, where ACT is one of {', '.join(APPROVABLE)}"
             )
-    return _names(value)
+    return _parse_names(value)
 
 
-def _shares(value: Any) -> Any:
-    for name in _names(value):
+def _parse_shares(value: Any) -> Any:
+    for name in _parse_names(value):
         kind, at, site = str(name).partition("@")
         if kind not in SHAREABLE or (at and not site) or " " in site:
             raise ValueError(
                 f"{name} must be KIND[@SITE], where KIND is one of {', '.join(SHAREABLE)}"
             )
-    return _names(value)
+    return _parse_names(value)
 
 
-def _recordings(value: Any) -> Any:
-    for path in _paths(value):
+def _parse_recordings(value: Any) -> Any:
+    for path in _parse_paths(value):
         if Path(path).suffix not in RECORDINGS:
             raise ValueError(f"{path} must end in .webm (video) or .har (requests)")
-    return _paths(value)
+    return _parse_paths(value)
 
 
-def _hosts(value: Any) -> Any:
+def _parse_hosts(value: Any) -> Any:
     # If it is a URL or a network range, only its host would be used, which is not what the user
     # meant.
-    for name in _names(value):
+    for name in _parse_names(value):
         if "/" in str(name):
             raise ValueError(f"{name!r} must be a host such as example.org or 127.0.0.1:8080")
-    return _names(value)
+    return _parse_names(value)
 
 
-def _date(value: Any) -> Any:
+def _parse_date(value: Any) -> Any:
     # Search engines silently ignore dates in other formats.
     from datetime import datetime  # noqa: PLC0415 - not needed for `--help`
 
@@ -110,9 +110,9 @@ def _date(value: Any) -> Any:
     return value
 
 
-_Names = Annotated[tuple[str, ...], Before(_names)]
-_Hosts = Annotated[tuple[str, ...], Before(_hosts)]
-_Paths = Annotated[tuple[Path, ...], Before(_paths)]
+_Names = Annotated[tuple[str, ...], Before(_parse_names)]
+_Hosts = Annotated[tuple[str, ...], Before(_parse_hosts)]
+_Paths = Annotated[tuple[Path, ...], Before(_parse_paths)]
 _Usd = Annotated[float, Bounds(gt=0, le=MAX_USD)]
 _Seconds = Annotated[float, Bounds(gt=0, le=MAX_SECONDS)]
 
@@ -213,7 +213,7 @@ class Options:
     )
     tool: _Names = setting((), "Enable a plug-in's tool.", "NAME")
     site: str | None = setting(None, "Search only this site.", "DOMAIN", page="Only this site")
-    since: Annotated[str, Before(_date)] | None = setting(
+    since: Annotated[str, Before(_parse_date)] | None = setting(
         None, "Search only for pages newer than this.", "DATE"
     )
     lang: str | None = setting(None, "Language of the results.", "CODE")
@@ -229,7 +229,7 @@ class Options:
         None, "Cookies and storage to load into the browser.", "FILE", exists=True
     )
     login: _Names = setting((), "Use the session saved by `research login NAME URL`.", "NAME")
-    record: Annotated[tuple[Path, ...], Before(_recordings)] = setting(
+    record: Annotated[tuple[Path, ...], Before(_parse_recordings)] = setting(
         (), "Record the browser: .webm (video) or .har (requests).", "FILE"
     )
     solver: str | None = setting(
@@ -238,12 +238,12 @@ class Options:
     allow: _Hosts = setting((), "Visit only these sites.", "HOST")
     deny: _Hosts = setting((), "Never visit these sites.", "HOST")
     allow_private: _Hosts = setting((), "Allow access to this private address.", "HOST[:PORT]")
-    share: Annotated[tuple[str, ...], Before(_shares)] = setting(
+    share: Annotated[tuple[str, ...], Before(_parse_shares)] = setting(
         (),
         "Kind of private content that may be sent: file, corpus, memory, page, tool.",
         "KIND[@SITE]",
     )
-    yes: Annotated[tuple[str, ...], Before(_approvals)] = setting(
+    yes: Annotated[tuple[str, ...], Before(_parse_approvals)] = setting(
         (),
         "Approve an action on a site in advance: click, type, submit, upload, download, login.",
         "ACT@SITE",
@@ -268,7 +268,7 @@ class Options:
         "Let the model create tasks, reminders and monitors that notify TARGET (see --notify).",
         "TARGET",
     )
-    tool_sources: Annotated[tuple[ToolSource, ...], Before(_names)] = setting(
+    tool_sources: Annotated[tuple[ToolSource, ...], Before(_parse_names)] = setting(
         ("domain", "mcp", "memory", "system"),
         "Tool sources to enable: domain, mcp, memory, system (default: all).",
         "A,B",
@@ -419,7 +419,7 @@ def is_list(name: str) -> bool:
     return bool(_conversions(name)) and get_origin(get_args(SETTINGS[name].type)[0]) is tuple
 
 
-def from_text(name: str, value: Any) -> Any:
+def parse_setting_text(name: str, value: Any) -> Any:
     """Split a list written as a string, as in a template; leave an invalid value unchanged."""
     for part in _conversions(name):
         try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-SECONDS = 20.0  # a timestamp takes about one second
+TIMEOUT_SECONDS = 20.0  # a timestamp takes about one second
 _MAX_BYTES = 100_000  # a token with its certificates has about 5,000 bytes
 _OPENTIMESTAMPS_HEADER = b"\x00OpenTimestamps\x00"
 
@@ -69,7 +69,7 @@ def send_request(
     try:
         with (
             httpx2.Client(
-                proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
+                proxy=proxy, timeout=TIMEOUT_SECONDS, trust_env=False, verify=certificates()
             ) as client,
             client.stream(method, url, content=body, headers=headers) as response,
         ):
@@ -92,7 +92,7 @@ def load_timestamper(name: str) -> Any:
     return found
 
 
-def is_proof(token: bytes) -> bool:
+def is_opentimestamps_proof(token: bytes) -> bool:
     """Return whether a token is an OpenTimestamps proof rather than an authority's token."""
     return token.startswith(_OPENTIMESTAMPS_HEADER)
 
@@ -108,7 +108,7 @@ def check(
     `roots` is a file of trusted root certificates for authorities; `blocks` maps heights to Bitcoin
     block headers, from a source that the user trusts.
     """
-    if is_proof(token):
+    if is_opentimestamps_proof(token):
         found: Stamp = load_timestamper("opentimestamps").check(token, digest, blocks or {})
     else:
         found = load_timestamper("rfc3161").check(token, digest, roots)

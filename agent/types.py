@@ -599,15 +599,15 @@ class Report(ReportPart):
 
         Reports returned by `research` have a record; reports read from JSON do not.
         """
-        return self._rendered("report.html")
+        return self._render_export("report.html")
 
     def to_markdown(self) -> str:
         """Render as Markdown, as `to_html` does."""
-        return self._rendered("report.md")
+        return self._render_export("report.md")
 
     def to_bibtex(self) -> str:
         """Render the sources as BibTeX, as `to_html` does."""
-        return self._rendered("report.bib")
+        return self._render_export("report.bib")
 
     def to_frame(self) -> Any:
         """Return the sentences as a pandas `DataFrame`, one row each.
@@ -635,7 +635,7 @@ class Report(ReportPart):
         # functions used here read only a report.
         return str(import_module("agent.export.markup").notebook_html(self))
 
-    def _rendered(self, name: str) -> str:
+    def _render_export(self, name: str) -> str:
         if self._record is None:
             raise UsageError(
                 f"no record of the run {self.run or 'behind this report'} was found",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 DRAFTS, TRUE_EACH = 10, 10
 FAULTS_EACH = ("figure", "figure", "page", "page", "dead", "unstated")
 """Faults per draft; every other draft has one `page` fewer and one `unstated` more."""
-FOUND = 0.95
+MIN_FOUND_SHARE = 0.95
 STEPS = ("write", "count")
 _NUMBER = re.compile(r"(?<![\d.,:/])\d{1,4}(?![\d.,:/%]|\w)")
 _UNSTATED = (
@@ -153,14 +153,14 @@ def _line(
         elif fault == "unstated":
             text = text.removesuffix(".") + chance.choice(_UNSTATED) + "."
         else:
-            text = _retold(text, chance)
+            text = _reword(text, chance)
         del facts[place]
         url = f"http://{address}/wiki/{page}.html"
         return Line(text, url, pages[page if page in pages else doc]["title"], fault)
     raise SystemExit("there are too few sentences for so many drafts")
 
 
-def _retold(text: str, chance: random.Random) -> str:
+def _reword(text: str, chance: random.Random) -> str:
     """Reword a true sentence as authors do: unchanged, retyped, shortened, or reported."""
     match chance.randrange(5):
         case 0:
@@ -309,7 +309,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model")
     parser.add_argument("--base-url")
     parser.add_argument(
-        "--least", type=float, default=FOUND, help="Minimum share of faults to find."
+        "--least", type=float, default=MIN_FOUND_SHARE, help="Minimum share of faults to find."
     )
     parser.add_argument("-v", "--verbose", action="store_true")
     return parser

@@ -32,7 +32,7 @@ MOST_SENTENCES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class QuestionResult:
     """One question, how its run ended, and whether that was right."""
 
     question: dict[str, Any]
@@ -57,7 +57,7 @@ async def main(*, show_misses: bool) -> None:
     questions = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     with serve() as site, tempfile.TemporaryDirectory() as folder:
         tried = [await ask(question, site, folder) for question in questions]
-    by_need: dict[str, list[Tried]] = defaultdict(list)
+    by_need: dict[str, list[QuestionResult]] = defaultdict(list)
     for one in tried:
         by_need[one.question["needs"]].append(one)
     for need, group in [*by_need.items(), ("all", tried)]:
@@ -69,7 +69,7 @@ async def main(*, show_misses: bool) -> None:
             print(f"  gold {one.question['answer']}, got {one.report.status}: {one.report.answer}")
 
 
-async def ask(question: dict[str, Any], site: Site, folder: str) -> Tried:
+async def ask(question: dict[str, Any], site: Site, folder: str) -> QuestionResult:
     began = time.perf_counter()
     report = await research(
         question["question"],
@@ -80,7 +80,7 @@ async def ask(question: dict[str, Any], site: Site, folder: str) -> Tried:
         data_dir=folder,
         memory=False,
     )
-    return Tried(question, report, time.perf_counter() - began)
+    return QuestionResult(question, report, time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.evidence.page_state import split_state, with_shown
+from agent.evidence.page_state import append_shown_lines, split_state
 from bench.shelf import Targets, pages_of, served
 from browser.read.reader import read_rendered
 from browser.session.session import Browser
@@ -72,7 +72,7 @@ async def look(tab: Tab, address: str) -> Row:
     whole, shown = await tab.snapshot(budget=None), await tab.page.evaluate(SHOWN)
     page = await read_rendered(tab)
     document = page.document or Document(tab.url)
-    state = with_shown(document, page.shown)
+    state = append_shown_lines(document, page.shown)
     start = len(state.text) if state.shown_from is None else state.shown_from
     passages = split_state(state.text, 1, start)
     citable = set(words(" ".join(f"{p.heading} {p.text}" for p in passages)))

@@ -43,7 +43,7 @@ EXPECTED = {
 }
 
 
-def told(*command: str, folder: Path, **more: str) -> Any:
+def run_json_command(*command: str, folder: Path, **more: str) -> Any:
     """Run a command and return the JSON that it prints, or its error if it prints none."""
     env = {**os.environ, **more}
     done = subprocess.run(
@@ -68,9 +68,9 @@ def over_http(flags: list[str]) -> Iterator[str]:
 
 def inspect(asked: list[str], folder: Path) -> tuple[Any, Any]:
     """Have the inspector list the tools and call one."""
-    listed = told(*asked, "tools/list", folder=folder)
+    listed = run_json_command(*asked, "tools/list", folder=folder)
     call = ["tools/call", "--tool-name", "search", "--tool-arg", "query=Hesk Light"]
-    return listed, told(*asked, *call, folder=folder)
+    return listed, run_json_command(*asked, *call, folder=folder)
 
 
 def main(folder: Path) -> int:
@@ -86,12 +86,12 @@ def main(folder: Path) -> int:
     script = shutil.copy(Path(__file__).with_name("clients.mjs"), folder / "clients.mjs")
     with serve() as site, TemporaryDirectory() as data:
         web = ["--search", "searxng", "--searxng-url", site.url, "--no-memory", "--data-dir", data]
-        shell = told(COMMAND, QUESTION, *web, "-q", "--json", folder=folder)
+        shell = run_json_command(COMMAND, QUESTION, *web, "-q", "--json", folder=folder)
         expected = {**EXPECTED, "answer": shell["answer"], "confidence": shell["confidence"]}
         serving = [COMMAND, "mcp", "serve", *web]
-        found = {"stdio": told("node", script, "stdio", *serving, folder=folder)}
+        found = {"stdio": run_json_command("node", script, "stdio", *serving, folder=folder)}
         with over_http(web) as address:
-            found["http"] = told("node", script, "http", address, TOKEN, folder=folder)
+            found["http"] = run_json_command("node", script, "http", address, TOKEN, folder=folder)
         inspector = str(folder / "node_modules" / ".bin" / "mcp-inspector")
         # The inspector takes options anywhere as its own, so the flags are passed as variables.
         own = {"RESEARCH_SEARCH": "searxng", "RESEARCH_SEARXNG_URL": site.url}
@@ -102,7 +102,9 @@ def main(folder: Path) -> int:
             bearer = f"Authorization: Bearer {TOKEN}"
             by = [inspector, "--cli", address, "--transport", "http", "--header"]
             inspected["http"] = inspect([*by, bearer, "--method"], folder)
-            refused = told(*by, "Authorization: Bearer no", "--method", "tools/list", folder=folder)
+            refused = run_json_command(
+                *by, "Authorization: Bearer no", "--method", "tools/list", folder=folder
+            )
     wrong = [
         f"{way}: {name} is {made.get(name, made)!r}, not {value!r}"
         for way, made in found.items()

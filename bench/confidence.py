@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from agent import Report
 
-BANDS = 5
+BAND_COUNT = 5
 FOLDS = 5
 SENTENCES = 2
 BUNDLED = "bundled web"
@@ -123,9 +123,9 @@ def show(name: str, rows: Sequence[Row], said: Sequence[float | None]) -> None:
     if not rated:
         return
     print("confidence  answers   said  right")
-    for band, ones in banded(pairs):
+    for band, ones in group_into_bands(pairs):
         told, right = mean(value for _, value in ones), share([row for row, _ in ones])
-        low, high = band / BANDS, (band + 1) / BANDS
+        low, high = band / BAND_COUNT, (band + 1) / BAND_COUNT
         print(f"{low:.1f} - {high:.1f} {len(ones):10} {told:6.0%} {right:6.0%}")
     constant = brier(rated, [share(rated)] * len(rated))
     print(
@@ -147,7 +147,7 @@ def refit(webs: dict[str, list[Row]]) -> None:
     for name, rows in webs.items():
         others = [row for other, of_web in webs.items() if other != name for row in of_web]
         if others:
-            _tried(f"fitted on the other web, tried on {name}", fitted(others), rows)
+            _print_brier_score(f"fitted on the other web, tried on {name}", fitted(others), rows)
     every = [row for rows in webs.values() for row in rows]
     random.Random(0).shuffle(every)
     if not every:
@@ -166,7 +166,7 @@ def refit(webs: dict[str, list[Row]]) -> None:
     print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {FIT_COEFFICIENTS}")
 
 
-def _tried(said: str, curve: tuple[float, ...], rows: Sequence[Row]) -> None:
+def _print_brier_score(said: str, curve: tuple[float, ...], rows: Sequence[Row]) -> None:
     told = [probability(curve, row) for row in rows]
     constant = brier(rows, [share(rows)] * len(rows))
     print(f"{said}: Brier {brier(rows, told):.3f} (a constant: {constant:.3f})")
@@ -195,11 +195,13 @@ def probability(curve: tuple[float, ...], row: Row) -> float:
     return fit_probability(Fit(**row["parts"]["fit"]), curve)
 
 
-def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row, float]]]]:
+def group_into_bands(
+    pairs: Iterable[tuple[Row, float]],
+) -> list[tuple[int, list[tuple[Row, float]]]]:
     """Sort answers by confidence into bands of equal width."""
 
     def band(pair: tuple[Row, float]) -> int:
-        return min(int(pair[1] * BANDS), BANDS - 1)
+        return min(int(pair[1] * BAND_COUNT), BAND_COUNT - 1)
 
     return [(b, list(ones)) for b, ones in itertools.groupby(sorted(pairs, key=band), key=band)]
 
@@ -213,7 +215,7 @@ def error(pairs: Sequence[tuple[Row, float]]) -> float:
     """Return the expected calibration error: the bands' confidence against their share right."""
     return sum(
         len(ones) * abs(mean(value for _, value in ones) - share([row for row, _ in ones]))
-        for _, ones in banded(pairs)
+        for _, ones in group_into_bands(pairs)
     ) / len(pairs)
 
 

@@ -62,7 +62,7 @@ async def measure(options: argparse.Namespace, file: str, address: str) -> bool:
                 rows.append(row)
                 if options.rows:
                     print(json.dumps(row, ensure_ascii=False), flush=True)
-    return told(rows)
+    return print_figures(rows)
 
 
 def judged(question: dict[str, object], report: dict[str, object]) -> dict[str, object]:
@@ -85,7 +85,7 @@ def judged(question: dict[str, object], report: dict[str, object]) -> dict[str, 
     }
 
 
-def told(rows: list[dict[str, object]]) -> bool:
+def print_figures(rows: list[dict[str, object]]) -> bool:
     """Print the figures."""
     single = [r for r in rows if r["kind"] == "single"]
     other = [r for r in rows if r["kind"] == "unanswerable"]

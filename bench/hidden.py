@@ -33,7 +33,7 @@ PAGE = """<!doctype html><title>Tides</title><h1>Tides</h1><p>High water stands 
 {}<p>Low water follows.</p>"""
 
 
-def shows(text: str) -> bool:
+def shows_secret(text: str) -> bool:
     """Whether a text contains the secret without marking it as invisible."""
     return SECRET in MARKED.sub("", text)
 
@@ -59,7 +59,7 @@ async def main() -> int:
                     "snapshot": (await tab.snapshot(budget=None)).text,
                 }
                 for how, text in texts.items():
-                    if shows(text):
+                    if shows_secret(text):
                         passed[how].append(name)
     targets = Targets()
     for how in ("plain HTTP", "OPEN", "attached", "snapshot"):

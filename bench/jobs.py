@@ -23,7 +23,7 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-from agent.jobs.job import ENDED
+from agent.jobs.job import FINAL_STATES
 from agent.jobs.jobs import Jobs
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
@@ -132,7 +132,7 @@ def workers(bench: Bench, url: str | None, how_many: int, kills: int, restart=No
                 print("  ", type(error).__name__, flush=True)
                 time.sleep(1)
                 continue
-            if set(states) <= ENDED:
+            if set(states) <= FINAL_STATES:
                 break
             alive = [one if one.poll() is None else fresh() for one in alive]
             if killed < kills and time.monotonic() > next_kill:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent.evidence import Evidence, check_answer
-from agent.loop.judge import judge_request, judge_system, open_claims, read_verdicts
+from agent.loop.judge import find_undecided_claims, judge_request, judge_system, read_verdicts
 from agent.types import Passage, Verdict, VerdictState
 from bench.claims import GOOD, Tally, read, show
 from browser.types import Document, Outcome, Page
@@ -58,7 +58,7 @@ def main() -> int:
         options.folder.mkdir(parents=True, exist_ok=True)
         (options.folder / "system.txt").write_text(judge_system(), encoding="utf-8")
         for case in cases:
-            claims = open_claims(case.answer, case.evidence)
+            claims = find_undecided_claims(case.answer, case.evidence)
             request = judge_request(claims, case.evidence)
             if claims:
                 (options.folder / f"{case.name}.request.txt").write_text(request, encoding="utf-8")
@@ -91,7 +91,7 @@ def load(claims: Path, pages: Path | None, every: int) -> list[Case]:
 def count(case: Case, options: argparse.Namespace, tallies: dict[str, Tally]) -> int:
     """Count a group's verdicts; return the number of false alarms."""
     reply = options.folder / f"{case.name}.reply.txt"
-    claims = open_claims(case.answer, case.evidence)
+    claims = find_undecided_claims(case.answer, case.evidence)
     said = reply.read_text(encoding="utf-8") if reply.exists() else ""
     verdicts, _ = read_verdicts(said, claims, case.evidence)
 

@@ -15,8 +15,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from fixtures.server import serve
-from tests.crash.kills import Broken, Point, Victim
-from tests.crash.orders import taking_orders
+from tests.crash.kills import KillableTask, KilledRunResult, KillPoint
+from tests.crash.orders import serve_order_site
 from tests.crash.speaker import speaking
 from tests.crash.tasks import Task, ordering, planned, reading
 from tests.forked import Commands
@@ -30,7 +30,7 @@ class Kinds:
 
     def __init__(self, stack: ExitStack) -> None:
         self.site = stack.enter_context(serve())
-        self.orders = stack.enter_context(taking_orders())
+        self.orders = stack.enter_context(serve_order_site())
         self.commands = stack.enter_context(closing(Commands()))
         self.books = 0
 
@@ -40,14 +40,14 @@ class Kinds:
             return ordering(self.orders, f"book{self.books}")
         return (reading, planned)[kind](self.site)
 
-    def victim(self, kind: int, data: Path, stack: ExitStack) -> Victim:
+    def victim(self, kind: int, data: Path, stack: ExitStack) -> KillableTask:
         task = self.make(kind)
-        return Victim(task, stack.enter_context(speaking(task.decide)), data, self.commands)
+        return KillableTask(task, stack.enter_context(speaking(task.decide)), data, self.commands)
 
 
-def kill_many(wanted: int) -> list[Broken]:
+def kill_many(wanted: int) -> list[KilledRunResult]:
     """Kill runs until this many were killed after they had begun."""
-    done: list[Broken] = []
+    done: list[KilledRunResult] = []
     chance = random.Random(SEED)
     with ExitStack() as stack, tempfile.TemporaryDirectory() as scratch:
         kinds = Kinds(stack)
@@ -60,7 +60,7 @@ def kill_many(wanted: int) -> list[Broken]:
             kind = len(done) % 3
             with ExitStack() as own:
                 victim = kinds.victim(kind, next(folders), own)
-                point = Point.chosen(chance, wholes[kind])
+                point = KillPoint.chosen(chance, wholes[kind])
                 done.append(victim.broken(point, wholes[kind], chance))
             for flaw in done[-1].flaws:
                 print(f"{victim.task.name}, killed at {point}: {flaw}", flush=True)

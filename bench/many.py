@@ -40,12 +40,12 @@ def main() -> int:
         plain = [asyncio.run(read(ports, None)) for _ in range(ROUNDS)]
         cached = [asyncio.run(read(ports, Path(folder) / f"{n}.db")) for n in range(ROUNDS)]
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    good = [_told("without a cache", plain), _told("into a cache", cached)]
+    good = [_print_timing("without a cache", plain), _print_timing("into a cache", cached)]
     print(f"peak memory     {megabytes:.0f} MB (target {MOST_MEGABYTES})")
     return 0 if all(good) and megabytes <= MOST_MEGABYTES else TARGETS_MISSED
 
 
-def _told(name: str, took: list[float]) -> bool:
+def _print_timing(name: str, took: list[float]) -> bool:
     best = LATENCY * max(ceil(PAGES / MAX_PER_HOST), ceil(HOSTS * PAGES / MAX_OVERALL))
     middle = sorted(took)[len(took) // 2]
     print(f"{name:15} {middle:.2f} s, {middle / best:.2f} x the best, {best:.2f} s")

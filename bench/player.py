@@ -44,7 +44,7 @@ TAIL = 1_800
 """Characters of the last observation to show for a failure."""
 FINDS = 4
 """Number of times that an incomplete FIND is asked to continue."""
-NEAR = 4
+MAX_NEAR_LINES = 4
 """Maximum distance in lines for a text to count as beside a control."""
 _OPENING = re.compile(r"\[((?:f\d+)*[a-z]\d+)\b ?")
 _HEAD = re.compile(r"([^:=,\[]*)(?::|(?= =))")
@@ -188,16 +188,19 @@ class Observed:
         close = [
             c
             for c in self.controls
-            if (not what.near or _distance(c, beside) <= NEAR) and (not roles or c.role in roles)
+            if (not what.near or _distance(c, beside) <= MAX_NEAR_LINES)
+            and (not roles or c.role in roles)
         ]
-        ranks = {c: rank for c in close if (rank := _fit(c.name, what.words.casefold()))}
+        ranks = {
+            c: rank for c in close if (rank := _name_match_rank(c.name, what.words.casefold()))
+        }
         if ranks:
             best = min((_distance(c, beside), rank) for c, rank in ranks.items())
             found = [c for c, rank in ranks.items() if (_distance(c, beside), rank) == best]
         else:  # the words are before it in its line or in the line above; after a checkbox
             beside = self._places(what.words) if what.words else []
-            found = [c for c in close if _behind(c, beside)[0] <= (c.role in _BOXES)]
-        found.sort(key=lambda c: _behind(c, beside))
+            found = [c for c in close if _position_rank(c, beside)[0] <= (c.role in _BOXES)]
+        found.sort(key=lambda c: _position_rank(c, beside))
         return found[what.nth] if what.nth < len(found) else None
 
     def _places(self, text: str) -> list[tuple[int, int]]:
@@ -226,7 +229,7 @@ def bare(name: str) -> str:
     return " ".join(re.sub(r"\[(?:f\d+)*[a-z]\d+( \w+)?:?|\]", " ", name).split()).casefold()
 
 
-def _fit(name: str, words: str) -> tuple[int, int] | None:
+def _name_match_rank(name: str, words: str) -> tuple[int, int] | None:
     """Rate how well a name matches words: as a whole, its beginning, or a part; shorter first."""
     core = name.partition(" = ")[0]
     unseen = name.endswith((", invisible", ", covered"))
@@ -238,10 +241,10 @@ def _fit(name: str, words: str) -> tuple[int, int] | None:
 
 
 def _distance(control: Shown, places: list[tuple[int, int]]) -> int:
-    return min((abs(control.line - line) for line, _ in places), default=NEAR + 1)
+    return min((abs(control.line - line) for line, _ in places), default=MAX_NEAR_LINES + 1)
 
 
-def _behind(control: Shown, places: list[tuple[int, int]]) -> tuple[int, int, int]:
+def _position_rank(control: Shown, places: list[tuple[int, int]]) -> tuple[int, int, int]:
     """Return a control's position to a text: 0 after it or on the next line, 1 before, 2 apart."""
     ways = [(control.line - line, control.column - column) for line, column in places]
     ranks = (
@@ -331,7 +334,8 @@ class Player:
             found = [c for seen in self._seen if (c := seen.best(what, any_role=any_role))]
             if found:  # newest first; exact matches before partial ones
                 return min(
-                    found, key=lambda c: (_fit(c.name, what.words.casefold()) or (1,))[0] > 0
+                    found,
+                    key=lambda c: (_name_match_rank(c.name, what.words.casefold()) or (1,))[0] > 0,
                 ).ref
         raise NotShown(what)
 

@@ -13,15 +13,15 @@ import random
 import sys
 from collections import Counter, deque
 
-from agent.jobs.jobs import POLL_S, STALE_S
-from agent.jobs.upkeep import BEAT_S, POLLS_A_SECOND, UPKEEP_S
+from agent.jobs.jobs import HEARTBEAT_TIMEOUT_S, POLL_S
+from agent.jobs.upkeep import HEARTBEAT_INTERVAL_S, POLLS_A_SECOND, UPKEEP_S
 
 DAY = 86_400.0
 PAGES_A_RUN = 12.4
 """Pages read by a run at standard depth with the extractive model; the mean of eight runs."""
 RUN_S = 45.0
 """Assumed seconds per run; the distribution is log-normal."""
-SLOTS = 4
+SLOTS_PER_WORKER = 4
 DEATHS_A_DAY = 1.0
 """Forced terminations per worker and day."""
 OF_A_WORKER, OF_A_POLL, OF_AN_UPKEEP, OF_A_JOB = 16, 4, 6, 10
@@ -61,7 +61,7 @@ def simulate(  # noqa: C901 - one loop, a branch for each kind of event
             at(now + chance.expovariate(rate), "asked", which + 1)
         elif kind == "poll":
             counted["poll"] += 1
-            while queued and len(running[which]) < SLOTS:
+            while queued and len(running[which]) < SLOTS_PER_WORKER:
                 job, since = queued.popleft()
                 (waited if since >= 0 else recovered).append(now - abs(since))
                 running[which].add(job)
@@ -72,7 +72,11 @@ def simulate(  # noqa: C901 - one loop, a branch for each kind of event
             lost, running[which] = running[which], set()
             lives[which] += 1
             for job in lost:  # its heartbeat expires, then the next upkeep by any worker finds it
-                at(now + STALE_S + chance.expovariate(1 / UPKEEP_S), f"found {now} {job}", which)
+                at(
+                    now + HEARTBEAT_TIMEOUT_S + chance.expovariate(1 / UPKEEP_S),
+                    f"found {now} {job}",
+                    which,
+                )
             at(now + chance.expovariate(DEATHS_A_DAY / DAY), "dies", which)
         elif kind.startswith("found"):
             _, died, job_name = kind.split()
@@ -82,22 +86,22 @@ def simulate(  # noqa: C901 - one loop, a branch for each kind of event
             if int(life) == lives[which]:
                 running[which].discard(int(job_name))
                 done[int(job_name)] += 1
-    beats, upkeep = workers / BEAT_S, OF_AN_UPKEEP / UPKEEP_S
+    beats, upkeep = workers / HEARTBEAT_INTERVAL_S, OF_AN_UPKEEP / UPKEEP_S
     return {
         "polls a second": counted["poll"] / end,
         "transactions a second": workers * OF_A_WORKER
         + counted["poll"] / end * OF_A_POLL
         + beats + upkeep + sum(done.values()) / end * OF_A_JOB,
         "runs a day": sum(done.values()) / hours * 24,
-        "busy": sum(map(len, running.values())) / workers / SLOTS,
-        "wait p50": _at(waited, 0.5),
-        "wait p99": _at(waited, 0.99),
-        "dead's runs go on after p50": _at(recovered, 0.5),
+        "busy": sum(map(len, running.values())) / workers / SLOTS_PER_WORKER,
+        "wait p50": _quantile(waited, 0.5),
+        "wait p99": _quantile(waited, 0.99),
+        "dead's runs go on after p50": _quantile(recovered, 0.5),
         "done twice": sum(n - 1 for n in done.values()),
     }  # fmt: skip
 
 
-def _at(values: list[float], share: float) -> float:
+def _quantile(values: list[float], share: float) -> float:
     return sorted(values)[int(share * (len(values) - 1))] if values else 0.0
 
 

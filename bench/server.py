@@ -76,7 +76,7 @@ async def _at_once(count: int, site: Site, targets: Targets) -> None:
             flags = {"model": "instant", "base_url": place.__enter__(), "memory": False}
             runs.append(await manager.start(QUESTIONS[0], flags))
         await asyncio.to_thread(barrier.wait)
-        below = _below(os.getpid())
+        below = _descendants(os.getpid())
         own, theirs = _pss(os.getpid()), sum(map(_pss, below))
         print(f"{count} runs at once: {own:.0f} MB of ours, {theirs:.0f} MB of browsers,")
         print(f"  {len(below)} processes, {_handles()} handles")
@@ -115,7 +115,7 @@ def _flags(site: Site) -> dict[str, Any]:
     return {"search": ["searxng"], "searxng_url": site.url, "allow_private": [site.address]}
 
 
-def _below(pid: int) -> list[int]:
+def _descendants(pid: int) -> list[int]:
     """Return all descendants of a process."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from browser.page.tab import Tab
 
 FILE = Path(__file__).with_name("sought.jsonl")
-SHARE = 0.98
+MIN_NEAR_SHARE = 0.98
 LARGE = 200_000
 """Minimum bytes of HTML for a page to count as large."""
 
@@ -123,7 +123,7 @@ def main(file: str, data: str) -> int:
     targets = Targets()
     number = sum(counts[near] for near in ("at once", "one FIND away", "not found"))
     near = counts["at once"] + counts["one FIND away"]
-    targets.at_least(f"at once or one FIND away (of {number})", near / number, SHARE)
+    targets.at_least(f"at once or one FIND away (of {number})", near / number, MIN_NEAR_SHARE)
     targets.at_most("found that is not there", counts["false found"], 0)
     return targets.code
 

@@ -31,7 +31,7 @@ with Memory.open(place) as memory:
 """
 
 
-def life(place: str, name: str, first: int, until: int) -> tuple[int, str]:
+def write_until_killed(place: str, name: str, first: int, until: int) -> tuple[int, str]:
     """Write from one number until killed at another; return the last acknowledged, and errors."""
     command = [sys.executable, "-c", _WRITER, place, name, str(first)]
     with subprocess.Popen(
@@ -49,7 +49,7 @@ def life(place: str, name: str, first: int, until: int) -> tuple[int, str]:
     return max([last, *map(int, whole)]), errors.decode()
 
 
-def writing(place: str, name: str, writes: int) -> tuple[list[int], list[str]]:
+def write_over_restarts(place: str, name: str, writes: int) -> tuple[list[int], list[str]]:
     """Make this many writes over several lives; return what was acknowledged, and the errors."""
     chance = random.Random(f"{SEED} {name}")
     ends = [*sorted(chance.sample(range(1, writes - 1), LIVES - 1)), writes - 1]
@@ -57,7 +57,7 @@ def writing(place: str, name: str, writes: int) -> tuple[list[int], list[str]]:
     for until in ends:
         if until < first:
             continue
-        last, complaint = life(place, name, first, until)
+        last, complaint = write_until_killed(place, name, first, until)
         acknowledged += range(first, last + 1)
         errors += [complaint] if complaint else []
         first = last + 1
@@ -70,7 +70,7 @@ def main(writes: int = WRITES) -> int:
         place = str(Path(folder) / "memory.db")
         names = [f"w{number}" for number in range(PROCESSES)]
         with ThreadPoolExecutor(PROCESSES) as pool:
-            done = list(pool.map(lambda name: writing(place, name, writes), names))
+            done = list(pool.map(lambda name: write_over_restarts(place, name, writes), names))
         with Memory.open(place) as memory:
             known = memory.remembered()
     said = {name: numbers for name, (numbers, _) in zip(names, done, strict=True)}

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from browser.errors import BrowserError
 
-KINDS: Final = {
+PLUGIN_KINDS: Final = {
     "search": "a search provider: a subclass of `browser.search.provider.SearchProvider`",
     "platforms": "a site parser: a subclass of `browser.extract.platforms.Platform`",
     "documents": "a document reader for one kind: called with bytes, address and file name",

@@ -47,7 +47,7 @@ SERVICE = RetryRule(5, 0.5, 30.0, patience=120.0)
 CHANNEL = RetryRule(0, 0.5, 30.0, least=0.25)
 
 
-class Temporary(Exception):
+class TemporaryFailure(Exception):
     """A failed attempt that is worth repeating.
 
     If there is no further attempt, `error` is raised or, if there is no error, `value` is
@@ -86,7 +86,7 @@ class _Attempt:
 
 
 async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
-    """Repeat attempts according to a rule until one does not raise `Temporary`."""
+    """Repeat attempts according to a rule until one does not raise `TemporaryFailure`."""
     # Imported at the first call: nearly every command imports this module, but few make requests.
     from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415
 
@@ -101,22 +101,22 @@ async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
         return await attempt()
 
     retrying = AsyncRetrying(
-        retry=retry_if_exception_type(Temporary),
+        retry=retry_if_exception_type(TemporaryFailure),
         stop=gives_up,
         wait=wait,
         sleep=_sleep,
-        retry_error_callback=_give_up,
+        retry_error_callback=_final_result,
     )
     return await retrying(once)
 
 
-def _failure(state: RetryCallState) -> Temporary:
+def _failure(state: RetryCallState) -> TemporaryFailure:
     failed = state.outcome.exception() if state.outcome else None
-    assert isinstance(failed, Temporary), "only such an attempt is repeated"
+    assert isinstance(failed, TemporaryFailure), "only such an attempt is repeated"
     return failed
 
 
-def _give_up(state: RetryCallState) -> Any:
+def _final_result(state: RetryCallState) -> Any:
     failed = _failure(state)
     if failed.error is not None:
         raise failed.error from failed

@@ -127,7 +127,7 @@ class Publication:
     arxiv: str = ""
 
 
-UNKNOWN = Publication()
+UNKNOWN_PUBLICATION = Publication()
 """The publication of a page that does not state one."""
 
 
@@ -163,7 +163,7 @@ class Document:
     controls: tuple[str, ...] = ()
     needs_scripts: str = ""
     shown_from: int | None = None
-    publication: Publication = UNKNOWN
+    publication: Publication = UNKNOWN_PUBLICATION
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT)]
 
 from browser.extract.platforms import Platform, all_platforms  # noqa: E402 - found by the line above
 from browser.plugins import plugins  # noqa: E402 - as above
-from browser.search.engines import ENGINES, GENERAL, IN_BROWSER, load  # noqa: E402 - as above
+from browser.search.engines import BROWSER_ENGINES, ENGINES, GENERAL_ENGINES, load  # noqa: E402 - as above
 from browser.types import SearchQuery  # noqa: E402 - as above
 
 PAGE = ROOT / "docs" / "sites.md"
@@ -88,8 +88,8 @@ def _engine(name: str) -> str:
     key = ", ".join(f"`{variable}`" for variable in engine.key_variables[:1])
     key += " (optional)" if key and not engine.needs_key else ""
     asked = "JSON, Atom or XML" if provider.is_api else "HTML page"
-    asked += ", in the browser" if name in IN_BROWSER else ""
-    when = name if name in GENERAL else f"{name} (named)"
+    asked += ", in the browser" if name in BROWSER_ENGINES else ""
+    when = name if name in GENERAL_ENGINES else f"{name} (named)"
     when = when if name in ENGINES else f"{name} (named; `urchin-extras`)"
     tested = "documentation" if provider.documented else "unverified layout"
     tested = "saved responses" if provider.verified else tested

@@ -19,7 +19,7 @@ from hypothesis import settings
 from agent import research
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
-from browser.session.chrome import OVERRIDES, find_chrome, sandboxed
+from browser.session.chrome import EXECUTABLE_VARIABLES, find_chrome, uses_sandbox
 from browser.session.launch import keep_browsers, launch_flags
 from fixtures.server import Site, serve
 from tests.forked import Commands
@@ -103,7 +103,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """Let pytest-playwright start the Chrome or Chromium that the project finds."""
-    found = {"executable_path": find_chrome(), "chromium_sandbox": sandboxed()}
+    found = {"executable_path": find_chrome(), "chromium_sandbox": uses_sandbox()}
     return {**browser_type_launch_args, **found, "args": launch_flags()}
 
 
@@ -170,8 +170,8 @@ def events(tmp_path: Path) -> Callable[[Report], list[Event]]:
 # Launched browsers: Chromium without windows, where it is installed, is the same engine for three
 # quarters of the work. The demo and `users_chrome` take the Chrome of the machine.
 _LIGHT = Path("/usr/lib/chromium/chromium-headless-shell")
-if _LIGHT.is_file() and not any(os.environ.get(name) for name in OVERRIDES):
-    os.environ[OVERRIDES[0]] = str(_LIGHT)
+if _LIGHT.is_file() and not any(os.environ.get(name) for name in EXECUTABLE_VARIABLES):
+    os.environ[EXECUTABLE_VARIABLES[0]] = str(_LIGHT)
 
 # Playwright's driver is one program, started a hundred times: compiled once.
 os.environ.setdefault(

@@ -26,12 +26,12 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Thread
 from typing import NoReturn
 
-from browser.session.chrome import OVERRIDES
+from browser.session.chrome import EXECUTABLE_VARIABLES
 
 ROOT = Path(__file__).parent.parent
-PATIENCE = 180
+HANG_TIMEOUT_SECONDS = 180
 """Seconds until a command counts as hung; none of them takes long."""
-_PASSED_ON = (OVERRIDES[0], "NODE_COMPILE_CACHE")
+_PASSED_ON = (EXECUTABLE_VARIABLES[0], "NODE_COMPILE_CACHE")
 """Which browser to start, and where its driver is compiled already: see `conftest.py`."""
 _OPTIONAL = ("agent.models.anthropic", "agent.models.litellm", "agent.models.local")
 
@@ -104,7 +104,7 @@ class Commands:
         env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | env
         asked = {"argv": command, "env": env, "cwd": str(Path.cwd()), "limit": largest_file}
         mine, theirs = socket.socketpair()
-        mine.settimeout(PATIENCE)
+        mine.settimeout(HANG_TIMEOUT_SECONDS)
         reading, writing = os.pipe()
         errors = TemporaryFile()  # noqa: SIM115 - `communicate` closes it
         with theirs, os.fdopen(writing), Path(os.devnull).open("rb") as nothing, self._lock:
@@ -156,7 +156,7 @@ def serve(*, everything: bool) -> None:
                 return
             if os.fork() == 0:
                 asking.close()
-                _attend(json.loads(said), handles)
+                _fork_command(json.loads(said), handles)
             for handle in handles:
                 os.close(handle)
             asking.sendall(b".")
@@ -165,13 +165,13 @@ def serve(*, everything: bool) -> None:
                     pass
 
 
-def _attend(asked: dict, handles: list[int]) -> None:
+def _fork_command(asked: dict, handles: list[int]) -> None:
     """Fork once more: one process is the command, the other reports its id and how it ended."""
     line, *streams = handles
     child = os.fork()
     if child == 0:
         os.close(line)
-        _become(asked, streams)
+        _run_as_command(asked, streams)
     for stream in streams:
         os.close(stream)
     with suppress(BrokenPipeError):
@@ -180,7 +180,7 @@ def _attend(asked: dict, handles: list[int]) -> None:
     os._exit(0)
 
 
-def _become(asked: dict, streams: list[int]) -> None:
+def _run_as_command(asked: dict, streams: list[int]) -> None:
     from agent.cli import main
 
     try:

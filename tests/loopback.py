@@ -99,6 +99,6 @@ def serving(handler: type[Handler], site: Callable[[str], Site]) -> Iterator[Sit
         thread.join()
 
 
-async def at_once(seconds: float) -> None:
+async def sleep_briefly(seconds: float) -> None:
     """Replace the wait between two attempts, so that no test waits for half a second."""
     await asyncio.sleep(min(seconds, 0.01))

@@ -15,7 +15,7 @@ import pytest
 from agent.memory import Memory
 from agent.memory.embedders import make_embedder
 from browser.extract.platforms import lookup, parse_platform
-from browser.plugins import IN_EXTRAS, KINDS, extras_hint, plugins
+from browser.plugins import IN_EXTRAS, PLUGIN_KINDS, extras_hint, plugins
 from browser.solvers import Settings, make_solver
 from browser.types import Challenge
 from tests.loopback import Handler, serving
@@ -80,7 +80,7 @@ class _Search(Handler):
 
 
 def test_example_package_covers_every_plugin_kind(installed):
-    for kind in KINDS:
+    for kind in PLUGIN_KINDS:
         assert [p.package for p in plugins(kind) if p.package == "harbour-plugins"], kind
 
 

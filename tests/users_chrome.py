@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.session.chrome import OVERRIDES, start_chrome
+from browser.session.chrome import EXECUTABLE_VARIABLES, start_chrome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def users_chrome(profile: Path) -> StartedChrome:
     """Start one as people have it, with windows and profiles, whatever the other tests drive."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in OVERRIDES:
+        for name in EXECUTABLE_VARIABLES:
             patch.delenv(name, raising=False)
         return await start_chrome(profile, headless=True)
 

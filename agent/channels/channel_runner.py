@@ -21,7 +21,7 @@ from browser import retries
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.plugins import IN_EXTRAS, extras_hint, plugins
-from browser.retries import CHANNEL, Temporary, repeat
+from browser.retries import CHANNEL, TemporaryFailure, repeat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -173,7 +173,7 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
     loop = asyncio.get_running_loop()
 
     async def until_steady() -> None:
-        """Listen; raises `Temporary` if the connection was lost before it was stable."""
+        """Listen; raises `TemporaryFailure` if the connection was lost before it was stable."""
         began = loop.time()
         try:
             await channel.listen(dialogue.take)  # returns if the service asks for a reconnect
@@ -182,7 +182,7 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
         except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
             channel.link.say(f"{name}: connection lost: {error}")
             if loop.time() - began <= _STABLE_S:
-                raise Temporary(error) from error
+                raise TemporaryFailure(error) from error
 
     dialogue.resume()
     try:

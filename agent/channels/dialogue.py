@@ -29,7 +29,7 @@ from agent.run.resume import resume_run
 from agent.types import FINAL_STATUSES, Report, format_usd
 from browser.errors import BrowserError, ConnectFailed
 from browser.files import write_atomic
-from browser.retries import CHANNEL, Temporary, repeat
+from browser.retries import CHANNEL, TemporaryFailure, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 MAX_PARALLEL_RUNS = 2
 """Maximum number of parallel runs of a channel; those of one sender run one after another."""
-_PATIENCE_S = 600.0
+_REPLY_TIMEOUT_S = 600.0
 """Seconds that a run waits for the user's reply."""
 _BUSY_S = 8.0  # seconds; messengers show "typing" for 5 to 10
 _MAX_FILES = 8  # files of one message; each is part of the prompt
@@ -195,12 +195,12 @@ class Dialogue:
         """Answer a question. If its answer is already stored, only send it."""
         async with self._turns[message.sender], self._slots:
             if not self._inbox.is_answered(message.id):
-                over = self._over_budget(message.sender)
+                over = self._budget_refusal(message.sender)
                 parts = [Part(0, over)] if over else await self._research(message)
                 self._inbox.put_parts(message.id, parts)
         await self._deliver(message)
 
-    def _over_budget(self, sender: str) -> str:
+    def _budget_refusal(self, sender: str) -> str:
         usd, questions = self._spent_today(sender)
         if questions >= self._settings.questions_day:
             return f"You have reached today's limit of {questions} questions."
@@ -266,7 +266,7 @@ class Dialogue:
             async with turn:
                 return await self._ask_user(message, question)
 
-        if (folder := self._begun_run(message)) is not None:
+        if (folder := self._find_started_run(message)) is not None:
             if folder.report.is_file():
                 report = Report.model_validate_json(folder.report.read_bytes())
                 if report.status in FINAL_STATUSES:
@@ -286,7 +286,7 @@ class Dialogue:
             message.text.strip(), on_event=on_event, approve=approve, ask=ask, config=True, **flags
         )
 
-    def _begun_run(self, message: Inbound) -> RunFolder | None:
+    def _find_started_run(self, message: Inbound) -> RunFolder | None:
         begun = self._inbox.run_of(message.id)
         try:
             return self._runs.find(begun) if begun else None
@@ -301,7 +301,7 @@ class Dialogue:
         shown = tuple((f"{code}:{name}", label) for name, label in _BUTTONS) if buttons else ()
         try:
             await self._channel.send(message.thread, Outbound(text, shown, id=code), message.id)
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_REPLY_TIMEOUT_S):
                 return await reply
         except (TimeoutError, ResearchError, BrowserError) as error:
             self._say(f"{self._name}: no reply to a question: {error or 'waited ten minutes'}")
@@ -372,7 +372,7 @@ class Dialogue:
                 if not waits:
                     self._say(f"{self._name}: service unavailable, will retry: {error}")
                 waits = True
-                raise Temporary(error) from error
+                raise TemporaryFailure(error) from error
 
         try:
             await repeat(CHANNEL, attempt)

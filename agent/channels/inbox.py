@@ -110,12 +110,12 @@ class Inbox(Notebook):
 
     def run_of(self, message: str) -> str:
         """Return the id of the run that answers a message, if it was started."""
-        row = self._one("SELECT run FROM messages WHERE channel=? AND id=?", message)
+        row = self._fetch_row("SELECT run FROM messages WHERE channel=? AND id=?", message)
         return str(row[0] or "") if row else ""
 
     def last_run(self, thread: str) -> str:
         """Return the id of the thread's last answered run."""
-        row = self._one(
+        row = self._fetch_row(
             "SELECT run FROM messages WHERE channel=? AND thread=? AND run IS NOT NULL AND "
             "state='done' ORDER BY at DESC LIMIT 1",
             thread,
@@ -124,7 +124,7 @@ class Inbox(Notebook):
 
     def spent_since(self, sender: str, since: float) -> tuple[float, int]:
         """Return a sender's cost in dollars and number of runs since a time (epoch s)."""
-        usd, questions = self._one(
+        usd, questions = self._fetch_row(
             "SELECT COALESCE(SUM(usd),0), COUNT(run) FROM messages "
             "WHERE channel=? AND sender=? AND at>=?",
             sender,
@@ -149,7 +149,7 @@ class Inbox(Notebook):
     def is_answered(self, message: str) -> bool:
         """Return whether the answer to a message is stored, even if it has not been sent."""
         query = "SELECT 1 FROM parts WHERE channel=? AND message=? LIMIT 1"
-        return self._one(query, message) is not None
+        return self._fetch_row(query, message) is not None
 
     def mark_part(self, message: str, n: int, state: str) -> None:
         """Set the state of a part."""
@@ -160,7 +160,7 @@ class Inbox(Notebook):
 
     def note(self, key: str) -> str:
         """Return a value, or an empty string."""
-        row = self._one("SELECT value FROM notes WHERE channel=? AND key=?", key)
+        row = self._fetch_row("SELECT value FROM notes WHERE channel=? AND key=?", key)
         return str(row[0]) if row else ""
 
     def keep(self, key: str, value: str) -> None:
@@ -168,5 +168,5 @@ class Inbox(Notebook):
         row = (self._channel, key, value)
         self._db.execute("INSERT OR REPLACE INTO notes VALUES (?,?,?)", row)
 
-    def _one(self, query: str, *values: Any) -> Any:
+    def _fetch_row(self, query: str, *values: Any) -> Any:
         return self._db.execute(query, (self._channel, *values)).fetchone()

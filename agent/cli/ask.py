@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 INTERRUPTED = 130  # exit code, as shells give it after Ctrl-C
-DREAM_S = 2.0
+CONSOLIDATION_LIMIT_S = 2.0
 """Seconds of consolidation that users tolerate between the answer and the next prompt."""
-_RUN_ENDED = frozenset({0, 3, 4, 5})
+_COMPLETED_EXIT_CODES = frozenset({0, 3, 4, 5})
 """Exit codes of runs that completed and may have left memories."""
 # `last`, or the beginning of an id such as 20261121-054512-k3f9.
 _RUN_ID = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
@@ -166,7 +166,7 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     if model:
         flags = {**flags, "model": model}
         settings = replace(settings, model=model)
-    _note_limits_of_rules(settings)
+    _warn_flags_need_model(settings)
     start = partial(
         research,
         question,
@@ -179,9 +179,9 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     code = run_to_end(
         start, flags, settings.data, required=settings.require_verified, on_report=on_report
     )
-    if code in _RUN_ENDED and not (flags["quiet"] or _is_set_up(settings)):
+    if code in _COMPLETED_EXIT_CODES and not (flags["quiet"] or _is_set_up(settings)):
         _note_no_model()
-    dream_after(code, settings, quiet=flags["quiet"])
+    consolidate_after_run(code, settings, quiet=flags["quiet"])
     return code
 
 
@@ -213,7 +213,7 @@ def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
     )
 
 
-def _note_limits_of_rules(settings: Options) -> None:
+def _warn_flags_need_model(settings: Options) -> None:
     """Before a run without a language model, warn about flags that need one."""
     if settings.model or settings.base_url:
         keyless = settings.model == EXTRACTIVE
@@ -229,16 +229,16 @@ def _note_limits_of_rules(settings: Options) -> None:
         note("Without a language model, the instruction (-s) is ignored.")
 
 
-def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
+def consolidate_after_run(code: int, settings: Options, *, quiet: bool) -> None:
     """Consolidate memory after a run if it is due; never with `-q` or in CI."""
-    if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
+    if quiet or os.environ.get("CI") or not settings.memory or code not in _COMPLETED_EXIT_CODES:
         return
     from agent.memory import consolidation  # noqa: PLC0415 - a run without memory does not load it
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - as above
 
     with Memory.open(settings.memory_place, settings.namespace) as memory:
-        if consolidation.due(memory.entries):
-            consolidation.consolidate(memory.entries, DREAM_S)
+        if consolidation.is_due(memory.entries):
+            consolidation.consolidate(memory.entries, CONSOLIDATION_LIMIT_S)
 
 
 def run_to_end(
@@ -360,12 +360,12 @@ def _read_stdin() -> bytes:
     except (AttributeError, OSError, ValueError):  # closed by the caller (`<&-`)
         return b""
     is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-    if stat.S_ISREG(mode) or (is_stream and _first_byte_comes(handle)):
+    if stat.S_ISREG(mode) or (is_stream and _wait_for_input(handle)):
         return sys.stdin.buffer.read()
     return b""
 
 
-def _first_byte_comes(handle: int) -> bool:
+def _wait_for_input(handle: int) -> bool:
     """Wait for the first byte or the end of input; on Windows, pipes are read without waiting."""
     if sys.platform == "win32" or select.select([handle], [], [], _FIRST_WAIT_S)[0]:
         return True

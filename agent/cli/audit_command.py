@@ -12,7 +12,7 @@ from agent.cli.flags import EXISTING_FILE, option, output_flags, run_flags, seve
 from agent.cli.terminal import print_error
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, WebOutOfReach
-from agent.export.report_view import faults, to_check
+from agent.export.report_view import faults, sentences_to_check
 from agent.run.audit import audit as audit_draft
 from agent.run.draft import SERVICES
 from agent.run.outcome import EXIT_CODES
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from agent.types import Report
 
-_UNVERIFIED = 4  # exit code, see docs/cli.md
+_UNVERIFIED_EXIT_CODE = 4  # exit code, see docs/cli.md
 
 
-def _read_nothing(report: Report) -> bool:
+def _has_no_readable_reference(report: Report) -> bool:
     """Return whether none of the references could be reached; a dead link counts as a fault."""
     states = {reference.state for reference in report.references}
     return bool(states) and states <= {"not_read", "not_checked"}
@@ -57,9 +57,11 @@ def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
     reports: list[Report] = []
     required = settings.require_verified
     code = run_to_end(start, flags, settings.data, required=required, on_report=reports.append)
-    if code == EXIT_CODES["answered"] and any(map(_read_nothing, reports)):
+    if code == EXIT_CODES["answered"] and any(map(_has_no_readable_reference, reports)):
         print_error("no reference could be read, so nothing was checked", WebOutOfReach.hint)
         return WebOutOfReach.exit_code
-    wrong = any(faults(one) or (required and to_check(one)) for one in reports)
+    wrong = any(faults(one) or (required and sentences_to_check(one)) for one in reports)
     # An interrupted or failed run keeps its own exit code.
-    return CHECK_FAILED if wrong and code in (EXIT_CODES["answered"], _UNVERIFIED) else code
+    return (
+        CHECK_FAILED if wrong and code in (EXIT_CODES["answered"], _UNVERIFIED_EXIT_CODE) else code
+    )

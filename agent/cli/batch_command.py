@@ -15,7 +15,7 @@ import click
 from agent.cli.flags import (
     EXISTING_FILE,
     FOLDER,
-    JOBS_URL,
+    JOBS_URL_VARIABLE,
     POSITIVE_AMOUNT,
     data_folder,
     drop_unset,
@@ -29,7 +29,7 @@ from agent.cli.flags import (
 )
 from agent.cli.stores import JOB_FLAGS, open_jobs
 from agent.cli.terminal import interrupt_event, note, print_error, wait_for_first
-from agent.jobs.job import ENDED
+from agent.jobs.job import FINAL_STATES
 from agent.types import format_usd
 from browser.text.words import clean
 
@@ -104,7 +104,7 @@ def batch(
             note(f"{answered} of {len(items)} questions are already answered.")
         worker = Worker(jobs, queues=[work.queue], **drop_unset({"host_delay": own["host_delay"]}))
         with _more_workers(processes - 1, jobs, work.queue, own["host_delay"]):
-            stopped = asyncio.run(_work_to_end(work, worker, own["batch_budget"]))
+            stopped = asyncio.run(_run_batch(work, worker, own["batch_budget"]))
         work.write()
         ended = work.jobs()
     return _print_result(ended, folder, stopped)
@@ -118,7 +118,7 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
     # Not as an argument: it may contain a password, and other users can read arguments.
-    environ = {**os.environ, JOBS_URL: jobs.database.url}
+    environ = {**os.environ, JOBS_URL_VARIABLE: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [
         subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this same program
@@ -133,7 +133,7 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
             process.wait()
 
 
-async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
+async def _run_batch(work: Batch, worker: Worker, budget: float | None) -> str:
     """Work until all questions are finished. Return the reason for an early stop, otherwise ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
@@ -147,7 +147,7 @@ async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str
                 view.show(jobs, spent)
                 if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
                     stopped = f"the batch budget of {format_usd(budget)} is used up"
-                if all(job.state in ENDED for job in jobs):
+                if all(job.state in FINAL_STATES for job in jobs):
                     return stopped
                 await wait_for_first(interrupted.wait(), worker.cut_off(), seconds=_POLL_S)
     return "interrupted"
@@ -176,7 +176,7 @@ class _BatchProgress:
 
     def show(self, jobs: Sequence[Job], spent: float) -> None:
         """Report the questions that have finished since the last call."""
-        ended = [job for job in jobs if job.state in ENDED]
+        ended = [job for job in jobs if job.state in FINAL_STATES]
         cost = format_usd(spent)
         for job in ended:
             # Questions answered before this command started are counted, not reported.

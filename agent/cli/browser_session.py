@@ -227,7 +227,7 @@ def close(folder: Path) -> int:
     return _call(folder, CLOSE)
 
 
-def _on_ref(name: str, tool: str, text: str) -> Callable[..., int]:
+def _make_ref_command(name: str, tool: str, text: str) -> Callable[..., int]:
     @browser.command(name=name, help=text)
     @click.argument("ref")
     @click.pass_obj
@@ -237,8 +237,8 @@ def _on_ref(name: str, tool: str, text: str) -> Callable[..., int]:
     return act
 
 
-_on_ref("hover", "HOVER", "Move the pointer over REF.")
-_on_ref("download", "DOWNLOAD", "Click REF and save the file that it downloads.")
+_make_ref_command("hover", "HOVER", "Move the pointer over REF.")
+_make_ref_command("download", "DOWNLOAD", "Click REF and save the file that it downloads.")
 
 
 @browser.command()

@@ -138,12 +138,12 @@ class ChatSession:
 
     def _ask(self, question: str) -> None:
         self.settings()  # reports a settings file that has become invalid
-        self.code = ask_once(question, dict(self.flags), self._keep)
+        self.code = ask_once(question, dict(self.flags), self._set_last_report)
         if self.code == INTERRUPTED:
             print("(stopped; the conversation continues)", file=sys.stderr)
         print()
 
-    def _keep(self, report: Report) -> None:
+    def _set_last_report(self, report: Report) -> None:
         self._last = report
 
     def settings(self) -> Options:

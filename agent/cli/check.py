@@ -86,7 +86,7 @@ async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[Ch
         print_text(f"{'FAIL' if result.failures else 'ok  '}  {one.title}")
         for failure in result.failures:
             print_text(f"      {failure}")
-        if result.report and (shown := _shown(result)):
+        if result.report and (shown := _format_notes(result)):
             print_text(f"      {shown}")
         sys.stdout.flush()  # a suite takes minutes, and CI shows output as it arrives
     return results
@@ -121,7 +121,7 @@ def _suite_settings(one: Check, suite: Suite) -> dict[str, Any]:
     return settings
 
 
-def _shown(result: CheckResult) -> str:
+def _format_notes(result: CheckResult) -> str:
     """Return the notes to print: doubts and disputes, and for a failure also the answer."""
     report = result.report
     assert report is not None

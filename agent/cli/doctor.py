@@ -27,7 +27,7 @@ from agent.run.web import open_web
 from agent.types import Image, Message, format_usd
 from browser.errors import BrowserError, BrowserMissing
 from browser.search.chain import DEADLINE
-from browser.session.chrome import OVERRIDES, find_chrome
+from browser.session.chrome import EXECUTABLE_VARIABLES, find_chrome
 from browser.types import Outcome, SearchQuery
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _fetch_browser() -> None:
     """Install Playwright's Chromium if no browser is found. On failure, print instructions."""
     if _has_browser():
         return
-    if named := next((name for name in OVERRIDES if os.environ.get(name)), None):
+    if named := next((name for name in EXECUTABLE_VARIABLES if os.environ.get(name)), None):
         print_error(f"{named} does not point to a browser", f"Correct it, or run `unset {named}`.")
         return
     command = [sys.executable, "-m", "playwright", "install", "chromium"]

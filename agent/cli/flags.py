@@ -75,7 +75,7 @@ def switch(names: str | tuple[str, ...], text: str, **settings: Any) -> Option:
     return option(names, None, text, is_flag=True, **settings)
 
 
-class _Several(click.Option):
+class _RepeatableOption(click.Option):
     """An option that may be repeated; its environment variable contains a list."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
@@ -87,7 +87,7 @@ class _Several(click.Option):
             raise UsageError(str(error)) from error
 
 
-several = partial(option, multiple=True, cls=_Several)
+several = partial(option, multiple=True, cls=_RepeatableOption)
 
 
 _ANNOTATIONS = Options.__annotations__
@@ -112,7 +112,7 @@ class ListingGroup(click.Group):
         return super().parse_args(ctx, args[1:] if args[:1] == ["list"] else args)
 
 
-_OF_PATHS = frozenset({"exists", "file_okay", "dir_okay"})
+_PATH_TYPE_ARGUMENTS = frozenset({"exists", "file_okay", "dir_okay"})
 
 
 def _setting_option(name: str) -> Option:
@@ -121,7 +121,7 @@ def _setting_option(name: str) -> Option:
     text, metavar, flag = more.pop("help"), more.pop("metavar"), more.pop("flag")
     for used in ("page", "secret", "variables"):
         more.pop(used, None)
-    checks = {key: more.pop(key) for key in _OF_PATHS & more.keys()}
+    checks = {key: more.pop(key) for key in _PATH_TYPE_ARGUMENTS & more.keys()}
     names = flag or f"--{name.replace('_', '-')}"
     kinds = _kinds(_ANNOTATIONS[name])
     if bool in kinds:
@@ -187,17 +187,17 @@ def run_flags(*shown: str) -> Callable[[F], F]:
     def visible(row: Option) -> Option:
         return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
 
-    return _adder([visible(row) for row in _RUN_OPTIONS] if shown else _RUN_OPTIONS)
+    return _options_decorator([visible(row) for row in _RUN_OPTIONS] if shown else _RUN_OPTIONS)
 
 
 def only_run_flags(*names: str) -> Callable[[F], F]:
     """Add only the named run flags."""
-    return _adder([row for row in _RUN_OPTIONS if row.names[0] in names])
+    return _options_decorator([row for row in _RUN_OPTIONS if row.names[0] in names])
 
 
 def output_flags(function: F) -> F:
     """Add the flags for printed and written output."""
-    return _adder(_OUTPUT_OPTIONS)(function)
+    return _options_decorator(_OUTPUT_OPTIONS)(function)
 
 
 def question_options() -> list[click.Option]:
@@ -205,7 +205,7 @@ def question_options() -> list[click.Option]:
     return [row.made() for row in (*_RUN_OPTIONS, *_OUTPUT_OPTIONS)]
 
 
-def _adder(rows: Sequence[Option]) -> Callable[[F], F]:
+def _options_decorator(rows: Sequence[Option]) -> Callable[[F], F]:
     def add(function: F) -> F:
         for row in reversed(rows):  # the decorator applied last comes first in the help
             function = Option(row.names, _with_variable(row))(function)
@@ -326,12 +326,12 @@ def token_option(variable: str) -> Option:
 
 # Jobs.
 
-JOBS_URL = "RESEARCH_JOBS_URL"
+JOBS_URL_VARIABLE = "RESEARCH_JOBS_URL"
 jobs_url_option = option(
     "--jobs-url",
     "URL",
     "Job database to share between machines: postgresql://… (default: jobs.db in the data folder).",
-    envvar=JOBS_URL,
+    envvar=JOBS_URL_VARIABLE,
 )
 notify_option = several(
     "--notify",

@@ -78,7 +78,7 @@ class ResearchGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept data location options anywhere in the command."""
-        return super().parse_args(ctx, put_places_first(args))
+        return super().parse_args(ctx, move_location_options(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Return the command names in the order of the table."""
@@ -97,7 +97,7 @@ class ResearchGroup(click.Group):
             raise click.UsageError(
                 f"No such command {args[0]!r}. Did you mean {meant!r}? {question}"
             )
-        if len(args) > 1 and (meant := _mistyped(args[0])):
+        if len(args) > 1 and (meant := _find_misspelled_command(args[0])):
             args = [_ask_if_command(args[0], meant), *args[1:]]
         name, command, rest = super().resolve_command(ctx, args)
         return (name, command, rest) if args[0] in COMMANDS else ("ask", command, args)
@@ -115,7 +115,7 @@ class ResearchGroup(click.Group):
         write_first_screen(formatter, helps, question_options())
 
 
-def put_places_first(args: list[str]) -> list[str]:
+def move_location_options(args: list[str]) -> list[str]:
     """Move a command's data location options directly after its name.
 
     click accepts the options of a group only before its subcommand, but users also write
@@ -149,7 +149,7 @@ def _similar_command(word: str) -> str | None:
     return next(iter([*swapped, *close]), None)
 
 
-def _mistyped(word: str) -> str | None:
+def _find_misspelled_command(word: str) -> str | None:
     """Return the command that is one letter added, removed, changed or swapped from a word.
 
     Words that begin questions, such as `how`, are never treated as mistyped commands.
@@ -161,15 +161,15 @@ def _mistyped(word: str) -> str | None:
 
     if word in STOP_WORDS:
         return None
-    meant = next((name for name in (*COMMANDS, _PROGRAM) if _is_near(word, name)), None)
+    meant = next((name for name in (*COMMANDS, _PROGRAM) if _is_one_typo_apart(word, name)), None)
     return "ask" if meant == _PROGRAM else meant
 
 
-def _is_near(one: str, other: str) -> bool:
-    return not _with_a_letter_less(one).isdisjoint(_with_a_letter_less(other))
+def _is_one_typo_apart(one: str, other: str) -> bool:
+    return not _deletion_variants(one).isdisjoint(_deletion_variants(other))
 
 
-def _with_a_letter_less(word: str) -> set[str]:
+def _deletion_variants(word: str) -> set[str]:
     return {word, *(word[:n] + word[n + 1 :] for n in range(len(word)))}
 
 
@@ -218,6 +218,6 @@ def cli() -> None:
 
     Without a language model, it finds and quotes passages; `research keys set` stores an API key.
     """
-    from agent.cli.settings_commands import fill_environment  # noqa: PLC0415 - as above
+    from agent.cli.settings_commands import load_keys_into_environment  # noqa: PLC0415 - as above
 
-    fill_environment()
+    load_keys_into_environment()

@@ -38,7 +38,7 @@ from agent.cli.terminal import (
 )
 from agent.config import load_options
 from agent.export.report_view import saved_text
-from agent.jobs.job import ENDED, parse_duration
+from agent.jobs.job import FINAL_STATES, parse_duration
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from agent.jobs.monitors import Monitor, MonitorChange
     from agent.jobs.schedules import Schedule
 
-_LOOK_S = 1.0
+_POLL_S = 1.0
 """Seconds between two checks of a worker's progress."""
 _name_option = option("--name", "NAME", "Name (default: derived from the text).")
 _zone_option = option("--zone", "ZONE", "Time zone (default: the system time zone).", envvar="TZ")
@@ -200,7 +200,7 @@ def worker(
     flags["stall"] = parse_duration(flags["stall"]) if flags["stall"] else None
     settings = drop_unset(flags)
     with open_jobs(jobs_url, data_dir) as jobs:
-        work = _work(jobs, settings, until_empty=until_empty, with_parent=with_parent)
+        work = _run_worker(jobs, settings, until_empty=until_empty, with_parent=with_parent)
         try:
             asyncio.run(work)
         except KeyboardInterrupt:
@@ -208,7 +208,7 @@ def worker(
     return 0
 
 
-async def _work(
+async def _run_worker(
     jobs: Jobs, settings: dict[str, Any], *, until_empty: bool, with_parent: bool
 ) -> None:
     from agent.channels.channel_runner import channel_senders  # noqa: PLC0415 - as below
@@ -219,7 +219,7 @@ async def _work(
     async with Worker(jobs, **settings) as running:
         note(f"Worker {running.id} is taking jobs from {_address(jobs)}. Press Ctrl-C to stop.")
         ends = [interrupted.wait(), running.cut_off(), _report_jobs(jobs, until_empty=until_empty)]
-        await wait_for_first(*ends, *([_parent_ended()] if with_parent else []))
+        await wait_for_first(*ends, *([_wait_for_parent_exit()] if with_parent else []))
 
 
 async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
@@ -231,17 +231,17 @@ async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
             if states.get(job.id) != job.state and job.state not in ("waiting", "queued"):
                 note(_format_job(job))
             states[job.id] = job.state
-        if until_empty and all(job.state in ENDED for job in found):
+        if until_empty and all(job.state in FINAL_STATES for job in found):
             return
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)
 
 
-async def _parent_ended() -> None:
+async def _wait_for_parent_exit() -> None:
     parent = os.getppid()
     while True:
         if os.getppid() != parent:  # an orphan gets another parent process
             return
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)
 
 
 def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click.Group:
@@ -253,19 +253,19 @@ def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click
     @with_jobs
     def rm(jobs: Jobs, names: tuple[str, ...]) -> None:
         for name in names:
-            _recurring(jobs, kind).remove(name)
+            _schedules_or_monitors(jobs, kind).remove(name)
             print(f"removed {name}")
 
     @group.command(name="run", help=run_text)
     @click.argument("name")
     @with_jobs
     def run(jobs: Jobs, name: str) -> None:
-        print(_recurring(jobs, kind).run(name).id)
+        print(_schedules_or_monitors(jobs, kind).run(name).id)
 
     return group
 
 
-def _recurring(jobs: Jobs, kind: str) -> Any:
+def _schedules_or_monitors(jobs: Jobs, kind: str) -> Any:
     """Return the schedules or the monitors."""
     from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
     from agent.jobs.schedules import Schedules  # noqa: PLC0415 - as above
@@ -300,7 +300,9 @@ schedule = _recurring_group(
 @with_jobs
 def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
     """Ask QUESTION at WHEN: five cron fields, or text such as "every weekday at 8"."""
-    made = _recurring(jobs, "schedule").add(when, " ".join(question), **given_settings(flags))
+    made = _schedules_or_monitors(jobs, "schedule").add(
+        when, " ".join(question), **given_settings(flags)
+    )
     times = ", ".join(_local(time, made.zone) for time in islice(made.times(made.seen), 3))
     print(made.name)
     note(f"Next: {times} ({made.zone}).")
@@ -312,7 +314,7 @@ def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any)
 @with_jobs
 def list_schedules(jobs: Jobs, *, as_json: bool) -> None:
     """List schedules and their next times."""
-    found = _recurring(jobs, "schedule").all()
+    found = _schedules_or_monitors(jobs, "schedule").all()
     print_rows(found, _format_schedule, as_json=as_json, empty=["No schedules."])
 
 
@@ -363,7 +365,7 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> 
     """Watch the page at URL, a part of it or a number in it, or the answer to QUESTION."""
     own = {name: flags.pop(name) for name in _MONITOR_FLAGS}
     element = _read_page(target[0], jobs, flags, ref)[1] if ref else {}
-    monitors = _recurring(jobs, "monitor")
+    monitors = _schedules_or_monitors(jobs, "monitor")
     made = monitors.add(
         " ".join(target), element=element, **drop_unset(own), **given_settings(flags)
     )
@@ -397,7 +399,7 @@ def _read_page(
 @with_jobs
 def list_monitors(jobs: Jobs, *, as_json: bool) -> None:
     """List monitors and their last notifications."""
-    monitors = _recurring(jobs, "monitor")
+    monitors = _schedules_or_monitors(jobs, "monitor")
     found = [(one, monitors.changes(one.name)) for one in monitors.all()]
     if as_json:
         print_json([{**one.model_dump(mode="json"), "changes": all_} for one, all_ in found])

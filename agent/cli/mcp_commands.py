@@ -27,7 +27,7 @@ from agent.cli.flags import (
 )
 from agent.cli.terminal import note, plural, print_error, print_rows, print_text
 from agent.config import LiveOptions, load_options, servers_path
-from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
+from agent.errors import CHECK_FAILED, ResearchError, UsageError, requires_extra
 from agent.mcp_client.server_settings import (
     find_servers,
     parse_settings,
@@ -79,7 +79,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     """Run the MCP server. Accepts the same flags as `research ask`, for runs started by clients."""
     named = drop_unset(flags)
     live = LiveOptions(named, print_error).current
-    with from_extra("mcp"):
+    with requires_extra("mcp"):
         from agent.mcp import server, transports  # noqa: PLC0415 - an extra, for these commands
 
     def make(session: Any) -> Any:
@@ -225,7 +225,7 @@ def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
 
 async def _test_servers(names: Collection[str], settings: Options, *, allow: bool) -> bool:
     """Connect to servers in parallel; return whether all were reached and all tools are allowed."""
-    with from_extra("mcp"):
+    with requires_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
     servers = find_servers(settings, config=True)
     unknown = set(names) - {server.name for server in servers}

@@ -16,7 +16,7 @@ from agent.config import load_options, private_folder
 from agent.errors import UsageError
 from agent.models.available import ollama_models
 from agent.models.providers import EXTRACTIVE, PROVIDERS, default_model
-from agent.models.weights import KNOWN, Weights, downloaded, pull
+from agent.models.weights import KNOWN_MODELS, Weights, downloaded, pull
 from browser.net.egress import EgressPolicy
 from browser.net.url import is_web_url
 
@@ -51,13 +51,13 @@ def _rows(data: Path) -> list[tuple[str, str]]:
             state = "key is set" if has_key else f"`research keys set {provider.prefix}`"
             rows.append((f"{provider.prefix}/{provider.default}", state))
     rows += [(f"ollama/{name}", "Ollama on this machine") for name in ollama_models(os.environ)]
-    measured = {one.file: one.measured for one in KNOWN}
+    measured = {one.file: one.measured for one in KNOWN_MODELS}
     files = downloaded(data)
     rows += [(f"local:{path}", measured.get(path.name, "not measured")) for path in files]
     there = {path.name for path in files}
     rows += [
         (f"research models pull {one.name}", f"{_gigabytes(one.size)}; {one.measured}")
-        for one in KNOWN
+        for one in KNOWN_MODELS
         if one.file not in there
     ]
     used = load_options({}, config=True).model or default_model(os.environ) or EXTRACTIVE
@@ -80,7 +80,7 @@ def pull_model(data: Path, /, name: str, **flags: object) -> None:
     private, proxy = flags["allow_private"], flags["proxy"]
     assert isinstance(private, tuple), "the option may be repeated"
     policy = EgressPolicy(allow_private=private, upstream_proxy=str(proxy) if proxy else None)
-    path = pull_shown(weights, private_folder(data), policy)
+    path = pull_with_progress(weights, private_folder(data), policy)
     print_text(f"local:{path}")
     note(
         "Use it:",
@@ -90,11 +90,11 @@ def pull_model(data: Path, /, name: str, **flags: object) -> None:
 
 def find_weights(name: str, hexadecimal: str) -> Weights:
     """Return the model for a name or URL; raises `UsageError` for a URL without a hash."""
-    known = {one.name: one for one in KNOWN}
+    known = {one.name: one for one in KNOWN_MODELS}
     if name in known:
         return known[name]
     if not is_web_url(name):
-        models = ", ".join(f"{one.name} ({_gigabytes(one.size)})" for one in KNOWN)
+        models = ", ".join(f"{one.name} ({_gigabytes(one.size)})" for one in KNOWN_MODELS)
         raise UsageError(
             f"no model named {name!r}" if name else "no model was given",
             hint=f"Choose one of {models}, or use the URL of a .gguf file with --sha256.",
@@ -110,7 +110,7 @@ def find_weights(name: str, hexadecimal: str) -> Weights:
     return weights
 
 
-def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
+def pull_with_progress(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
     """Describe the download, then run it, with a progress bar on a terminal."""
     size = f"\n  size    {weights.size:,} bytes" if weights.size else ""
     note(f"Downloading\n  from    {weights.url}{size}\n  SHA-256 {weights.sha256}")
@@ -137,9 +137,9 @@ def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
 
 def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
     """On the first run, ask which model should answer, save the choice, and return its name."""
-    from agent.cli.settings_commands import keep_key, keep_setting  # noqa: PLC0415 - needed only on the first run
+    from agent.cli.settings_commands import keep_key, save_setting  # noqa: PLC0415 - needed only on the first run
 
-    small = KNOWN[0]
+    small = KNOWN_MODELS[0]
     found = ollama_models(os.environ)
     ways = [("an API key (OpenAI, Anthropic, …)", "key")]
     ways += [(f"Ollama on this machine ({found[0]})", "ollama")] if found else []
@@ -164,9 +164,9 @@ def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
         case "ollama":
             model = f"ollama/{found[0]}"
         case "small":
-            path = pull_shown(small, private_folder(data), EgressPolicy())
+            path = pull_with_progress(small, private_folder(data), EgressPolicy())
             model = f"local:{path}"
         case _:
             model = EXTRACTIVE
-    keep_setting("model", model)
+    save_setting("model", model)
     return model

@@ -43,7 +43,7 @@ class LiveView:
         self._sources = 0
         self._usd = 0.0
         self._started = time.monotonic()
-        self._speech = Speech()
+        self._speech = StreamedReplies()
         self._indexing: tuple[int, int] | None = None
         """Number of files done and in total, while a folder is indexed."""
         self._spinner = Spinner("dots")
@@ -114,7 +114,7 @@ class LiveView:
         return row
 
 
-class Speech:
+class StreamedReplies:
     """Collects the streamed pieces of replies; if several run in parallel, shows the latest."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from agent.cli.stores import open_jobs
 from agent.cli.terminal import note, print_error
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, WebOutOfReach
-from agent.export.report_view import no_longer_holding
+from agent.export.report_view import no_longer_supported_sentences
 from agent.journal.runs import Runs
 from agent.run.draft import SERVICES
 from agent.run.earlier_report import open_earlier
@@ -33,7 +33,7 @@ from agent.run.recheck import recheck as recheck_report
 if TYPE_CHECKING:
     from agent.types import Report
 
-_UNVERIFIED = 4  # exit code, see docs/cli.md
+_UNVERIFIED_EXIT_CODE = 4  # exit code, see docs/cli.md
 _OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export")
 
 
@@ -77,10 +77,10 @@ def recheck(
     code = run_to_end(
         start, flags, data, required=settings.require_verified, on_report=reports.append
     )
-    if code not in (EXIT_CODES["answered"], _UNVERIFIED):
+    if code not in (EXIT_CODES["answered"], _UNVERIFIED_EXIT_CODE):
         return code  # an interrupted or failed run keeps its own exit code
     for report in reports:
-        if no_longer_holding(report):
+        if no_longer_supported_sentences(report):
             return CHECK_FAILED
         if all(row.holds is None for row in report.rechecked):
             print_error("no page could be read, so nothing was checked", WebOutOfReach.hint)

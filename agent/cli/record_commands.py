@@ -32,7 +32,7 @@ from browser.text.words import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent.export.compare_runs import Comparison, Side
+    from agent.export.compare_runs import ComparedRun, Comparison
     from agent.export.sentence_proof import VerifiedProof
 
 _MAX_WIDTH = 160
@@ -179,7 +179,7 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
                 yield one, "=", other
 
 
-def _facts(side: Side) -> str:
+def _facts(side: ComparedRun) -> str:
     cost = f" · {format_usd(side.usd)}" if side.usd else ""
     confidence = "not rated" if side.confidence is None else f"{side.confidence:.2f}"
     doubt = f" · may not be the answer: {side.doubt}" if side.doubt else ""

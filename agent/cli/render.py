@@ -13,7 +13,7 @@ import click
 
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
-from agent.export import FORMATS, Content, ending, export, report_view
+from agent.export import FORMATS, Content, export, format_extension, report_view
 from agent.types import files_note
 from browser.plugins import extras_hint, plugins
 from browser.text.words import clean
@@ -102,7 +102,7 @@ def _audit(report: Report) -> str:
     """Return a draft's faults and the status of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
     title = f"{plural(len(faults), 'problem', 'problems')}:"
-    look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
+    look = [f"  ? {one.text} ({one.reason})" for one in report_view.sentences_to_check(report)]
     cells = map(report_view.reference_cells, report.references)
     references = [f"  {' — '.join(filter(None, row))}" for row in cells]
     blocks = [
@@ -190,7 +190,7 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     """
     code = 0
     for path in paths:
-        kind = FORMATS.get(ending(path))
+        kind = FORMATS.get(format_extension(path))
         is_list = (kind and kind.content is Content.SOURCES) or str(path) == _ZOTERO
         if is_list and (reason := _why_no_sources(folder)):
             print_error(f"{path.name} was not written: {reason}")
@@ -228,7 +228,7 @@ def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
             raise click.BadParameter(
                 f"{path}: the folder {path.parent} does not exist; create it first"
             )
-        if ending(path) not in FORMATS and not plugins("exports", ending(path)):
+        if format_extension(path) not in FORMATS and not plugins("exports", format_extension(path)):
             known = " ".join(FORMATS)
             more = extras_hint("exports")
             raise click.BadParameter(f"{path.name}: unknown format; use one of {known}; {more}")

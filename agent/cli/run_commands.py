@@ -25,13 +25,13 @@ from agent.cli.flags import (
     switch,
 )
 from agent.cli.render import export_paths, print_report, write_exports
-from agent.cli.stores import unspent
+from agent.cli.stores import load_remaining_budget
 from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
 from agent.export.event_lines import event_lines
 from agent.export.run_archive import open_run
-from agent.export.run_record import in_progress, report_of
+from agent.export.run_record import is_in_progress, report_of
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
 from agent.journal.usage import total
@@ -120,7 +120,7 @@ def seal(
         missing = timestamps.complete(folder, calendars, proxy=proxy)
         print(f"{folder.id}: {'still pending' if missing else 'the proof is complete'}")
     elif calendars:
-        missing = timestamps.anchor(folder, calendars, proxy=proxy)
+        missing = timestamps.submit_to_calendars(folder, calendars, proxy=proxy)
         print(f"{folder.id} was submitted; use --complete in a few hours")
     for reason in missing:
         print_error(reason)
@@ -134,7 +134,7 @@ def seal(
 def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
     """Show the answer and sources of a run or archive; with --steps, also the steps."""
     with open_run(run, Runs(data_dir)) as folder:
-        running = in_progress(folder)
+        running = is_in_progress(folder)
         report, events = report_of(folder), list(read_events(folder.journal))
     if as_json:
         state = {"run": report.run, "question": report.question, "status": "running"}
@@ -194,7 +194,7 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(lines)
         return
-    left = unspent(data_dir)
+    left = load_remaining_budget(data_dir)
     print(
         f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'cost':>10}"
     )

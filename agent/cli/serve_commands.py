@@ -34,7 +34,7 @@ from agent.cli.settings_commands import parse_value, store_key, write_settings
 from agent.cli.stores import open_jobs
 from agent.cli.terminal import note, on_signal, print_error, print_rows, print_text
 from agent.config import LiveOptions, config_path, load_options, read_file
-from agent.errors import ResearchError, UsageError, from_extra
+from agent.errors import ResearchError, UsageError, requires_extra
 from agent.jobs.job import json_flags
 from agent.run.research import research
 from agent.run.resume import resume_run
@@ -101,7 +101,7 @@ def serve(
     named = json_flags(flags)
     live = LiveOptions(named, print_error)
     settings = live.current()
-    with from_extra("serve"):
+    with requires_extra("serve"):
         from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, for this command
         from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
     # If the token is random, the printed address contains a ticket for a single login instead:

@@ -85,10 +85,10 @@ def get(name: str) -> None:
 @click.argument("value")
 def set_setting(name: str, value: str) -> None:
     """Set one setting in the file. An invalid value changes nothing."""
-    print(keep_setting(name, value))
+    print(save_setting(name, value))
 
 
-def keep_setting(name: str, value: str) -> str:
+def save_setting(name: str, value: str) -> str:
     """Write a setting to the file, and return the line written; raises `UsageError`."""
     field = _field(name)
     settings = {**read_file(), field: parse_value(value)}
@@ -172,7 +172,7 @@ def _key_store() -> ValueStore:
     return ValueStore(config_path().with_name("keys.json"))
 
 
-def fill_environment() -> None:
+def load_keys_into_environment() -> None:
     """Add the stored keys to the environment, without replacing variables that are set."""
     # Providers, search engines and their libraries read keys from there.
     store = _key_store()

@@ -31,7 +31,7 @@ _CLIENTS = {
 }
 """Where coding agents keep a user's skills, relative to the home folder."""
 _SKILL_NAME = "urchin-browser"
-_LINE = 100  # characters of an instruction in a list
+_MAX_LINE_CHARS = 100  # characters of an instruction in a list
 
 skills = memory_group("skills", "List and manage the instructions that runs learned.")
 
@@ -51,13 +51,13 @@ def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
     proposed = proposed_skills(_data(place))
     lines = [f"  –    –  proposed {one.folder.name}: {one.folder / FILE}" for one in proposed]
     for one in written:
-        text = f"skipped: {one.broken}" if one.broken else one.description[:_LINE]
+        text = f"skipped: {one.broken}" if one.broken else one.description[:_MAX_LINE_CHARS]
         lines.append(f"  –    –  {one.owner:<7} {one.name}: {text}")
     print_rows([*lines, *map(_format, learned)], str, empty=["No skills yet."])
 
 
 def _format(skill: dict[str, Any]) -> str:
-    text = shorten(str(skill.get("instruction", "")), _LINE)
+    text = shorten(str(skill.get("instruction", "")), _MAX_LINE_CHARS)
     source = skill.get("source", "") if skill.get("trusted", True) else "quoted"
     used = skill.get("usageCount") or 0
     return f"{skill.get('score', 50):>3}  {used:>3}×  {source:<6}  {skill['name']}: {text}"

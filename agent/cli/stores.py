@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import (
-    JOBS_URL,
+    JOBS_URL_VARIABLE,
     data_dir_option,
     jobs_url_option,
     namespace_option,
 )
 from agent.config import load_options
-from agent.errors import from_extra
+from agent.errors import requires_extra
 from agent.run.settings import open_memory, remaining_budget
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def jobs_group(name: str, text: str) -> click.Group:
 
 def open_jobs(url: str | None, data_dir: Path) -> Jobs:
     """Open the jobs; raises `UsageError` if the database driver is not installed."""
-    with from_extra("jobs"):
+    with requires_extra("jobs"):
         from agent.jobs.jobs import Jobs  # noqa: PLC0415 - loads DBOS, an extra
     return Jobs.open(url, data_dir)
 
@@ -99,24 +99,26 @@ with_jobs = _store_opener(lambda place: open_jobs(*place))
 
 def task_tools(settings: Options) -> Sequence[Tool]:
     """Make the task tools of a run; raises `UsageError` without the database driver."""
-    with from_extra("jobs"):
+    with requires_extra("jobs"):
         from agent.jobs.task_tools import task_tools  # noqa: PLC0415 - loads DBOS, an extra
-    return task_tools(settings, partial(open_jobs, os.environ.get(JOBS_URL), settings.data))
+    return task_tools(
+        settings, partial(open_jobs, os.environ.get(JOBS_URL_VARIABLE), settings.data)
+    )
 
 
 def check_task_targets(settings: Options) -> None:
     """Raise `UsageError` if a task's notification target or the database driver is missing."""
-    with from_extra("jobs"):
+    with requires_extra("jobs"):
         from agent.jobs.job_notices import check_targets  # noqa: PLC0415 - as above
     check_targets(settings.allow_tasks)
 
 
-def unspent(data_dir: Path) -> dict[str, float]:
+def load_remaining_budget(data_dir: Path) -> dict[str, float]:
     """Return the remaining daily and monthly budgets, if they are set.
 
     If RESEARCH_JOBS_URL names a shared database, spending on other machines counts too.
     """
-    jobs_url = os.environ.get(JOBS_URL)
+    jobs_url = os.environ.get(JOBS_URL_VARIABLE)
     settings = load_options({"data_dir": data_dir}, config=True)
     if jobs_url is None or (settings.budget_day is None and settings.budget_month is None):
         return remaining_budget(settings)

@@ -144,7 +144,9 @@ async def _read_line(prompt: str) -> str:
     try:
         loop.add_reader(sys.stdin.fileno(), read)
     except NotImplementedError:  # Windows: a daemon thread
-        reading = Thread(target=lambda: _hand_over(loop, line, sys.stdin.readline()), daemon=True)
+        reading = Thread(
+            target=lambda: _deliver_line(loop, line, sys.stdin.readline()), daemon=True
+        )
         reading.start()
         return await line
     try:
@@ -153,7 +155,7 @@ async def _read_line(prompt: str) -> str:
         loop.remove_reader(sys.stdin.fileno())
 
 
-def _hand_over(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text: str) -> None:
+def _deliver_line(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text: str) -> None:
     """Pass a line from the reading thread to the event loop, if it is still waiting."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(text))

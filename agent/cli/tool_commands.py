@@ -15,7 +15,7 @@ from agent.evidence.store import Evidence
 from agent.run.settings import open_memory
 from agent.run.wiring import select_tools
 from agent.tools.context import ToolContext, User
-from browser.plugins import KINDS, PluginBroken
+from browser.plugins import PLUGIN_KINDS, PluginBroken
 from browser.plugins import plugins as installed
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _format_tool(row: dict[str, Any]) -> str:
 def plugins(*, as_json: bool) -> None:
     """List the installed plug-ins by kind, with any load errors."""
     rows = []
-    for plugin in (one for kind in KINDS for one in installed(kind)):
+    for plugin in (one for kind in PLUGIN_KINDS for one in installed(kind)):
         broken = ""
         try:
             plugin.load()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.flags import data_dir_option, jobs_url_option, namespace_option
-from agent.errors import UsageError, from_extra
+from agent.errors import UsageError, requires_extra
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ def ui(jobs_url: str | None, namespace: str, data_dir: Path) -> None:
 
     Requires the `ui` extra. Keys are shown at the bottom of the screen; q quits.
     """
-    with from_extra("ui", "; `research runs`, `queue list` and `memory list` do not need it."):
+    with requires_extra("ui", "; `research runs`, `queue list` and `memory list` do not need it."):
         from agent.cli.ui_screen import ResearchScreen  # noqa: PLC0415 - textual, an extra
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the UI must be run in a terminal", hint="`research runs` prints a list.")

@@ -14,7 +14,7 @@ from textual.binding import Binding
 from textual.containers import Container
 from textual.widgets import DataTable, Footer, Input, RichLog, Static, TabbedContent, TabPane
 
-from agent.cli.settings_commands import keep_setting, setting_rows, unset_setting
+from agent.cli.settings_commands import save_setting, setting_rows, unset_setting
 from agent.cli.stores import memory_at, open_jobs
 from agent.errors import ResearchError
 from agent.export.event_lines import event_lines
@@ -279,7 +279,7 @@ class ResearchScreen(App[None]):
                 event.input.clear()
             elif name == "settings":
                 setting, _, value = text.partition("=")
-                self._note(keep_setting(setting.strip(), value.strip()))
+                self._note(save_setting(setting.strip(), value.strip()))
                 event.input.clear()
         except ResearchError as error:
             self._report(error)

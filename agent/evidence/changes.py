@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from agent.evidence.tokens import Token
     from agent.types import CheckState
 
-MIN_LIKENESS = 0.35
+MIN_REPLACED_SHARE = 0.35
 """Minimum share of the missing words, weighted by rarity, in a sentence that replaces them.
 
 In 60 sentences by an author who did not know the rules, replaced sentences share .39 or more,
 removed ones .20.
 """
-MIN_SHARED_IN_PLACE = 0.15
+MIN_REPLACED_SHARE_IN_PLACE = 0.15
 """The same for a sentence exactly where the old one was: replaced .22 and more, removed .05."""
 MIN_MISSPELT = 5
 """Minimum length in letters of a word that may be misspelt: shorter ones are often other words."""
@@ -39,7 +39,7 @@ be`.
 
 
 @dataclass(frozen=True, slots=True)
-class WordsNow:
+class LaterWording:
     """The words in a later version of a page that correspond to quoted words.
 
     `old` contains the words that are no longer there, `new` those from the later version: the same
@@ -57,7 +57,7 @@ class WordsNow:
 
 def compare_words(
     claim: str, quote: str, before: Sequence[Passage], after: Sequence[Passage]
-) -> WordsNow:
+) -> LaterWording:
     """Look for the quoted words of a claim in a later version of their page.
 
     `before` contains the passages of the earlier version. If that was not saved, it is empty; the
@@ -70,32 +70,32 @@ def compare_words(
     verdicts = [(one.quote.strip(), find_literally(one.quote, index)) for one in statements]
     lost = [(words, verdict) for words, verdict in verdicts if not _is_supported(verdict)]
     if not lost:
-        return _in_place(old_passage, index, [verdict for _, verdict in verdicts if verdict])
+        return _is_in_place(old_passage, index, [verdict for _, verdict in verdicts if verdict])
     old, verdict = lost[0]
     if verdict is not None:  # the words are there, but are now denied or qualified
-        if _excepts(old, verdict.quote):
-            return _in_place(old_passage, index, [verdict])
-        is_denied = any(map(is_negation, _added(old, verdict.quote)))
+        if _is_preceded_by_exception(old, verdict.quote):
+            return _is_in_place(old_passage, index, [verdict])
+        is_denied = any(map(is_negation, _added_words(old, verdict.quote)))
         state: CheckState = "contradicted" if is_denied else "changed"
-        return WordsNow(state, old, verdict.quote, "", verdict.passage or "", verdict.reason)
+        return LaterWording(state, old, verdict.quote, "", verdict.passage or "", verdict.reason)
     new = _replacement(old, StatementIndex(before), index)
     if new is not None and _is_respelling(old, new.quote):
         same = Verdict(VerdictState.SUPPORTED, new.quote.strip(), passage=new.passage.id)
-        return _in_place(old_passage, index, [same])
+        return _is_in_place(old_passage, index, [same])
     verdict = find_contradiction(claim, index)
     if new is not None and verdict is None:
         verdict = _denial(claim, old, new)
     if verdict is not None:
-        return WordsNow(
+        return LaterWording(
             "contradicted", old, verdict.quote, "", verdict.passage or "", verdict.reason
         )
     if new is None:
-        return WordsNow("gone", old, reason="the text is no longer on the page")
+        return LaterWording("gone", old, reason="the text is no longer on the page")
     values = _lost_values(claim, old, new.quote)
     quoted = ", ".join(f"“{value}”" for value in values)
     verb = "are" if len(values) > 1 else "is"
     reason = f"{quoted} {verb} no longer there" if values else "the wording has changed"
-    return WordsNow("changed", old, new.quote.strip(), "", new.passage.id, reason)
+    return LaterWording("changed", old, new.quote.strip(), "", new.passage.id, reason)
 
 
 def passages_in_place(
@@ -145,7 +145,9 @@ def _is_supported(verdict: Verdict | None) -> bool:
     return verdict is not None and verdict.state is VerdictState.SUPPORTED
 
 
-def _in_place(old: Passage | None, index: StatementIndex, verdicts: Sequence[Verdict]) -> WordsNow:
+def _is_in_place(
+    old: Passage | None, index: StatementIndex, verdicts: Sequence[Verdict]
+) -> LaterWording:
     """Return whether words on the page are still under their old heading.
 
     If the old heading is gone, it was renamed. If it is still there and the words are under another
@@ -155,18 +157,20 @@ def _in_place(old: Passage | None, index: StatementIndex, verdicts: Sequence[Ver
     places = [passage for passage in index.passages if find_words(words, passage.text)]
     places = places or [passage for passage in index.passages if passage.id == found]
     if old is None or not places:
-        return WordsNow("stands", new=words, passage=found)
+        return LaterWording("stands", new=words, passage=found)
     here = next((one for one in places if _section(one) == _section(old)), places[0])
     columns = [named_cells(passage) for passage in (old, here)]
     if all(columns) and columns[0] != columns[1] and old.kind == here.kind == "table":
         rows = ["; ".join(map(": ".join, cells)) for cells in columns]
-        return WordsNow("changed", rows[0], rows[1], "", here.id, "its columns have been renamed")
+        return LaterWording(
+            "changed", rows[0], rows[1], "", here.id, "its columns have been renamed"
+        )
     sections = map(_section, index.passages)
     has_both = _section(here) and _section(old) in (set(sections) - {""})
     if not has_both or _section(here) == _section(old):
-        return WordsNow("stands", new=words, passage=here.id)
+        return LaterWording("stands", new=words, passage=here.id)
     heading = _headings(here)
-    return WordsNow(
+    return LaterWording(
         "moved", new=words, heading=heading, passage=here.id, reason=f"it is now under “{heading}”"
     )
 
@@ -181,7 +185,7 @@ def _section(passage: Passage) -> str:
     return " ".join(token_keys(_headings(passage).rpartition(HEADING_SEPARATOR)[2]))
 
 
-def _added(old: str, new: str) -> list[str]:
+def _added_words(old: str, new: str) -> list[str]:
     """Return the words in `new` that `old` does not have."""
     known = set(token_keys(old))
     return [key for key in token_keys(new) if key not in known]
@@ -211,11 +215,11 @@ def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Sta
         return sum(weights[word] for word in weights.keys() & content_words(one.quote)) / total
 
     best = max(others, key=lambda one: (shared(one), likeness(one)), default=None)
-    if best is not None and shared(best) >= MIN_LIKENESS:
+    if best is not None and shared(best) >= MIN_REPLACED_SHARE:
         return best
     in_place = _statements_in_place(keys, before.statements, after.statements)
     best = max((one for one in others if one in in_place), key=shared, default=None)
-    return best if best is not None and shared(best) >= MIN_SHARED_IN_PLACE else None
+    return best if best is not None and shared(best) >= MIN_REPLACED_SHARE_IN_PLACE else None
 
 
 def _statements_in_place(
@@ -231,7 +235,7 @@ def _statements_in_place(
     return found
 
 
-def _excepts(old: str, new: str) -> bool:
+def _is_preceded_by_exception(old: str, new: str) -> bool:
     """Return whether all that precedes old words is an exception: `Not counting the annexe, …`."""
     before, mark, _ = new.partition(",")
     keys = token_keys(before)
@@ -294,14 +298,16 @@ def _denial(claim: str, old: str, new: Statement) -> Verdict | None:
             text[words[0].start : words[-1].end] for text, words in ((old, gone), (new.quote, came))
         )
         reason = f"“{was}” became “{now}”"
-    elif len(gone) + len(came) <= MAX_DENYING_WORDS and _negations(gone) != _negations(came):
-        reason = "a negation was added" if _negations(came) else "a negation was removed"
+    elif len(gone) + len(came) <= MAX_DENYING_WORDS and _negation_parity(gone) != _negation_parity(
+        came
+    ):
+        reason = "a negation was added" if _negation_parity(came) else "a negation was removed"
     else:
         return None
     return Verdict(VerdictState.CONTRADICTED, new.quote.strip(), reason, passage=new.passage.id)
 
 
-def _negations(words: Sequence[Token]) -> int:
+def _negation_parity(words: Sequence[Token]) -> int:
     return sum(is_negation(word.key) for word in words) % 2
 
 

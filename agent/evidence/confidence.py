@@ -109,7 +109,7 @@ def assess_answer(
         answers=answers,
         fit=fit,
     )
-    confidence = rate(parts, claims, checked.sources)
+    confidence = compute_confidence(parts, claims, checked.sources)
     mark_copies(sources, evidence, origins)
     return Assessment(confidence, parts, tuple(sources), tuple(conflicts))
 
@@ -135,7 +135,7 @@ def _conflict(
         source=number,
         quote=verdict.quote,
         reason=verdict.reason,
-        newer=_newer(sentence.citations, number, sources),
+        newer=_newer_side(sentence.citations, number, sources),
     )
 
 
@@ -178,7 +178,7 @@ def _other_verdicts(
             yield disputing, Verdict(VerdictState.CONTRADICTED, dispute.quote, reason, "judge")
 
 
-def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:
+def _newer_side(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:
     """Return the source numbers of the newer side; empty if a date is missing or both are equal.
 
     The newest page that supports the sentence sets the date of its side.
@@ -272,7 +272,7 @@ authors. The passages shown instead contain the requested information as often.
 """
 
 
-def rate(
+def compute_confidence(
     parts: ConfidenceParts, sentences: Sequence[Sentence], sources: Sequence[ReportSource]
 ) -> float | None:
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.

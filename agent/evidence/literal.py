@@ -52,12 +52,12 @@ _QUESTION_WORDS = frozenset(
     "who whom whose what when where which why how wer was wann wo wie".split()
 )
 _CONNECTIVES = _ARTICLES | frozenset("and or of in on at by from to und oder von".split())
-_QUALIFYING = frozenset(
+_QUALIFIERS = frozenset(
     """may might could would if whether unless until except reportedly allegedly supposedly claimed
     believed false myth""".split()
 )
 """Words that make the adjacent clause uncertain."""
-_REPORTING = frozenset("that dass".split())
+_REPORTING_WORDS = frozenset("that dass".split())
 """Directly before a clause, these words turn it into reported speech."""
 _EQUIVALENT_CHARS = ("'’‘`", '"“”„', "-–—‐‑−")
 """Characters that count as identical in a quotation."""
@@ -228,10 +228,10 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
         else:
             quote, passage = index.quote(first, last)
             before, behind = index.around(first, last)
-            words = [key for key in before if is_negation(key) or key in _QUALIFYING]
-            words += [key for key in before[-1:] if key in _REPORTING]
-            words += [key for key in behind[:1] if key in _QUALIFYING]
-            left_out = [key for key in omitted if is_negation(key) or key in _QUALIFYING]
+            words = [key for key in before if is_negation(key) or key in _QUALIFIERS]
+            words += [key for key in before[-1:] if key in _REPORTING_WORDS]
+            words += [key for key in behind[:1] if key in _QUALIFIERS]
+            left_out = [key for key in omitted if is_negation(key) or key in _QUALIFIERS]
             if not (left_out or words):
                 reason = "it appears there word for word"
                 if len(parts) > 1:
@@ -264,13 +264,13 @@ def _check_row(claim: str, index: StatementIndex, *, needs_column: bool = False)
         names = [token_keys(name) for name, _ in named_cells(passage)]
         if passage.kind != "table" or (needs_column and not any(n in parts for n in names)):
             continue
-        if _reads_row(parts, names, passage, index.topics(passage)):
+        if _restates_row(parts, names, passage, index.topics(passage)):
             quote, reason = statement.quote.strip(), "it matches the table row"
             return Verdict(VerdictState.SUPPORTED, quote, reason, passage=passage.id)
     return None
 
 
-def _reads_row(
+def _restates_row(
     parts: Sequence[list[str]],
     names: Sequence[list[str]],
     row: Passage,
@@ -345,13 +345,13 @@ def find_words(quotation: str, text: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _quotation_pattern(pieces: tuple[str, ...]) -> re.Pattern[str]:
-    spelt = ("".join(map(_spellings, piece.strip("*_"))) for piece in pieces)
+    spelt = ("".join(map(_char_pattern, piece.strip("*_"))) for piece in pieces)
     pattern = r"[*_]*\s+[*_]*".join(filter(None, spelt))
     # Only entire words match: “this” does not contain “is”.
     return re.compile(rf"(?<!\w){pattern}(?!\w)" if pattern else r"(?!)", re.IGNORECASE)
 
 
-def _spellings(character: str) -> str:
+def _char_pattern(character: str) -> str:
     for alike in _EQUIVALENT_CHARS:
         if character in alike:
             return f"[{re.escape(alike)}]"

@@ -30,7 +30,7 @@ contains it. A shorter one (`Save`, `Ben`) is left out only if it equals a line 
 the same neighbour: elsewhere it means something else."""
 
 
-def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
+def append_shown_lines(document: Document, shown: str, outcome: str = "") -> Document:
     """Append the `shown` lines that the article lacks to the document's text.
 
     `shown` is Markdown without refs; `outcome` describes the result of the action that led to this

@@ -25,7 +25,7 @@ fact."""
 NEIGHBOUR_WEIGHT = 0.25
 """Share of the better neighbour's score that is added to a passage's score: an answer's subject is
 often named just before it (`He was born …`). Recall on long dialogues rises by 15 points."""
-MIN_BEARING = 0.4
+MIN_RELEVANCE_SHARE = 0.4
 """Minimum score of a sentence about a claim, as a share of the most similar sentence's score.
 
 All 163 quotations that decide a true claim pass (22 of them in a language other than the page's),
@@ -267,8 +267,8 @@ class SentenceIndex:
         """Return whether quoted words are from sentences that are similar enough to a claim.
 
         `quotes` are words as they appear in a passage, or in a title (None). Together, their
-        sentences need `MIN_BEARING` of the score of the most similar sentence. Words in the page's
-        title do not count: any sentence may be about its subject.
+        sentences need `MIN_RELEVANCE_SHARE` of the score of the most similar sentence. Words in the
+        page's title do not count: any sentence may be about its subject.
         """
         quoted, words = list(quotes), content_words(claim)
         if all(passage is not None for _, passage in quoted):
@@ -280,7 +280,7 @@ class SentenceIndex:
                 best = max(best, score)
             if any(p == passage and (q in sentence or sentence in q) for q, p in quoted):
                 own += score
-        return own >= MIN_BEARING * best
+        return own >= MIN_RELEVANCE_SHARE * best
 
 
 @functools.lru_cache(maxsize=16)

@@ -106,7 +106,7 @@ class _Record:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ValueContext:
     """A value with the names on its path, its record, and the passages cited for it."""
 
     value: Any
@@ -220,7 +220,7 @@ class _ValuesCheck:
         sources = [s for p in passages if (s := self._evidence.source(p.source)) is not None]
         sources = list(dict.fromkeys(sources))
         titles = tuple(source.title for source in sources)
-        place = _Place(
+        place = _ValueContext(
             value,
             tuple(part for part in old if isinstance(part, str)),
             self._descriptions.get(tuple("*" if isinstance(p, int) else p for p in old), ""),
@@ -286,7 +286,7 @@ def _stems(name: str) -> frozenset[str]:
     return frozenset(content_words(" ".join(parts)))
 
 
-def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
+def _check(place: _ValueContext, passages: Sequence[Passage]) -> Verdict:
     """Check a value in code against the passages cited for it and its record's table rows.
 
     Numbers and dates must occur in a passage, short strings in a passage or a page's title. Longer
@@ -304,14 +304,14 @@ def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
     rows = [p for p in passages if p.kind == "table" and named_cells(p)]
     if found := _check_rows(place, rows):
         return found
-    readings = [_read(place, p) for p in passages if p not in rows]
+    readings = [_find_in_passage(place, p) for p in passages if p not in rows]
     for state in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
         if found := next((r for r in readings if r and r.state is state), None):
             return found
     title = next((t for t in place.titles if contains_value(value, t)), "")
     if title and isinstance(value, str):
         return Verdict(VerdictState.SUPPORTED, title, "it is in the page's title")
-    undecided = (r for r in (*readings, *(_read(place, row) for row in rows)) if r)
+    undecided = (r for r in (*readings, *(_find_in_passage(place, row) for row in rows)) if r)
     if found := next(undecided, None):
         return replace(found, state=VerdictState.UNDECIDED)
     reason = "it does not appear in the passage cited for it"
@@ -320,7 +320,7 @@ def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
     return Verdict(VerdictState.UNDECIDED, "", reason, missing=(place.shown,))
 
 
-def _check_rows(place: _Place, rows: Sequence[Passage]) -> Verdict | None:
+def _check_rows(place: _ValueContext, rows: Sequence[Passage]) -> Verdict | None:
     """Look a value up in its record's table rows, in its field's column.
 
     None if the tables do not decide.
@@ -342,22 +342,24 @@ def _check_rows(place: _Place, rows: Sequence[Passage]) -> Verdict | None:
                 return Verdict(state, row.text.strip(), reason, passage=row.id)
             if state is VerdictState.CONTRADICTED and decides:
                 contradicted = Verdict(state, row.text.strip(), reason, passage=row.id)
-    if contradicted and not any(_read(place, p) for p in place.passages if p.kind != "table"):
+    if contradicted and not any(
+        _find_in_passage(place, p) for p in place.passages if p.kind != "table"
+    ):
         return contradicted
     return None
 
 
-def _nearest_by_heading(place: _Place, rows: Sequence[Passage]) -> Sequence[Passage]:
+def _nearest_by_heading(place: _ValueContext, rows: Sequence[Passage]) -> Sequence[Passage]:
     """Keep the rows whose headings share the most words with the field: `passengers_2019`."""
     shared = [len(place.stems & set(content_words(row.heading))) for row in rows]
     return [row for row, n in zip(rows, shared, strict=True) if n == max(shared)]
 
 
-def _matches(place: _Place, heading: str) -> bool:
+def _matches(place: _ValueContext, heading: str) -> bool:
     return bool(place.stems & set(content_words(heading)))
 
 
-def _is_of_other_field(place: _Place, heading: str) -> bool:
+def _is_of_other_field(place: _ValueContext, heading: str) -> bool:
     """Return whether a column belongs to another field of the record."""
     own = place.names[-1] if place.names else ""
     words_of = set(content_words(heading))
@@ -372,13 +374,13 @@ def _is_row_of(passage: Passage, record: _Record) -> bool:
     return any(words(cell) == key for cell in split_row(passage.text))
 
 
-def _is_property(place: _Place, passage: Passage) -> bool:
+def _is_property(place: _ValueContext, passage: Passage) -> bool:
     """Return whether a passage is the field's row in a table of one thing's properties."""
     cells = named_cells(passage) if not place.record.key else []
     return len(cells) == 2 and _matches(place, cells[0][1]) and not _matches(place, cells[1][0])
 
 
-def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState, str]:
+def _compare(place: _ValueContext, text: str, heading: str = "") -> tuple[VerdictState, str]:
     """Compare a value with a cell or a sentence about its field.
 
     Returns supported, contradicted (a number in another unit, or a cell with another number), or
@@ -427,21 +429,21 @@ def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
     return VerdictState.UNDECIDED, ""
 
 
-def _read(place: _Place, passage: Passage) -> Verdict | None:
+def _find_in_passage(place: _ValueContext, passage: Passage) -> Verdict | None:
     """Look up a value in a passage's sentences; None if none of them contains it.
 
     It is supported in a sentence about its record, and undecided in any other.
     """
     text, undecided = passage.text, None
     contradicted: Verdict | None = None
-    about = _named_in(place, f"{' '.join(place.titles)} {passage.heading}")
+    about = _records_named_in(place, f"{' '.join(place.titles)} {passage.heading}")
     if not place.record.key:  # the page was selected for the question
         about = about or {""}
     is_key = str(place.value) == place.record.key
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     for start, end in spans:
         sentence = text[start:end]
-        named = _named_in(place, sentence)
+        named = _records_named_in(place, sentence)
         state, reason = _compare(place, sentence)
         about = named or about
         if state is VerdictState.CONTRADICTED:
@@ -460,7 +462,7 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
     return contradicted or undecided
 
 
-def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
+def _may_be_of_another_field(place: _ValueContext, sentence: str) -> bool:
     """Return whether a sentence has several numbers of the value's kind, as in `from 829 to 851`.
 
     Returns False if the field's words are nearest to the value.
@@ -485,7 +487,7 @@ def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
     return not words_of_field or distance(others) <= distance(own)
 
 
-def _is_number(place: _Place, number: Quantity) -> bool:
+def _is_number(place: _ValueContext, number: Quantity) -> bool:
     """Return whether a number found equals a value, converted to its field's unit if needed."""
     value = number.value
     if number.unit and place.unit:
@@ -500,7 +502,7 @@ def _kind_of(number: Quantity) -> str:
     return "year" if number.text.isdigit() and 1000 <= number.value < 2200 else ""
 
 
-def _named_in(place: _Place, text: str) -> set[str]:
+def _records_named_in(place: _ValueContext, text: str) -> set[str]:
     """Return the keys of the records named in `text`; {""} means the entire instance."""
     record = place.record
     if record.key:
@@ -525,7 +527,7 @@ def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
 
 
 def _with_judge(
-    place: _Place, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
+    place: _ValueContext, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
 ) -> Verdict:
     """Combine code's verdict on a value with a judge's, which must quote the value."""
     must_stand = _must_be_literal(place.value)
@@ -536,7 +538,7 @@ def _with_judge(
     final = with_judge(place.claim, replace(verdict, missing=missing), judged, pages, place.titles)
     if final.state is VerdictState.SUPPORTED:
         passage = next((p for p in pages if p.id == final.passage), None)
-        named = _named_around(place, final.quote, passage) if passage else set()
+        named = _records_named_around(place, final.quote, passage) if passage else set()
         if named and place.record.key and place.record.key not in named:
             reason = f"the quoted words are about “{min(named)}”"
             return replace(final, state=VerdictState.CONTRADICTED, reason=reason)
@@ -545,12 +547,12 @@ def _with_judge(
     return replace(final, state=VerdictState.CONTRADICTED) if must_stand and is_refused else final
 
 
-def _named_around(place: _Place, quote: str, passage: Passage) -> set[str]:
+def _records_named_around(place: _ValueContext, quote: str, passage: Passage) -> set[str]:
     """Return the keys named in quoted words, in their sentence, or in the headings above."""
     text = passage.text
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     sentence = next((text[a:b] for a, b in spans if quote in text[a:b]), text)
-    named = (_named_in(place, part) for part in (quote, sentence, passage.heading))
+    named = (_records_named_in(place, part) for part in (quote, sentence, passage.heading))
     return next(filter(None, named), set())
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NUMBERS_PER_LOOP = 1_000
 """Source numbers reserved for each loop, more than a loop can use."""
-STEP = "a step of this run"
+STEP_LABEL = "a step of this run"
 """Label of the passage that describes an action, so that no page can imitate it."""
 FIRST_RESULT = 501
 """Number of a loop's first search result. Search results have their own range, so the page numbers
@@ -333,7 +333,7 @@ def format_passage(passage: Passage, evidence: Evidence) -> str:
     They show what `she` or `it` refers to, and the names of a table's columns.
     """
     source = evidence.source(passage.source)
-    kind = STEP if passage.kind == "act" else ""
+    kind = STEP_LABEL if passage.kind == "act" else ""
     parts = [kind, source.title if source else "", *passage.heading.split(HEADING_SEPARATOR)]
     context = HEADING_SEPARATOR.join(filter(None, dict.fromkeys(parts)))
     line = f"({context}) {passage.text}" if context else passage.text

@@ -83,7 +83,7 @@ def tokenize(text: str) -> list[Token]:
         start, end = match.span()
         if match["word"]:
             capital = match["word"][0].isupper()
-            found.append(Token(_fold(match["word"]), "word", start, end, None, capital))
+            found.append(Token(_normalize_word(match["word"]), "word", start, end, None, capital))
         elif match["number"]:
             digits = "".join(c for c in match["number"] if c == "." or c.isdecimal())
             # A minus sign directly precedes its number; between two numbers it is a dash.
@@ -112,7 +112,7 @@ def token_keys(text: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=65_536)
-def _fold(word: str) -> str:
+def _normalize_word(word: str) -> str:
     folded = word.casefold().replace("’", "'")
     if folded.isascii():
         return _SYMBOLS_BY_WORD.get(folded, folded)

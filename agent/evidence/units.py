@@ -72,7 +72,7 @@ _TABLE = {
 _FAHRENHEIT = Unit("degrees celsius", 5 / 9, -32 * 5 / 9)
 
 
-def _units() -> dict[str, Unit]:
+def _parse_unit_table() -> dict[str, Unit]:
     found = {"°f": _FAHRENHEIT, "fahrenheit": _FAHRENHEIT, "degf": _FAHRENHEIT}
     for dimension, rows in _TABLE.items():
         for names, factor in re.findall(r"([^=]+)=(\S+)", rows):
@@ -80,7 +80,7 @@ def _units() -> dict[str, Unit]:
     return found
 
 
-_UNITS = _units()
+_UNITS = _parse_unit_table()
 _POWERS = frozenset("square cubic".split())
 _SYMBOLS = frozenset("m g l s t h w ms".split())
 """Symbols that do not count as units after `in` or a comma, where they may be a different word."""
@@ -167,7 +167,7 @@ def heading_unit(heading: str) -> Unit | None:
     return None
 
 
-def same_unit(a: Unit | None, b: Unit | None) -> bool:
+def is_same_or_unknown_unit(a: Unit | None, b: Unit | None) -> bool:
     """Return whether two units may be the same; None is unknown and may stand for any unit."""
     return a is None or b is None or a == b
 

@@ -21,8 +21,8 @@ from agent.evidence.units import (
     find_unit,
     heading_unit,
     is_rounded,
+    is_same_or_unknown_unit,
     quantities,
-    same_unit,
 )
 from agent.types import Verdict, VerdictState
 from browser.text.words import STOP_WORDS, stem
@@ -90,7 +90,7 @@ class ValueIndex:
     def _has_other_unit(self, figure: Figure) -> bool:
         """Return whether the number occurs only with other units, such as 412 km for 412 m."""
         units = self._units.get(figure.value)
-        if not units or any(same_unit(figure.unit, unit) for unit in units):
+        if not units or any(is_same_or_unknown_unit(figure.unit, unit) for unit in units):
             return False
         return not self._has_converted(figure)
 
@@ -137,7 +137,7 @@ def value_index(texts: tuple[str, ...]) -> ValueIndex:
     return ValueIndex(texts)
 
 
-def underived(
+def find_underived_values(
     missing: Iterable[str], quotes: Sequence[str], cells: Iterable[Quantity] = ()
 ) -> tuple[str, ...]:
     """Return a claim's missing figures and dates that do not follow from the quoted words.
@@ -149,7 +149,7 @@ def underived(
     the units of their columns.
     """
     cells, said = list(cells), [quantity for quote in quotes for quantity in quantities(quote)]
-    said += (share for quote in quotes for share in _shares(quote))
+    said += (share for quote in quotes for share in _find_verbal_shares(quote))
     sums = [math.fsum(quantity.value for quantity in group) for group in (cells, said)]
     index = value_index(tuple(quotes))
     return tuple(
@@ -161,7 +161,7 @@ def underived(
     )
 
 
-def counted_otherwise(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
+def find_mismatched_numbers(claim: str, quotes: Iterable[str]) -> tuple[str, ...]:
     """Return the claim's numbers that differ from the number quoted for the same quantity.
 
     `Six departments` is not supported by `five departments of study`, nor `the second single` by
@@ -225,7 +225,7 @@ def cell_quantities(row: Passage) -> list[Quantity]:
     ]
 
 
-def _shares(text: str) -> Iterator[Quantity]:
+def _find_verbal_shares(text: str) -> Iterator[Quantity]:
     """Yield the shares stated in words: `a tenth` is 10 %, `two thirds` is 66.7 %."""
     tokens = word_tokens(tokenize(text))
     for before, token in zip([None, *tokens], tokens, strict=False):
@@ -244,7 +244,7 @@ def _is_derived(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -
     def follows(own: Quantity) -> bool:
         if any(math.isclose(own.value, number) for number in reckoned):
             return True
-        same = [q.value for q in quoted if same_unit(own.unit, q.unit)]
+        same = [q.value for q in quoted if is_same_or_unknown_unit(own.unit, q.unit)]
         if own.unit:
             converted = (q.unit.convert(q.value, own.unit) for q in quoted if q.unit)
             same += (number for number in converted if number is not None)

@@ -19,9 +19,9 @@ from agent.evidence.passages import sentence_index
 from agent.evidence.units import quantities
 from agent.evidence.values import (
     cell_quantities,
-    counted_otherwise,
     find_contradiction,
-    underived,
+    find_mismatched_numbers,
+    find_underived_values,
     value_index,
 )
 from agent.types import Passage, Verdict, VerdictState
@@ -136,10 +136,12 @@ def with_judge(
         passage=passage.id if passage else None,
         missing=(),
     )
-    return _with_values(claim, verdict, final, found, passages) if final.state.holds else final
+    return (
+        _check_judged_values(claim, verdict, final, found, passages) if final.state.holds else final
+    )
 
 
-def _with_values(
+def _check_judged_values(
     claim: str,
     verdict: Verdict,
     judged: Verdict,
@@ -150,12 +152,12 @@ def _with_values(
     values = dict.fromkeys((*verdict.missing, *_values_of_other_rows(claim, found, passages)))
     rows = [passage for _, passage in found if passage.kind == "table"]
     cells = [quantity for row in rows for quantity in cell_quantities(row)]
-    unfounded = underived(values, [*judged.quotes, *(row.text for row in rows)], cells)
+    unfounded = find_underived_values(values, [*judged.quotes, *(row.text for row in rows)], cells)
     if unfounded:
         where = f"does not follow from {_quoted(judged.quotes)}"
         reason = f"{not_found(unfounded, CITED)}, and {where}"
         return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
-    if others := counted_otherwise(claim, _sentences_of(found) or judged.quotes):
+    if others := find_mismatched_numbers(claim, _sentences_of(found) or judged.quotes):
         reason = (
             f"{_quoted(others)}: the quoted words have a different number: {_quoted(judged.quotes)}"
         )

@@ -111,7 +111,7 @@ FORMATS = {
 """Formats by file extension, in the order used in the documentation."""
 
 
-def ending(path: Path) -> str:
+def format_extension(path: Path) -> str:
     """Return the extension that selects the format: the longest known one, or the plain suffix."""
     name = path.name.lower()
     known = [*FORMATS, *IN_EXTRAS["exports"], *(plugin.name for plugin in plugins("exports"))]
@@ -121,7 +121,7 @@ def ending(path: Path) -> str:
 
 def writer(path: Path) -> Callable[[Path], bytes]:
     """Return the function that renders a run for this file extension; raises `UsageError`."""
-    end = ending(path)
+    end = format_extension(path)
     write: Callable[[Path], bytes] | None
     if end in FORMATS:
         module, _, function = FORMATS[end].render.partition(":")

@@ -17,7 +17,7 @@ from agent.export.run_record import FinishedRun
 from browser.net.url import host, registrable_domain
 from browser.search.zotero import citation_key
 from browser.text.words import clean, escaped, one_line
-from browser.types import UNKNOWN, Publication
+from browser.types import UNKNOWN_PUBLICATION, Publication
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Reference:
     accessed: tuple[int, ...]
     notes: tuple[str, ...]
     authors: tuple[Author, ...] = ()
-    publication: Publication = UNKNOWN
+    publication: Publication = UNKNOWN_PUBLICATION
 
     @property
     def kind(self) -> str:
@@ -203,7 +203,7 @@ def bibtex_entry(found: Reference) -> str:
     accessed = f"Accessed {_iso(found.accessed)}."
     address = rf"\url{{{found.url.translate(_IN_URL)}}}" if found.url else ""
     fields = {
-        **_published_in(found),
+        **_publication_fields(found),
         "howpublished": address,
         "year": f"{found.published[0]:04d}" if found.published else "",
         "month": _MONTHS[found.published[1] - 1] if found.published[1:] else "",
@@ -212,7 +212,7 @@ def bibtex_entry(found: Reference) -> str:
     return _entry(found.kind, found, fields)
 
 
-def _published_in(found: Reference) -> dict[str, str]:
+def _publication_fields(found: Reference) -> dict[str, str]:
     """Journal or book, volume, number, pages and identifiers, as BibTeX and biblatex name them."""
     work = found.publication
     fields = {
@@ -226,7 +226,7 @@ def _published_in(found: Reference) -> dict[str, str]:
 def biblatex_entry(found: Reference) -> str:
     """Format a biblatex entry."""
     fields = {
-        **_published_in(found),
+        **_publication_fields(found),
         "organization": found.site.translate(_ESCAPES),
         "date": _iso(found.published),
         "url": found.url.translate(_IN_URL),

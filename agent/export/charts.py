@@ -184,7 +184,7 @@ def passage_of(report: Report, bar: Bar) -> str:
 def to_svg(chart: Chart, report: Report) -> Markup:
     """Draw a chart as a figure with an SVG that inherits the page's colours."""
     low, high = chart.span
-    place = partial(_at, low=low, high=high)
+    place = partial(_x_position, low=low, high=high)
     rows = [_svg_row(bar, n, place, passage_of(report, bar)) for n, bar in enumerate(chart.bars)]
     height = _ROW * len(chart.bars)
     axis = Markup('<line class="axis" x1="{0}" x2="{0}" y1="0" y2="{1}"/>').format(
@@ -198,7 +198,7 @@ def to_svg(chart: Chart, report: Report) -> Markup:
     return figure.format(chart.title, f"Chart: {chart.title}", _WIDTH, height, drawn)
 
 
-def _at(value: float, low: float, high: float) -> float:
+def _x_position(value: float, low: float, high: float) -> float:
     """Return the position of a value, in pixels from the left."""
     return round(_LABELS + _BARS * (value - low) / (high - low), 1)
 

@@ -20,7 +20,7 @@ Pair = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedRun:
     """One of the two compared runs."""
 
     run: str
@@ -44,8 +44,8 @@ class Comparison:
     `changed` lists the URLs whose text differs in the second run.
     """
 
-    a: Side
-    b: Side
+    a: ComparedRun
+    b: ComparedRun
     same_answer: bool
     sources: tuple[Pair, ...]
     changed: tuple[str, ...]
@@ -84,10 +84,10 @@ def pairs(a: Sequence[str], b: Sequence[str]) -> tuple[Pair, ...]:
     return tuple(found)
 
 
-def _side(record: FinishedRun) -> Side:
+def _side(record: FinishedRun) -> ComparedRun:
     report = record.report
     results = (event.data for event in record.events if event.type == "tool.result")
-    return Side(
+    return ComparedRun(
         run=report.run,
         question=report.question,
         model=report.usage.model,

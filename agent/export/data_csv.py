@@ -30,10 +30,10 @@ def to_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _no_formula(row.get(name)) for name in columns})
+        writer.writerow({name: _escape_formula(row.get(name)) for name in columns})
     return out.getvalue().encode("utf-8", "replace")
 
 
-def _no_formula(value: Any) -> Any:
+def _escape_formula(value: Any) -> Any:
     """Prevent a spreadsheet from running text as a formula (OWASP: CSV injection)."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

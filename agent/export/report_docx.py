@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from agent.errors import from_extra
+from agent.errors import requires_extra
 from agent.evidence.passages import is_table_rule, split_row
 from agent.export import report_view
 from agent.export.charts import charts_of, passage_of, to_blocks
@@ -35,7 +35,7 @@ _CITED = re.compile(r"(\[\d{1,3}(?:,[^\]]{1,40})?\]|https?://[^\s<>\"]*[^\s<>\".
 
 def render_docx(folder: Path) -> bytes:
     """Write the run as a Word document; raises `UsageError` if python-docx is missing."""
-    with from_extra("docx"):
+    with requires_extra("docx"):
         import docx  # noqa: PLC0415 - an extra, needed only to write such a file
     record = FinishedRun.read(folder)
     report = record.report

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.options import Surface
     from agent.types import ReportSource
 
-_STRIP: Final = 6
+_SOURCES_ABOVE_ANSWER: Final = 6
 """Number of sources shown above an answer; all are listed below it."""
 _CONTEXT_CHARS: Final = 320
 """Characters of the saved text shown before and after a quote."""
@@ -115,7 +115,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals.update(
-        STRIP=_STRIP,
+        STRIP=_SOURCES_ABOVE_ANSWER,
         inline=inline,
         minute=to_the_minute,
         json=partial(json.dumps, ensure_ascii=False),

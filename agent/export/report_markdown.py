@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent.types import Report
 
-_ADDRESS = "%/:?#[]@!$&'*+,;=~"
+_URL_SAFE_CHARS = "%/:?#[]@!$&'*+,;=~"
 """Characters of a URL that are safe inside a Markdown link."""
 
 
@@ -52,7 +52,9 @@ def _parts(record: FinishedRun) -> Iterator[str]:
     if report.references:
         faults = (f"- {_cell(text)} — {_cell(why)}" for text, why in report_view.faults(report))
         yield _section("Faults", faults)
-        unsure = (f"- {_cell(s.text)} — {_cell(s.reason)}" for s in report_view.to_check(report))
+        unsure = (
+            f"- {_cell(s.text)} — {_cell(s.reason)}" for s in report_view.sentences_to_check(report)
+        )
         yield _section(report_view.TO_CHECK, unsure)
         references = map(report_view.reference_cells, report.references)
         yield _section("References", _table(report_view.REFERENCE_COLUMNS, references))
@@ -77,7 +79,7 @@ def _parts(record: FinishedRun) -> Iterator[str]:
     yield "## Sources" if report.sources else ""
     for source in report.sources:
         shown = report_view.shown_address(source.url)
-        address = quote(shown, safe=_ADDRESS)
+        address = quote(shown, safe=_URL_SAFE_CHARS)
         note = report_view.source_note(source, source.fetched_at)
         lines = [f"{source.n}. [{source.title or shown}]({address})"]
         lines.append(f"   {note}, sha256 `{source.sha256}`")

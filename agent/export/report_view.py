@@ -312,7 +312,7 @@ def faults(report: Report) -> list[tuple[str, str]]:
     return found + [(r.url or r.doi or r.text, why) for r in report.references for why in r.wrong]
 
 
-def to_check(report: Report) -> list[Sentence]:
+def sentences_to_check(report: Report) -> list[Sentence]:
     """List a draft's undecided sentences with a value that is missing from the cited source.
 
     In six drafts by an author who did not know the code, they included 16 of 36 faults and 2 of
@@ -327,7 +327,7 @@ def other_unsupported(report: Report) -> list[Sentence]:
     """List the unsupported claims that are neither marked in the answer nor listed elsewhere."""
     if report.rechecked:
         return []  # each sentence is listed with its result
-    listed = [*faulty_sentences(report), *to_check(report)] if report.references else []
+    listed = [*faulty_sentences(report), *sentences_to_check(report)] if report.references else []
     noted = [s for s in report.sentences if sentence_note(s, report)]
     return [s for s in report.unsupported if s not in listed and s not in noted]
 
@@ -340,7 +340,7 @@ def confidence_facts(report: Report) -> list[str]:
     if report.rechecked:
         return []  # `recheck_summary` reports it
     if report.references:
-        unsure, total = to_check(report), len(report.sentences)
+        unsure, total = sentences_to_check(report), len(report.sentences)
         labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)
         supported = labels.pop(VERDICT_LABELS[VerdictState.SUPPORTED], 0)
         facts = [f"{supported} of {total} sentence{'s' * (total != 1)} supported"] if total else []
@@ -478,7 +478,7 @@ def recheck_cells(row: RecheckedSentence) -> tuple[str, str, str]:
     return row.text, recheck_label(row), "; ".join(recheck_lines(row))
 
 
-def no_longer_holding(report: Report) -> list[RecheckedSentence]:
+def no_longer_supported_sentences(report: Report) -> list[RecheckedSentence]:
     """List the sentences of an earlier report that its pages no longer support."""
     return [row for row in report.rechecked if row.holds is False]
 

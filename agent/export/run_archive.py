@@ -81,7 +81,7 @@ def unpack(
     with tempfile.TemporaryDirectory(prefix="urchin-") as temporary:
         try:
             with zipfile.ZipFile(io.BytesIO(body)) as packed:
-                run = _checked_run(packed.infolist(), names, required)
+                run = _check_entries(packed.infolist(), names, required)
                 folder = _unpack(packed, Path(temporary) / run, most_bytes)
         except OSError as error:
             raise UsageError(f"cannot unpack {path}: {error.strerror or error}") from error
@@ -112,7 +112,7 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
     return RunFolder(target)
 
 
-def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], required: str) -> str:
+def _check_entries(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], required: str) -> str:
     """Check the names and types of all entries before any is written; returns the run's id."""
     names = [entry.filename for entry in entries]
     runs: set[str] = set()
@@ -146,7 +146,7 @@ def is_sealed(path: Path) -> bool:
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 
 
-def unlisted(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
+def find_manifest_mismatches(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
     """Compare an unpacked archive with its manifest; yields each file that differs, and how.
 
     The file named in `but` need not be listed.

@@ -65,7 +65,7 @@ class FinishedRun:
         return self.folder.blob(row["text"]).decode("utf-8", "replace")
 
 
-def in_progress(folder: RunFolder) -> bool:
+def is_in_progress(folder: RunFolder) -> bool:
     """Return whether a process is still working on a run that has no report yet."""
     if folder.report.is_file() or not folder.is_running:
         return False

@@ -26,9 +26,9 @@ from agent.evidence.verify import is_literal, verify_claim
 from agent.export.archive_writer import pack
 from agent.export.report_html import excerpts, render_page
 from agent.export.report_view import source_note, verdict_label
-from agent.export.run_archive import MANIFEST, is_sealed, unlisted, unpack
+from agent.export.run_archive import MANIFEST, find_manifest_mismatches, is_sealed, unpack
 from agent.export.run_record import FinishedRun
-from agent.journal.integrity import Flaw
+from agent.journal.integrity import RecordFlaw
 from agent.sealing import TimestampInvalid, check, load_timestamper
 from agent.types import ReportSource, Sentence, VerdictState
 
@@ -82,7 +82,7 @@ class VerifiedProof:
 
     name: str
     proof: Proof | None
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[RecordFlaw, ...]
     by_code: bool = False
     since: tuple[str, ...] = ()
 
@@ -207,17 +207,19 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     """
     try:
         with unpack(path, PROOF_FILE, PROOF) as folder:
-            flaws = [Flaw(name, what) for name, what in unlisted(folder, but=STAMP)]
+            flaws = [
+                RecordFlaw(name, what) for name, what in find_manifest_mismatches(folder, but=STAMP)
+            ]
             proof = Proof.model_validate_json((folder.path / PROOF).read_bytes())
             texts = _texts(proof, folder.path, flaws)
             since = _check_stamp(folder.path, roots, flaws)
     except (ArchiveDamaged, ValidationError, json.JSONDecodeError) as error:
-        return VerifiedProof(path.name, None, (Flaw(path.name, str(error)),))
+        return VerifiedProof(path.name, None, (RecordFlaw(path.name, str(error)),))
     if not is_sealed(path):
         what = "the proof was changed or repacked after it was written"
-        flaws.append(Flaw(path.name, what))
+        flaws.append(RecordFlaw(path.name, what))
     flaws += [
-        Flaw(source.text, f"does not contain the quote “{quote}”")
+        RecordFlaw(source.text, f"does not contain the quote “{quote}”")
         for source in proof.sources
         for quote in source.quotes
         if quote not in texts.get(source.n, "")
@@ -225,11 +227,13 @@ def verify_proof(path: Path, roots: Path | None = None) -> VerifiedProof:
     by_code = _is_found(proof, texts)
     claimed = proof.sentence.verdict is VerdictState.SUPPORTED
     if claimed and proof.sentence.decided_by == "code" and not by_code:
-        flaws.append(Flaw(PROOF, "the sentence does not appear word for word in the saved pages"))
+        flaws.append(
+            RecordFlaw(PROOF, "the sentence does not appear word for word in the saved pages")
+        )
     return VerifiedProof(path.name, proof, tuple(flaws), by_code, tuple(since))
 
 
-def _texts(proof: Proof, folder: Path, flaws: list[Flaw]) -> dict[int, str]:
+def _texts(proof: Proof, folder: Path, flaws: list[RecordFlaw]) -> dict[int, str]:
     """Read the saved texts, and compare the hashes of texts and pages."""
     texts: dict[int, str] = {}
     for source in proof.sources:
@@ -237,11 +241,11 @@ def _texts(proof: Proof, folder: Path, flaws: list[Flaw]) -> dict[int, str]:
             path = folder / name
             if not name or not path.is_file() or path.parent != folder:
                 if name:
-                    flaws.append(Flaw(name, "is missing"))
+                    flaws.append(RecordFlaw(name, "is missing"))
                 continue
             body = path.read_bytes()
             if hashlib.sha256(body).hexdigest() != digest:
-                flaws.append(Flaw(name, f"its hash does not match source {source.n}"))
+                flaws.append(RecordFlaw(name, f"its hash does not match source {source.n}"))
             if name == source.text:
                 texts[source.n] = body.decode("utf-8", "surrogatepass")
     return texts
@@ -253,7 +257,7 @@ def _is_found(proof: Proof, texts: Mapping[int, str]) -> bool:
     return any(is_literal(verify_claim(claim, passages)) for claim in words)
 
 
-def _check_stamp(folder: Path, roots: Path | None, flaws: list[Flaw]) -> list[str]:
+def _check_stamp(folder: Path, roots: Path | None, flaws: list[RecordFlaw]) -> list[str]:
     path = folder / STAMP
     if not path.is_file():
         return []
@@ -261,7 +265,7 @@ def _check_stamp(folder: Path, roots: Path | None, flaws: list[Flaw]) -> list[st
     try:
         found = check(path.read_bytes(), digest, roots)
     except TimestampInvalid as error:
-        flaws.append(Flaw(STAMP, f"{error}. {error.hint}"))
+        flaws.append(RecordFlaw(STAMP, f"{error}. {error.hint}"))
         return []
     except UsageError as error:  # the plug-in or the certificate file is missing
         return [f"{STAMP} was not checked: {error}. {error.hint}".rstrip()]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.journal.integrity import Flaw, check_chain
+from agent.journal.integrity import RecordFlaw, check_chain
 from agent.sealing import TimestampInvalid, check, load_timestamper
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
     return head
 
 
-def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) -> tuple[str, ...]:
+def submit_to_calendars(
+    folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None
+) -> tuple[str, ...]:
     """Submit a run's hash to OpenTimestamps calendars; returns which ones failed, and why.
 
     An existing proof of the same hash is preserved inside the new one. Raises the same errors as
@@ -57,12 +59,12 @@ def complete(
     return tuple(missing)
 
 
-def since_when(
+def check_timestamps(
     folder: RunFolder,
     head: str,
     roots: Path | None = None,
     blocks: Mapping[int, bytes] | None = None,
-) -> tuple[list[str], list[Flaw]]:
+) -> tuple[list[str], list[RecordFlaw]]:
     """Check the timestamps of a head; returns a line for each valid one, and the flaws.
 
     `roots` is a file of trusted root certificates for authorities; `blocks` are headers of Bitcoin
@@ -73,7 +75,7 @@ def since_when(
         try:
             found = check(path.read_bytes(), bytes.fromhex(head), roots, blocks)
         except TimestampInvalid as error:
-            flaws.append(Flaw(path.name, f"{error}. {error.hint}"))
+            flaws.append(RecordFlaw(path.name, f"{error}. {error.hint}"))
         except UsageError as error:  # the plug-in or the certificate file is missing
             lines.append(f"{path.name} was not checked: {error}. {error.hint}".rstrip())
         else:

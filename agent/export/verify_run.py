@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from agent.errors import ArchiveDamaged, JournalError
 from agent.evidence.store import result_text
-from agent.export.run_archive import is_sealed, unlisted, unpack
+from agent.export.run_archive import find_manifest_mismatches, is_sealed, unpack
 from agent.export.run_record import FinishedRun
-from agent.export.timestamps import since_when
+from agent.export.timestamps import check_timestamps
 from agent.export.web_archive import is_warc_of
-from agent.journal.integrity import EventChain, Flaw, check_blobs, check_chain
+from agent.journal.integrity import EventChain, RecordFlaw, check_blobs, check_chain
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _EXCERPT_CHARS = 80  # one line of a terminal
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerificationResult:
     """The result of a verification: the counts, the head of the chain, and the flaws.
 
     `since` has a line for each timestamp that names who attests the time of the head.
@@ -42,13 +42,13 @@ class Verified:
     blobs: int
     sources: int
     quotes: int
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[RecordFlaw, ...]
     since: tuple[str, ...] = ()
 
 
 def verify(
     folder: RunFolder, roots: Path | None = None, blocks: Mapping[int, bytes] | None = None
-) -> Verified:
+) -> VerificationResult:
     """Verify a run; raises `JournalError` if it has no journal.
 
     `roots` is a file of trusted root certificates for timestamps; `blocks` are headers of the
@@ -57,13 +57,13 @@ def verify(
     chain = check_chain(folder.journal)
     blobs, flaws = check_blobs(folder, chain.events)
     report, report_flaws = _check_report(folder, chain)
-    since, stamp_flaws = since_when(folder, chain.head, roots, blocks)
+    since, stamp_flaws = check_timestamps(folder, chain.head, roots, blocks)
     flaws = [*chain.flaws, *flaws, *_check_sources(chain.events), *report_flaws]
     flaws += stamp_flaws
     if report is not None:
         flaws += _check_quotes(FinishedRun(folder, report, chain.events))
     sources = report.sources if report else []
-    return Verified(
+    return VerificationResult(
         run=folder.id,
         head=chain.head,
         events=len(chain.events),
@@ -77,42 +77,47 @@ def verify(
 
 def verify_archive(
     path: Path, roots: Path | None = None, blocks: Mapping[int, bytes] | None = None
-) -> Verified:
+) -> VerificationResult:
     """Verify an archive and the run in it; raises `UsageError` if there is no such file."""
     try:
         with unpack(path) as folder:
             found = verify(folder, roots, blocks)
-            flaws = [*found.flaws, *(Flaw(name, what) for name, what in unlisted(folder))]
+            flaws = [
+                *found.flaws,
+                *(RecordFlaw(name, what) for name, what in find_manifest_mismatches(folder)),
+            ]
             # The WARC is made from the journal, so comparing them needs an intact journal.
             pages = folder.path / "pages.warc.gz"
             if not flaws and not pages.is_file():
-                flaws.append(Flaw(pages.name, "is missing"))
+                flaws.append(RecordFlaw(pages.name, "is missing"))
             elif not flaws and not is_warc_of(folder.path, pages.read_bytes()):
-                flaws.append(Flaw(pages.name, "does not contain the pages of the run"))
+                flaws.append(RecordFlaw(pages.name, "does not contain the pages of the run"))
     except ArchiveDamaged as error:
-        return Verified(path.name, "", 0, 0, 0, 0, (Flaw(path.name, str(error)),))
+        return VerificationResult(path.name, "", 0, 0, 0, 0, (RecordFlaw(path.name, str(error)),))
     if not is_sealed(path):
         what = "the archive was changed or repacked after it was written"
-        flaws.append(Flaw(path.name, what))
+        flaws.append(RecordFlaw(path.name, what))
     return replace(found, flaws=tuple(flaws))
 
 
-def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, list[Flaw]]:
+def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, list[RecordFlaw]]:
     """Compare the report file with the report in the journal; returns the latter and any flaws."""
     ends = [event for event in chain.events if event.type == "run.finished"]
     if not ends:
         return None, [
-            Flaw(folder.journal.name, "has no intact event for the end of the run (run.finished)")
+            RecordFlaw(
+                folder.journal.name, "has no intact event for the end of the run (run.finished)"
+            )
         ]
     recorded = ends[-1].data.get("report")
     try:
         report = Report.model_validate(recorded)
     except ValidationError as error:
         return None, [
-            Flaw(folder.journal.name, f"its report is invalid: {error.errors()[0]['msg']}")
+            RecordFlaw(folder.journal.name, f"its report is invalid: {error.errors()[0]['msg']}")
         ]
     if not folder.report.is_file():
-        return report, [Flaw(folder.report.name, "is missing")]
+        return report, [RecordFlaw(folder.report.name, "is missing")]
     body, expected = folder.report.read_bytes(), report.to_json()
     # A report from an older version has fewer fields than today's model: that form is valid too.
     older = json.dumps(recorded, indent=2, ensure_ascii=False)
@@ -123,31 +128,33 @@ def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, 
         ((n, a, b) for n, (a, b) in enumerate(lines, 1) if a != b), (1, "", "")
     )
     what = f"contains {_excerpt(found)}, but the run ended with {_excerpt(recorded_line)}"
-    return report, [Flaw(f"{folder.report.name}:{number}", what)]
+    return report, [RecordFlaw(f"{folder.report.name}:{number}", what)]
 
 
-def _check_sources(events: tuple[Event, ...]) -> Iterator[Flaw]:
+def _check_sources(events: tuple[Event, ...]) -> Iterator[RecordFlaw]:
     for event in events:
         if event.type == "source.added" and event.data.get("text") != event.data.get("sha256"):
-            yield Flaw(f"S{event.data.get('n')}", "its text does not match the hash of its blob")
+            yield RecordFlaw(
+                f"S{event.data.get('n')}", "its text does not match the hash of its blob"
+            )
         elif event.type == "results.added":
             for row in event.data.get("results", ()):
                 text = result_text(row["title"], row["snippet"]).encode("utf-8", "surrogatepass")
                 if hashlib.sha256(text).hexdigest() != row["sha256"]:
                     what = "its hash does not match the search result's text"
-                    yield Flaw(f"S{row['n']}", what)
+                    yield RecordFlaw(f"S{row['n']}", what)
 
 
-def _check_quotes(record: FinishedRun) -> Iterator[Flaw]:
+def _check_quotes(record: FinishedRun) -> Iterator[RecordFlaw]:
     numbers = {source.n for source in record.report.sources}
     for sentence in record.report.sentences:
         for n in set(sentence.citations) - numbers:
             what = f"{_excerpt(sentence.text)} cites [{n}], which is not a source"
-            yield Flaw("report.json", what)
+            yield RecordFlaw("report.json", what)
     for source in record.report.sources:
         where = f"source [{source.n}] {source.url}"
         if record.source_on_record(source) is None:
-            yield Flaw(where, "its text was not saved")
+            yield RecordFlaw(where, "its text was not saved")
             continue
         try:
             text = record.source_text(source)
@@ -155,7 +162,9 @@ def _check_quotes(record: FinishedRun) -> Iterator[Flaw]:
             text = ""
         for quote in source.quotes:
             if quote not in text:
-                yield Flaw(where, f"the quote {_excerpt(quote)} does not appear in its saved text")
+                yield RecordFlaw(
+                    where, f"the quote {_excerpt(quote)} does not appear in its saved text"
+                )
 
 
 def _excerpt(text: str | None) -> str:

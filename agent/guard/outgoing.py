@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
-from agent.guard.provenance import PRIVATE, SEARCH, Kind, Provenance, site_of
+from agent.guard.provenance import PRIVATE_KINDS, SEARCH_SITE, Kind, Provenance, site_of
 from browser.net.url import parse
 from browser.text.words import UNSPACED, stem_in, words
 
@@ -141,7 +141,9 @@ class Outgoing:
                 kept.append(piece)
         rest = " ".join(kept) if withheld else text
         # The parts of a number or a key may be separated by words or spaces.
-        is_checked = self.provenance.private_for(SEARCH) and rest not in self._approved[SEARCH]
+        is_checked = (
+            self.provenance.private_for(SEARCH_SITE) and rest not in self._approved[SEARCH_SITE]
+        )
         if is_checked and (kind := self._owner(_decoded(rest))):
             why = f"it spells out a number or key from {_OWNER_NAMES[kind]}"
             return "", [*withheld, Withheld(rest, why)]
@@ -152,7 +154,7 @@ class Outgoing:
     def _why_withheld(self, piece: str, kept: list[str]) -> str:
         """Return why a piece of a query is withheld; `kept` are the pieces before it."""
         read = self.provenance
-        if not read.private_for(SEARCH) or piece in self._approved[SEARCH]:
+        if not read.private_for(SEARCH_SITE) or piece in self._approved[SEARCH_SITE]:
             return ""
         if any(not self._is_public(found[0]) for found in _EMAIL.finditer(piece)):
             return "this e-mail address is not on any public page"
@@ -162,10 +164,10 @@ class Outgoing:
             return "it looks like a key"
         if kind := self._owner(piece):
             return f"it is in {_OWNER_NAMES[kind]}"
-        if kind := self._quoted(" ".join([*kept, piece])):
+        if kind := self._quoted_owner(" ".join([*kept, piece])):
             return f"it contains {_MIN_QUOTED_WORDS} consecutive words from {_OWNER_NAMES[kind]}"
         if self.private_search:
-            public = read.public_stems() | read.own_stems(SEARCH)
+            public = read.public_stems() | read.own_stems(SEARCH_SITE)
             if not public.issuperset(read.stems(piece)):
                 return "it is in neither the question nor a public page (--private-search)"
         return ""
@@ -174,7 +176,7 @@ class Outgoing:
         """Return whether a string is in the question or in public text; numbers in any spacing."""
         pattern = re.escape(text)
         if not any(map(str.isalpha, text)):
-            pattern = r"[ .,\-/()]{0,2}".join(_compressed(text))
+            pattern = r"[ .,\-/()]{0,2}".join(_letters_and_digits(text))
         search = re.compile(pattern, re.IGNORECASE).search
         return any(map(search, self.provenance.texts_of(Kind.USER, Kind.WEB)))
 
@@ -183,22 +185,22 @@ class Outgoing:
 
         None if it is also public.
         """
-        plain, read = _compressed(text), self.provenance
+        plain, read = _letters_and_digits(text), self.provenance
         digits = "".join(filter(str.isdigit, plain))
         if len(plain) < _MIN_DIGITS:
             return None
         for kind, _, private in read.texts[self._searched :]:
-            if kind in PRIVATE and not read.is_shared(kind, SEARCH):
+            if kind in PRIVATE_KINDS and not read.is_shared(kind, SEARCH_SITE):
                 self._identifiers.update(dict.fromkeys(_identifiers(private), kind))
         self._searched = len(read.texts)
         for identifier, kind in self._identifiers.items():
-            bare = _compressed(identifier)
+            bare = _letters_and_digits(identifier)
             said = digits if bare.isdigit() else plain
             if (bare in said or bare[::-1] in said) and not self._is_public(identifier):
                 return kind
         return None
 
-    def _quoted(self, text: str) -> Kind | None:
+    def _quoted_owner(self, text: str) -> Kind | None:
         """Return the owner of the text from which the end of a query quotes a long passage."""
         tail, weight = list[str](), 0.0
         for piece in reversed(_decoded(text).split()):
@@ -211,10 +213,15 @@ class Outgoing:
         else:
             return None
         run, read = f" {' '.join(reversed(tail))} ", self.provenance
-        if any(run in _spaced(text) for text in read.texts_of(Kind.USER, Kind.WEB)):
+        if any(run in _join_words(text) for text in read.texts_of(Kind.USER, Kind.WEB)):
             return None
         return next(
-            (kind for kind, _, text in read.texts if kind in PRIVATE and run in _spaced(text)), None
+            (
+                kind
+                for kind, _, text in read.texts
+                if kind in PRIVATE_KINDS and run in _join_words(text)
+            ),
+            None,
         )
 
     # Checks of addresses.
@@ -229,17 +236,21 @@ class Outgoing:
         link = read.link_to(url)
         if link is not None:
             sites = {site, link.site}
-            return next(filter(None, (self._choose(s, math.log2(link.choices)) for s in sites)), "")
+            return next(
+                filter(None, (self._spend_bits(s, math.log2(link.choices)) for s in sites)), ""
+            )
         bare = f"{parsed.scheme}://{parsed.netloc}/" == parsed.href
         if bare and (not read.untrusted or read.has_seen_host(parsed.netloc)):
             return ""
         seen = read.addresses_at(parsed.netloc)
-        built = [bits for like in seen if (bits := self._built_bits(parsed, like)) is not None]
+        built = [
+            bits for like in seen if (bits := self._bits_of_built_url(parsed, like)) is not None
+        ]
         if built and parsed.origin in url:
-            return self._choose(site, min(built) + math.log2(len(seen)))
+            return self._spend_bits(site, min(built) + math.log2(len(seen)))
         return "this URL does not appear in the question, a page or a search result"
 
-    def _built_bits(self, url: Url, like: Url) -> float | None:
+    def _bits_of_built_url(self, url: Url, like: Url) -> float | None:
         """Return the bits of a URL that differs from a seen one only in words from the question.
 
         None if it differs otherwise.
@@ -257,7 +268,7 @@ class Outgoing:
             plain = _decoded(part).replace("_", " ").replace("-", " ")
             if plain.isascii() and plain.isdigit() and len(plain) <= 3:
                 bits += _NUMBER_BITS
-            elif _has_odd_signs(part) or self._not_the_users(plain, site_of(url.href)):
+            elif _has_odd_signs(part) or self._words_not_from_user(plain, site_of(url.href)):
                 return None
             else:
                 bits += self._literal_bits(plain)
@@ -273,7 +284,7 @@ class Outgoing:
         plain = _decoded(text)
         if _has_odd_signs(plain):
             return "it contains characters that could be an encoded message"
-        others = self._not_the_users(plain, site)
+        others = self._words_not_from_user(plain, site)
         shown = read.shown_stems(site) if others else set()
         for word in others:
             if not shown.issuperset(read.stems(word)):
@@ -282,7 +293,7 @@ class Outgoing:
             return f"{MAX_SHOWN_WORDS} words that are not in the question have already been sent"
         # A site that the user named may receive the question's words.
         bits = 0.0 if others or read.names(site) else self._literal_bits(plain)
-        if why := self._choose(site, bits):
+        if why := self._spend_bits(site, bits):
             return why
         self._shown_words += len(others)
         return ""
@@ -309,7 +320,7 @@ class Outgoing:
 
     def choose(self, site: str, bits: float) -> str:
         """Count a choice that a site can see, once untrusted and private text have been read."""
-        return self._choose(site, bits) if self.provenance.private_for(site) else ""
+        return self._spend_bits(site, bits) if self.provenance.private_for(site) else ""
 
     def allow(self, text: str, site: str) -> None:
         """Record the user's approval to send `text` to one site, tool or engine."""
@@ -317,7 +328,7 @@ class Outgoing:
         self._approved[site].update(self.provenance.stems(_decoded(text)))
         self._bits[site] = 0
 
-    def _choose(self, site: str, bits: float) -> str:
+    def _spend_bits(self, site: str, bits: float) -> str:
         if not bits or not site or not self.provenance.untrusted:
             return ""
         if self._bits[site] + bits > MAX_BITS:
@@ -325,7 +336,7 @@ class Outgoing:
         self._bits[site] += bits
         return ""
 
-    def _not_the_users(self, text: str, site: str) -> list[str]:
+    def _words_not_from_user(self, text: str, site: str) -> list[str]:
         """Return the words in `text` that are misspelled, repeated, or not the user's."""
         read, seen, others = self.provenance, set[str](), list[str]()
         own = read.own_stems(site) | self._approved[site]
@@ -341,7 +352,7 @@ class Outgoing:
 
     def _literal_bits(self, text: str) -> float:
         """Return the bits needed to select `text` from the user's words, as sequences in order."""
-        own = _spaced(" ".join(self.provenance.texts_of(Kind.USER)))
+        own = _join_words(" ".join(self.provenance.texts_of(Kind.USER)))
         vocabulary = max(2, own.count(" "))
         runs, run = 0, " "
         for word in words(text):
@@ -354,7 +365,7 @@ class Outgoing:
         """Name the private text that contains a word, for use in a refusal reason."""
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
-            if kind in PRIVATE and stem in self.provenance.stems(text):
+            if kind in PRIVATE_KINDS and stem in self.provenance.stems(text):
                 return f", but in {_OWNER_NAMES[kind]}"
         return ""
 
@@ -371,12 +382,12 @@ def _has_odd_signs(text: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _spaced(text: str) -> str:
+def _join_words(text: str) -> str:
     """Return the words of `text` separated by single spaces, to search for word sequences."""
     return f" {' '.join(words(text))} "
 
 
-def _compressed(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """Return the letters and digits in `text`, case-folded."""
     return "".join(filter(str.isalnum, text.casefold()))
 
@@ -385,7 +396,7 @@ def _identifiers(text: str) -> Iterator[str]:
     """Yield the keys, e-mail addresses and long numbers in `text`."""
     yield from _EMAIL.findall(text)
     for number in _NUMBER.findall(text):
-        digits = _compressed(number)
+        digits = _letters_and_digits(number)
         telling = len(digits) >= _MIN_DIGITS and len(set(digits)) > 2
         if telling and not _DATES.fullmatch(number):
             yield number

@@ -38,9 +38,9 @@ class Kind(StrEnum):
     TOOL = "tool"
 
 
-PRIVATE = frozenset(set(Kind) - {Kind.USER, Kind.WEB})
-UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
-SEARCH = "search"
+PRIVATE_KINDS = frozenset(set(Kind) - {Kind.USER, Kind.WEB})
+UNTRUSTED_KINDS = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
+SEARCH_SITE = "search"
 """The "site" that stands for search engines' results and queries."""
 SERVER = "mcp:"
 """Prefix of the "site" of an MCP server, followed by its name."""
@@ -123,16 +123,16 @@ class Provenance:
     def add(
         self, text: str, kind: Kind, url: str = "", *, quoted: bool = False, recalled: bool = False
     ) -> None:
-        """Add text in the model's context; `url` is its URL, `SEARCH`, or a tool's site.
+        """Add text in the model's context; `url` is its URL, `SEARCH_SITE`, or a tool's site.
 
         `quoted` means that text from memory or an earlier turn contains other people's words,
         `recalled` means that this run did not read them itself.
         """
-        site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
+        site = url if url == SEARCH_SITE or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
             return  # an empty tab contains no text
         for origin in (kind, Kind.WEB) if quoted else (kind,):
-            self.read_others |= origin in UNTRUSTED and not recalled
+            self.read_others |= origin in UNTRUSTED_KINDS and not recalled
             if origin is not Kind.USER and (origin, site) not in self.read:
                 self.read.add((origin, site))
                 self.on_read(origin, site)
@@ -170,12 +170,12 @@ class Provenance:
     @property
     def untrusted(self) -> bool:
         """Whether anything by others was read; even an empty page counts."""
-        return any(kind in UNTRUSTED for kind, _ in self.read)
+        return any(kind in UNTRUSTED_KINDS for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
         """Return whether anything private was read, other than from this site itself."""
         return any(
-            kind in PRIVATE
+            kind in PRIVATE_KINDS
             and not self.is_shared(kind, site)
             and not (at == site and (kind is Kind.PAGE or site.startswith((SERVER, FUNCTION))))
             for kind, at in self.read
@@ -189,7 +189,7 @@ class Provenance:
         name = (Kind.MEMORY if kind is Kind.TURNS else kind).value
         if f"{name}@{site}" in self.shared:
             return True
-        chosen = site == SEARCH or site.startswith((SERVER, FUNCTION)) or self.names(site)
+        chosen = site == SEARCH_SITE or site.startswith((SERVER, FUNCTION)) or self.names(site)
         return name in self.shared and chosen
 
     def names(self, site: str) -> bool:
@@ -217,7 +217,7 @@ class Provenance:
 
     def own_stems(self, site: str) -> set[str]:
         """Return the stems of the user's words, and of text shared with a site."""
-        kinds = [Kind.USER, *(kind for kind in PRIVATE if self.is_shared(kind, site))]
+        kinds = [Kind.USER, *(kind for kind in PRIVATE_KINDS if self.is_shared(kind, site))]
         return self._stems_of(f"own {site}", kinds)
 
     def shown_stems(self, site: str) -> set[str]:

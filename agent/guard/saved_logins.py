@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import private_folder
-from agent.errors import UsageError, from_extra
+from agent.errors import UsageError, requires_extra
 from agent.guard.secret_store import ValueStore
 from browser.files import write_atomic
 from browser.net.url import host, is_web_url, origin, registrable_domain
@@ -79,7 +79,7 @@ class SavedLogins:
             raise UsageError(f"{name!r} is not a valid name", hint="Use letters, digits, - and _.")
         if len(name) > MAX_NAME_CHARS or not is_web_url(url):
             raise UsageError("a login requires a short name and an https address")
-        own = of_site(state, url)
+        own = filter_state_by_site(state, url)
         if not own["cookies"] and not own["origins"]:
             raise UsageError(
                 f"{origin(url)} did not store a session",
@@ -144,7 +144,7 @@ class LoginsInUse:
 
     def state(self) -> dict[str, Any]:
         """Decrypt the sessions into one storage state; raises the same `UsageError` as for one."""
-        return joined([self._saved.state(name) for name in self._names])
+        return merge_states([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:
         """Save the sessions from a browser's state, with renewed cookies."""
@@ -154,23 +154,25 @@ class LoginsInUse:
 
     def belongs(self, url: str) -> bool:
         """Whether an address belongs to the site of one of the sessions."""
-        return any(_belongs(host(url), own) for own in self._addresses)
+        return any(_is_of_site(host(url), own) for own in self._addresses)
 
     def without(self, state: dict[str, Any]) -> dict[str, Any]:
         """Return a storage state without the data of the sessions' sites."""
-        return _select(state, lambda name: not any(_belongs(name, url) for url in self._addresses))
+        return _select(
+            state, lambda name: not any(_is_of_site(name, url) for url in self._addresses)
+        )
 
     @cached_property
     def _addresses(self) -> list[str]:
         return [self._saved.find(name).origin for name in self._names]
 
 
-def of_site(state: dict[str, Any], url: str) -> dict[str, Any]:
+def filter_state_by_site(state: dict[str, Any], url: str) -> dict[str, Any]:
     """Return the part of a browser's storage state that belongs to the site of an address."""
-    return _select(state, lambda name: _belongs(name, url))
+    return _select(state, lambda name: _is_of_site(name, url))
 
 
-def _belongs(name: str, url: str) -> bool:
+def _is_of_site(name: str, url: str) -> bool:
     own = host(url)
     is_below = name == own or own.endswith(f".{name}")
     return is_below or registrable_domain(name) == registrable_domain(own)
@@ -183,7 +185,7 @@ def _select(state: dict[str, Any], is_wanted: Callable[[str], bool]) -> dict[str
     }
 
 
-def joined(states: list[dict[str, Any]]) -> dict[str, Any]:
+def merge_states(states: list[dict[str, Any]]) -> dict[str, Any]:
     """Merge several storage states."""
     return {
         kind: [entry for state in states for entry in state.get(kind, ())]
@@ -197,6 +199,6 @@ def _associated_data(name: str, url: str) -> bytes:
 
 
 def _cipher(key: str) -> Any:
-    with from_extra("login"):
+    with requires_extra("login"):
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - an extra
     return AESGCM(base64.b64decode(key))

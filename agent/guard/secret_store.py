@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from agent.config import private_folder
-from agent.errors import UsageError, from_extra
+from agent.errors import UsageError, requires_extra
 from agent.options import APP
 from browser.files import write_atomic
 from browser.net.url import is_web_url, origin
@@ -131,7 +131,7 @@ def secret_name(text: str) -> str:
 
 def _one_time_code(key: str) -> str:
     """Return the current code for a key; raises `UsageError` if it is not a valid key."""
-    with from_extra("login"):
+    with requires_extra("login"):
         import pyotp  # noqa: PLC0415 - an extra
 
     class Codes(pyotp.TOTP):

@@ -124,7 +124,7 @@ class Window:
     def put_notes(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
         """Cut these observations, and append notes about them to the last one."""
         for index in steps:
-            self._cut_message(index, _shortened(messages[index]))
+            self._cut_message(index, _shorten_message(messages[index]))
         text = js.well_formed(js.cut(notes, NOTES_UNITS))
         block = f"[Notes on the steps up to here, which were cut:\n{text}]"
         self._cut_message(steps[-1], f"{self._cut[steps[-1]]}\n{block}")
@@ -138,7 +138,7 @@ class Window:
         for index in _cutting_order(fitted, question):
             if total <= self.low:
                 break
-            shorter = _shortened(fitted[index])
+            shorter = _shorten_message(fitted[index])
             saved = self._sizes[index] - tokens(shorter)
             if index not in self._cut and index not in cuts and saved > 0:
                 cuts[index] = shorter
@@ -195,7 +195,7 @@ def _begins_with_page(message: Message) -> bool:
     return bool(message.observations) and message.observations[0].tool in _PAGE_TOOLS
 
 
-def _shortened(message: Message) -> str:
+def _shorten_message(message: Message) -> str:
     """Shorten a message to its first words, one line per tool result, and its guides."""
     lines = [_beginning(message.content)]
     for observation in message.observations:

@@ -25,7 +25,7 @@ from agent.export.markup import answer_html
 from agent.export.report_html import render_page
 from agent.export.report_view import annotated_answer, badge_kind
 from agent.files import write_file
-from agent.jobs.job import ENDED, JobSpec, json_flags
+from agent.jobs.job import FINAL_STATES, JobSpec, json_flags
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Batch:
                     queue=self.queue,
                 )
                 self._jobs.enqueue(spec)
-            elif known[name].state in ENDED - {"done"}:
+            elif known[name].state in FINAL_STATES - {"done"}:
                 self._jobs.retry(name)
         return sum(job.state == "done" for job in self.jobs())
 

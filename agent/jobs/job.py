@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Kind = Literal["ask", "monitor", "remind"]
 State = Literal["waiting", "queued", "running", "done", "failed", "cancelled", "expired"]
 Lane = Literal["user", "autonomy"]
-ENDED: Final = frozenset({"done", "failed", "cancelled", "expired"})
+FINAL_STATES: Final = frozenset({"done", "failed", "cancelled", "expired"})
 """Final states of a job, unless it is retried."""
 _STATES: Final[dict[str, State]] = {
     "DELAYED": "waiting",
@@ -37,7 +37,7 @@ BASE_DELAY_S, MAX_DELAY_S = 60.0, 3600.0
 value is the reference engine's, the maximum is ours."""
 MAX_PRIORITY: Final = 1_000_000
 """Priorities range from minus `MAX_PRIORITY` to plus `MAX_PRIORITY`."""
-_LANE: Final = 4 * MAX_PRIORITY  # more than the range of priorities in a lane
+_LANE_OFFSET: Final = 4 * MAX_PRIORITY  # more than the range of priorities in a lane
 _ATTEMPT: Final = "~"
 
 
@@ -96,7 +96,7 @@ class JobSpec(JobRequest):
     @property
     def rank(self) -> int:
         """The DBOS priority, lowest first: users' jobs come before scheduled jobs."""
-        return (_LANE if self.lane == "autonomy" else 0) + MAX_PRIORITY - self.priority + 1
+        return (_LANE_OFFSET if self.lane == "autonomy" else 0) + MAX_PRIORITY - self.priority + 1
 
 
 class JobOutcome(BaseModel):

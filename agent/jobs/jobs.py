@@ -20,7 +20,7 @@ from agent.config import load_options, private_folder
 from agent.errors import UsageError
 from agent.export.report_view import saved_text
 from agent.jobs.job import (
-    ENDED,
+    FINAL_STATES,
     QUEUE,
     Job,
     JobSpec,
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 APP: Final = "urchin"
 VERSION: Final = "urchin-1"
 """Version of `JobSpec` and the workflow; releases with the same version can share jobs."""
-WORKFLOW: Final = "urchin.job"
+WORKFLOW_NAME: Final = "urchin.job"
 SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
 """Seconds between two polls of the queue by a worker; on average, a job waits half as long."""
-STALE_S: Final = 60.0
+HEARTBEAT_TIMEOUT_S: Final = 60.0
 """Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _UNFINISHED_STATES: Final = ("waiting", "queued", "running")
 _UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
@@ -221,14 +221,14 @@ class Jobs:
     def _rows(self, prefix: str = "", **filters: Any) -> Sequence[WorkflowStatus]:
         """List attempts without their reports, which are large; lists use the attributes."""
         return self.client.list_workflows(
-            name=WORKFLOW, load_output=False, workflow_id_prefix=prefix or None, **filters
+            name=WORKFLOW_NAME, load_output=False, workflow_id_prefix=prefix or None, **filters
         )
 
     def _attempts(self, job: str) -> Sequence[WorkflowStatus]:
         """Read a job's attempts in order, with their reports."""
         if not job:
             return []
-        rows = self.client.list_workflows(workflow_id_prefix=job, name=WORKFLOW)
+        rows = self.client.list_workflows(workflow_id_prefix=job, name=WORKFLOW_NAME)
         # ids of other jobs may begin with this id, like `ID~2`
         own = [row for row in rows if job_id_of(row.workflow_id) == job]
         return sorted(own, key=lambda row: JobSpec.from_row(row).attempt)
@@ -239,7 +239,7 @@ class Jobs:
         """Cancel a job, even a running one; raises `UsageError` if it has ended."""
         job = self.show(name)
         # an expired job stays in its queue until a worker drops it
-        if job.state in ENDED and job.state != "expired":
+        if job.state in FINAL_STATES and job.state != "expired":
             raise UsageError(f"{job.id} has already ended: {job.state}")
         self._cancel_attempt(self._attempts(job.id)[-1].workflow_id, "cancelled", reason)
         self.release_waiting()
@@ -257,7 +257,7 @@ class Jobs:
         Raises `UsageError` if the job does not exist, has not ended, or has an answer.
         """
         job = self.show(name)
-        if job.state not in ENDED:
+        if job.state not in FINAL_STATES:
             raise UsageError(f"{job.id} is {job.state}")
         if job.state == "done" and job.status != "partial":
             raise UsageError(f"{job.id} is already answered", hint="Add a new job to ask again.")
@@ -277,24 +277,24 @@ class Jobs:
         Raises `UsageError` if it does not exist, has not ended, or another job waits for it.
         """
         job = self.show(name)
-        if job.state not in ENDED:
+        if job.state not in FINAL_STATES:
             raise UsageError(
                 f"{job.id} is {job.state}", hint="Cancel it with `research queue cancel`."
             )
-        if job.id in self._awaited():
+        if job.id in self._awaited_job_ids():
             raise UsageError(f"another job waits for {job.id}", hint="Cancel that job first.")
         self._delete(row.workflow_id for row in self._attempts(job.id))
         return job
 
     def remove_older(self, age: timedelta) -> Sequence[str]:
         """Delete jobs that ended longer ago than `age`; return their ids."""
-        before, awaited = datetime.now(UTC) - age, self._awaited()
-        ended = [job for job in self.list(ENDED) if (job.ended or job.created) < before]
+        before, awaited = datetime.now(UTC) - age, self._awaited_job_ids()
+        ended = [job for job in self.list(FINAL_STATES) if (job.ended or job.created) < before]
         removed = [job.id for job in ended if job.id not in awaited]
         self._delete(row.workflow_id for name in removed for row in self._attempts(name))
         return removed
 
-    def _awaited(self) -> set[str]:
+    def _awaited_job_ids(self) -> set[str]:
         """Return the ids of jobs that others wait for."""
         return {name for job in self.list(_UNFINISHED_STATES) for name in job.after}
 
@@ -325,7 +325,7 @@ class Jobs:
 
     def workers(self) -> Sequence[str]:
         """Return the ids of workers with a heartbeat in the last minute."""
-        return sorted(self.database.living_workers(STALE_S))
+        return sorted(self.database.living_workers(HEARTBEAT_TIMEOUT_S))
 
     # Maintenance that any worker does on behalf of all
 
@@ -343,7 +343,7 @@ class Jobs:
                 continue
             # A deleted parent does not block the jobs that wait for it.
             parents = [job for name in after if (job := self.find(name))]
-            failed = [parent for parent in parents if parent.state in ENDED - {"done"}]
+            failed = [parent for parent in parents if parent.state in FINAL_STATES - {"done"}]
             if failed:
                 why = f"its parent job {failed[0].id} did not succeed: {failed[0].state}"
                 self._cancel_attempt(row.workflow_id, "failed", why)
@@ -367,7 +367,7 @@ def answer_as_context(question: str, report: Mapping[str, Any], run: str) -> str
 def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
     """Return the DBOS options for an attempt."""
     options: EnqueueOptions = {
-        "workflow_name": WORKFLOW,
+        "workflow_name": WORKFLOW_NAME,
         "queue_name": spec.queue,
         "workflow_id": spec.workflow,
         "app_version": VERSION,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.jobs.job import Job
     from agent.jobs.jobs import Jobs
 
-GRACE: Final = timedelta(minutes=5)
+MISFIRE_GRACE: Final = timedelta(minutes=5)
 """Seconds: a firing later than this counts as missed because no worker was running."""
 _HINT: Final = (
     "Use a format such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', "
@@ -94,7 +94,7 @@ class Schedule(BaseModel):
         for time in self.times(self.seen):
             if time > now:
                 break
-            if now - time <= GRACE:
+            if now - time <= MISFIRE_GRACE:
                 fresh.append(time)
             else:
                 missed = time
@@ -272,7 +272,7 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     phrase = " ".join([_WHEN_SYNONYMS.get(first, first), *rest])
     if found := _INTERVAL.fullmatch(phrase):
         if found["n"] == "0":
-            raise _not_understood(text)
+            raise _unparsable_time_error(text)
         return {"every": float(int(found["n"] or 1) * (3600 if found["unit"] == "hour" else 60))}
     day, _, clock = phrase.partition(" at ")
     if fields := _day_of_month(day) or _days_of_week(day):
@@ -280,7 +280,7 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     return {"at": _parse_moment(text, zone, now)}
 
 
-def _not_understood(text: str) -> UsageError:
+def _unparsable_time_error(text: str) -> UsageError:
     return UsageError(f"cannot parse the time {text!r}", hint=_HINT)
 
 
@@ -315,11 +315,11 @@ def _time_of_day(words: str, text: str) -> str:
     half = words[-2:] if words.endswith(("am", "pm")) else ""
     hours, colon, minutes = words.removesuffix(half).strip().replace(".", ":").partition(":")
     if not (hours + minutes).isdecimal() or len(minutes) != 2 * len(colon):
-        raise _not_understood(text)
+        raise _unparsable_time_error(text)
     hour = int(hours or -1)
     if half:
         if hour not in range(1, 13):
-            raise _not_understood(text)
+            raise _unparsable_time_error(text)
         hour = hour % 12 + (12 if half == "pm" else 0)
     return f"{int(minutes or 0)} {hour}"
 
@@ -347,9 +347,9 @@ def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
         },
     )
     if moment is None:
-        raise _not_understood(text)
+        raise _unparsable_time_error(text)
     named = re.search(r"\b(\d{1,2}):(\d\d)\b(?!\s*[ap]m)", clear, re.IGNORECASE)
     # dateparser silently ignores what it does not understand
     if named and (moment.hour, moment.minute) != (int(named[1]), int(named[2])):
-        raise _not_understood(text)
+        raise _unparsable_time_error(text)
     return moment.astimezone(UTC)

@@ -3,7 +3,7 @@
 DBOS recovers the workflows of a process that restarts under the same name, but needs a service to
 detect dead processes. Here, the workers' leases replace that service. On the same machine it is a
 file lock, released when the process ends; elsewhere it is a heartbeat in the database that expires
-after `STALE_S`.
+after `HEARTBEAT_TIMEOUT_S`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy.exc import DBAPIError
 
 from agent.config import load_options, private_folder
-from agent.jobs.jobs import POLL_S, STALE_S
+from agent.jobs.jobs import HEARTBEAT_TIMEOUT_S, POLL_S
 from agent.jobs.schedules import fire_due
 from agent.jobs.shared_limits import SharedSpending
 from agent.run.settings import remaining_budget
@@ -37,11 +37,11 @@ BUDGET_REASONS: Final = {
     "month": "the monthly budget is used up",
 }
 """Reasons for pausing the queue, by the budget that is spent."""
-BEAT_S: Final = 5.0  # seconds between two heartbeats
+HEARTBEAT_INTERVAL_S: Final = 5.0  # seconds between two heartbeats
 UPKEEP_S: Final = 1.0  # seconds between two rounds, multiplied by the number of workers
 POLLS_A_SECOND: Final = 200
 """Maximum polls per second for all workers together: a poll costs Postgres about 1 ms."""
-FENCE_S: Final = 0.6 * STALE_S
+FENCE_S: Final = 0.6 * HEARTBEAT_TIMEOUT_S
 """A worker that cannot send a heartbeat for this many seconds exits before others take its
 jobs."""
 
@@ -84,7 +84,7 @@ class WorkerUpkeep:
 
     def start(self) -> None:
         """Start renewing the lease and doing the shared work."""
-        for work in (self._send_heartbeats, self._work_for_all):
+        for work in (self._send_heartbeats, self._do_shared_work):
             thread = threading.Thread(target=work, daemon=True, name=f"jobs-{work.__name__}")
             thread.start()
             self._threads.append(thread)
@@ -104,7 +104,7 @@ class WorkerUpkeep:
 
     def _send_heartbeats(self) -> None:
         last = time.monotonic()
-        while not self._stop.wait(BEAT_S):
+        while not self._stop.wait(HEARTBEAT_INTERVAL_S):
             try:
                 self._jobs.database.heartbeat(self._worker, self._place)
                 last = time.monotonic()
@@ -113,17 +113,17 @@ class WorkerUpkeep:
                     self._on_cut_off()
                     return
 
-    def _work_for_all(self) -> None:
+    def _do_shared_work(self) -> None:
         """Do the work shared by all workers: recover jobs, release waiting ones, fire schedules.
 
         Together, all workers do this once a second: the more there are, the less often for each.
         """
         wait = UPKEEP_S
-        while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), STALE_S / 2)):
+        while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), HEARTBEAT_TIMEOUT_S / 2)):
             with suppress(
                 DBAPIError
             ):  # the database comes back, or the missing heartbeat ends this worker
-                living = self._jobs.database.living_workers(STALE_S)
+                living = self._jobs.database.living_workers(HEARTBEAT_TIMEOUT_S)
                 wait = UPKEEP_S * max(1, len(living))
                 self._recover(living)
                 self._jobs.set_poll_interval(max(POLL_S, len(living) / POLLS_A_SECOND))
@@ -145,7 +145,7 @@ class WorkerUpkeep:
 
     def _apply_budgets(self) -> None:
         """Pause the queue when the day's or month's budget is spent; resume in the next period."""
-        if time.monotonic() - self._budgets_checked < BEAT_S:
+        if time.monotonic() - self._budgets_checked < HEARTBEAT_INTERVAL_S:
             return
         self._budgets_checked = time.monotonic()
         self._spending.publish()

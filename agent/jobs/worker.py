@@ -24,7 +24,7 @@ from agent.jobs.jobs import (
     APP,
     SERIALIZER,
     VERSION,
-    WORKFLOW,
+    WORKFLOW_NAME,
     answer_as_context,
     enqueue_options,
 )
@@ -37,7 +37,7 @@ from agent.run.record import RunRecord
 from agent.run.research import research
 from agent.run.resume import resume
 from agent.types import FINAL_STATUSES, ErrorInfo, Report
-from browser.net.pace import pacing
+from browser.net.pace import shared_pace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +122,7 @@ class Worker:
 
     async def __aenter__(self) -> Self:
         """Start working."""
-        _CURRENT.append(self)
+        _CURRENT_WORKER.append(self)
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._start)
         return self
@@ -151,7 +151,7 @@ class Worker:
         self._upkeep.stop()
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         await asyncio.to_thread(self._upkeep.release)
-        _CURRENT.remove(self)
+        _CURRENT_WORKER.remove(self)
 
     async def cut_off(self) -> None:
         """Wait until this worker must stop; raises `WorkerCutOff`."""
@@ -162,7 +162,7 @@ class Worker:
         """Run one attempt of a job."""
         self.running[job.id] = RunProgress()
         try:
-            with pacing(self._pace):  # for everything that the run opens
+            with shared_pace(self._pace):  # for everything that the run opens
                 if job.kind == "monitor":
                     return await check_monitor(job, self.jobs, self._answer, recheck)
                 if job.kind == "remind":  # the final notice is all it does
@@ -268,7 +268,7 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
     return {**context, "continue_run": continues} if continues else context
 
 
-_CURRENT: list[Worker] = []
+_CURRENT_WORKER: list[Worker] = []
 """The worker of this process. Workflows are called by name and find it here."""
 
 # Step names and their order are stored in the database: workers of other releases continue
@@ -277,7 +277,7 @@ _CURRENT: list[Worker] = []
 
 @DBOS.step(name="urchin.attempt", preemptible=True)
 async def _attempt(job: dict[str, Any]) -> dict[str, Any]:
-    outcome = await _CURRENT[-1].do(JobSpec.model_validate(job))
+    outcome = await _CURRENT_WORKER[-1].do(JobSpec.model_validate(job))
     return outcome.model_dump(mode="json")
 
 
@@ -288,11 +288,11 @@ async def _delay(job: dict[str, Any]) -> float:
 
 @DBOS.step(name="urchin.tell")
 async def _notify(job: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
-    return await deliver_notice(JobSpec.model_validate(job), outcome, _CURRENT[-1].senders)
+    return await deliver_notice(JobSpec.model_validate(job), outcome, _CURRENT_WORKER[-1].senders)
 
 
-@DBOS.workflow(name=WORKFLOW, max_recovery_attempts=_MAX_RECOVERIES)
-async def _job(job: dict[str, Any]) -> dict[str, Any]:
+@DBOS.workflow(name=WORKFLOW_NAME, max_recovery_attempts=_MAX_RECOVERIES)
+async def _job_workflow(job: dict[str, Any]) -> dict[str, Any]:
     """Run one attempt of a job, then send the notification or queue the next attempt."""
     outcome = await _attempt(job)
     assert DBOS.workflow_id is not None

@@ -72,11 +72,11 @@ AFTER: Final = "after"
 SCHEMA_VERSION: Final = 1
 GENESIS: Final = "0" * 64
 """`prev` of the first event."""
-DURABLE: Final = frozenset(
+DURABLE_EVENTS: Final = frozenset(
     {"run.started", "model.reply", "tool.intent", "tool.result", "answer.verified", "run.finished"}
 )
 """Events that are synced to disk (fsync) when written, since later effects depend on them."""
-TRANSIENT: Final = frozenset({"model.delta"})
+TRANSIENT_EVENTS: Final = frozenset({"model.delta"})
 """Events that are sent to listeners but not written."""
 
 
@@ -220,14 +220,14 @@ class Journal:
         self._listeners.append(listener)
 
     def write(self, kind: str, place: str = "", **data: Any) -> Event:
-        """Append one event and return it; `DURABLE` events are then on disk.
+        """Append one event and return it; `DURABLE_EVENTS` events are then on disk.
 
-        A `TRANSIENT` event is only sent to listeners: it has no hash, and has the `seq` of the next
-        event that is written.
+        A `TRANSIENT_EVENTS` event is only sent to listeners: it has no hash, and has the `seq` of
+        the next event that is written.
         """
         at = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event = Event(self._seq, at, kind, place, data, self._prev)
-        if kind not in TRANSIENT:
+        if kind not in TRANSIENT_EVENTS:
             event = event.with_hash()
             self._append(event)
             self._seq += 1
@@ -251,7 +251,7 @@ class Journal:
         try:
             if self._file.write(line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if event.type in DURABLE:
+            if event.type in DURABLE_EVENTS:
                 os.fsync(self._file.fileno())
         except OSError as error:
             # A partial line in the middle would make the record unreadable.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class RecordFlaw:
     """A change in a record: its position (`journal.jsonl:12`) and a description."""
 
     where: str
@@ -34,30 +34,30 @@ class EventChain:
 
     events: tuple[Event, ...]
     head: str
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[RecordFlaw, ...]
 
 
 def check_chain(path: Path) -> EventChain:
     """Check each line of a journal byte by byte; raises `JournalError` if there is no file."""
     lines, incomplete = read_lines(path)
     events: list[Event] = []
-    flaws: list[Flaw] = []
+    flaws: list[RecordFlaw] = []
     previous: Event | None = None
     for number, line in enumerate(lines, 1):
         where = f"{path.name}:{number}"
         try:
             event = read_event(line, where)
         except JournalError as error:
-            flaws.append(Flaw(where, str(error)))
+            flaws.append(RecordFlaw(where, str(error)))
             continue
-        changes = [Flaw(where, what) for what in _changes(event, line, previous)]
+        changes = [RecordFlaw(where, what) for what in _changes(event, line, previous)]
         flaws += changes
         if not changes:
             events.append(event)
         # Also set after a flaw, so that one changed event does not make all later ones flawed.
         previous = event
     if incomplete:
-        flaws.append(Flaw(f"{path.name}:{len(lines) + 1}", "the last line is truncated"))
+        flaws.append(RecordFlaw(f"{path.name}:{len(lines) + 1}", "the last line is truncated"))
     return EventChain(tuple(events), previous.hash if previous else GENESIS, tuple(flaws))
 
 
@@ -72,14 +72,14 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
         yield f"{name} does not follow the previous event: an event was changed or removed"
 
 
-def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[Flaw]]:
+def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[RecordFlaw]]:
     """Check that each blob's hash matches its name, and that all blobs used by events exist.
 
     Returns the number of blobs, and the flaws.
     """
     kept = {path.name: path for path in (folder.path / "blobs").glob("[0-9a-f]*")}
     flaws = [
-        Flaw(f"blobs/{name}", "its content does not match the hash in its name")
+        RecordFlaw(f"blobs/{name}", "its content does not match the hash in its name")
         for name, path in sorted(kept.items())
         if hashlib.sha256(path.read_bytes()).hexdigest() != name
     ]
@@ -90,7 +90,7 @@ def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[F
         elif event.type == "tool.result":
             needed = list(event.data.get("blobs", {}).values())
         flaws += [
-            Flaw(
+            RecordFlaw(
                 f"blobs/{name}",
                 f"is missing; {event.type} {event.place} (event {event.seq}) refers to it",
             )

@@ -22,16 +22,16 @@ Call = tuple[str, "dict[str, Any]"]
 LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE"})
 MAX_PAGES, MAX_ACTIONS = 2, 5
 """Maximum number of pages opened in the browser per question, and of actions on them."""
-SHORT_PAGE = 40
+SHORT_PAGE_WORDS = 40
 """A page with fewer words than this probably shows its content only in a browser."""
-RELEVANT = 0.3
+MIN_PAGE_COVERAGE = 0.3
 """Share (0-1) of the question that a page must cover to be opened or have its next page
 followed."""
 
 _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
 """Matches `[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
-_OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
+_UNUSABLE_STATES = (", covered", ", disabled", ", off-screen")
 _CONSEQUENTIAL = frozenset(
     """buy order pay delete remove sign log login logout subscribe send post share follow accept
     download upload cancel report donate""".split()
@@ -54,7 +54,7 @@ class LiveControl:
         return is_harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
 
 
-def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
+def next_live_page_call(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Return the next call on a live page, or None if no page is likely to have the answer."""
     if not ranking.is_insufficient and _has_shown_answer(conversation, ranking):
         return None
@@ -79,7 +79,7 @@ def controls(observations: Iterable[Observation]) -> list[LiveControl]:
             for ref, role, label in _CONTROL.findall(line):
                 if ref in found or not line.startswith("~"):
                     found[ref] = LiveControl(ref, role or "link", label)
-    return [c for c in found.values() if not any(mark in c.label for mark in _OUT_OF_REACH)]
+    return [c for c in found.values() if not any(mark in c.label for mark in _UNUSABLE_STATES)]
 
 
 def _main_lines(lines: Sequence[str]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _main_lines(lines: Sequence[str]) -> Iterator[str]:
             yield line
 
 
-def brought_text(observation: Observation) -> bool:
+def has_added_text(observation: Observation) -> bool:
     """Return whether an action added text, not just controls; a new page always counts as text."""
     if observation.tool != "OPEN" and _navigated(observation):
         return True
@@ -110,7 +110,7 @@ def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
     for observation in conversation.observations:
         if observation.tool in ("CLICK", "TYPE"):
             stems = content_words(" ".join(p.text for p in observation.passages))
-            if _navigated(observation) or ranking.coverage(stems) >= RELEVANT:
+            if _navigated(observation) or ranking.coverage(stems) >= MIN_PAGE_COVERAGE:
                 return True
     return False
 
@@ -127,7 +127,7 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     for page in conversation.results("READ"):
         texts = [passage.text for passage in page.passages]
         page_controls = page.get("controls") or []
-        is_short = ranking.is_insufficient and sum(len(t.split()) for t in texts) < SHORT_PAGE
+        is_short = ranking.is_insufficient and sum(len(t.split()) for t in texts) < SHORT_PAGE_WORDS
         is_interactive = bool(page_controls) or page.get("outcome") == "consent"
         is_new = page.url not in opened and is_web_url(page.url)
         if is_new and (is_interactive or is_short):
@@ -135,7 +135,11 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
             text = " ".join([*snippets, page.title, *texts, *map(str, page_controls)])
             best = max(best, (ranking.coverage(content_words(text)), page.url))
     coverage, url = best
-    return ("OPEN", {"url": url}) if coverage >= RELEVANT and len(opened) < MAX_PAGES else None
+    return (
+        ("OPEN", {"url": url})
+        if coverage >= MIN_PAGE_COVERAGE and len(opened) < MAX_PAGES
+        else None
+    )
 
 
 def _next_action(conversation: Conversation, ranking: Ranking) -> Call | None:

@@ -10,7 +10,7 @@ from agent.keyless.conversation import read_conversation
 from agent.keyless.question import MARKS, synthesis_task
 from agent.keyless.ranking import BULLETS, MAX_ITEMS, kind_score
 from agent.keyless.researcher import Research, Researcher, excerpt
-from agent.limits import STANDARD
+from agent.limits import STANDARD_EFFORT
 from agent.models.base import ModelReply
 from agent.protocol.replies import NOT_FOUND
 from agent.types import Fit
@@ -48,7 +48,7 @@ class ExtractiveModel:
 
     name = "extractive"
 
-    def __init__(self, effort: Effort = STANDARD) -> None:
+    def __init__(self, effort: Effort = STANDARD_EFFORT) -> None:
         self._researcher = Researcher(effort)
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules replace the system prompt

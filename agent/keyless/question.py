@@ -68,7 +68,9 @@ _QUESTION_WORDS = frozenset({*_KIND_BY_QUESTION_WORD, "what", "which", "how"})
 _QUANTITY_WORDS = frozenset("many much far often".split())
 _HOW_MUCH = _QUANTITY_WORDS | frozenset("old long fast tall high big large deep wide".split())
 _AUXILIARY = frozenset("do does did is are was were can could will would may must should".split())
-_LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
+_NAME_PARTICLES = frozenset(
+    "of the de la le du da di del van von der den al el bin and & for".split()
+)
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
 MARKS = "\"'“”„«»‘’()[]{},;:?!."
 _CONTRACTIONS = frozenset(
@@ -77,7 +79,7 @@ _CONTRACTIONS = frozenset(
 )
 """Stop words as `words` reads them in "I'm" and "don't"; those that are also other words (`id`,
 `well`) are left out."""
-_AND_WHAT = ("and what about ", "what about ", "how about ", "and ")
+_FOLLOWUP_OPENINGS = ("and what about ", "what about ", "how about ", "and ")
 PRONOUNS = frozenset("it he she they him them".split())
 _POSSESSIVES = frozenset("its his their her".split())
 _PAGE_NOUNS = frozenset("page article site tab text document selection passage".split())
@@ -212,7 +214,7 @@ def find_names(text: str) -> list[str]:
         bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
         is_small = bare.casefold() in STOP_WORDS or _is_contraction(bare)
         can_begin = bare[:1].isupper() and not is_small
-        can_continue = bare[:1].isupper() or bare[:1].isdigit() or bare in _LINKING
+        can_continue = bare[:1].isupper() or bare[:1].isdigit() or bare in _NAME_PARTICLES
         if token[:1] in _OPENERS or not can_continue:
             runs.append([])
         if can_begin or runs[-1]:
@@ -222,7 +224,7 @@ def find_names(text: str) -> list[str]:
         if not token.endswith(bare) and not is_initial:
             runs.append([])
     for run in runs:
-        while run and run[-1] in _LINKING:
+        while run and run[-1] in _NAME_PARTICLES:
             run.pop()
     return list(dict.fromkeys(" ".join(run) for run in runs if run))
 
@@ -272,7 +274,7 @@ def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
     previous = next(
         (q for q in map(analyse, reversed(earlier)) if q.names or not _is_followup(q.text)), None
     )
-    opening = next((o for o in _AND_WHAT if text.casefold().startswith(o)), "")
+    opening = next((o for o in _FOLLOWUP_OPENINGS if text.casefold().startswith(o)), "")
     if opening and previous and previous.names and question.names:
         other = text[len(opening) :].strip(MARKS + " ")
         return analyse(previous.text.replace(previous.names[0], other))
@@ -296,10 +298,12 @@ def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
 def _is_followup(text: str) -> bool:
     """Return whether a question needs the previous one: it has a pronoun or begins with "and"."""
     tokens = {token.strip(MARKS).casefold() for token in text.split()}
-    return text.casefold().startswith(_AND_WHAT) or bool(tokens & (PRONOUNS | _POSSESSIVES))
+    return text.casefold().startswith(_FOLLOWUP_OPENINGS) or bool(
+        tokens & (PRONOUNS | _POSSESSIVES)
+    )
 
 
-def points_at_page(text: str) -> bool:
+def refers_to_open_page(text: str) -> bool:
     """Return whether a question is about the page in view: "this page", "here", "the selection"."""
     tokens = words(text)
     names_page = any(a in ("this", "the") and b in _PAGE_NOUNS for a, b in pairwise(tokens))

@@ -210,13 +210,13 @@ class Ranking:
         "Different" means in another passage, with less than `MIN_SAME_SHARE` of its words in
         common, and with another date, number or name if the question asks for one.
         """
-        own, values = x.candidate, asked_values(x.candidate.full_text, self.question)
+        own, values = x.candidate, requested_values(x.candidate.full_text, self.question)
         for other in self.scored:
             candidate = other.candidate
             if not candidate.is_quotable or candidate.passage.id == own.passage.id:
                 continue
             if values:
-                others = asked_values(candidate.full_text, self.question)
+                others = requested_values(candidate.full_text, self.question)
                 if not others or others & values:
                     continue
             if len(candidate.stems & own.stems) < MIN_SAME_SHARE * len(candidate.stems | own.stems):
@@ -537,9 +537,9 @@ def kind_score(text: str, question: Question) -> float:
             has_clock = any(
                 ":" in token.strip(":") and token[0].isdigit() for token in text.split()
             )
-            return float(has_clock or bool(asked_values(text, question)))
+            return float(has_clock or bool(requested_values(text, question)))
         case AnswerKind.NUMBER | AnswerKind.PERSON | AnswerKind.PLACE:
-            return float(bool(asked_values(text, question)))
+            return float(bool(requested_values(text, question)))
         case AnswerKind.REASON:
             new = set(words(text)) - set(words(question.text))
             return float(bool(_REASONS & new))
@@ -547,7 +547,7 @@ def kind_score(text: str, question: Question) -> float:
             return 0.5
 
 
-def asked_values(text: str, question: Question) -> frozenset[str]:
+def requested_values(text: str, question: Question) -> frozenset[str]:
     """Return the words in the dates, numbers or names of a text, as the question requires.
 
     Those in the question itself are omitted. Empty for other kinds. English only.

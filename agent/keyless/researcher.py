@@ -8,19 +8,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent.keyless.conversation import read_conversation
-from agent.keyless.live_page import LIVE_TOOLS, RELEVANT, brought_text, live_call
+from agent.keyless.live_page import (
+    LIVE_TOOLS,
+    MIN_PAGE_COVERAGE,
+    has_added_text,
+    next_live_page_call,
+)
 from agent.keyless.question import (
     analyse,
     find_names,
     keywords,
     name_stems,
-    points_at_page,
+    refers_to_open_page,
     resolve_question,
     split_question,
     split_urls,
 )
 from agent.keyless.ranking import Ranking, extract_candidates
-from agent.limits import STANDARD
+from agent.limits import STANDARD_EFFORT
 from agent.types import ToolCall
 from browser.text.languages import language_of
 from browser.text.sentences import sentences as split_sentences
@@ -78,7 +83,9 @@ class Research:
     @property
     def is_about_page(self) -> bool:
         """Return whether the question is about the page that the user is viewing."""
-        return self.conversation.page is not None and points_at_page(self.conversation.question)
+        return self.conversation.page is not None and refers_to_open_page(
+            self.conversation.question
+        )
 
     @property
     def reading_query(self) -> str:
@@ -102,7 +109,7 @@ class Researcher:
             passages = researcher.best_passages(messages, limit=6, sentences=3)
     """
 
-    def __init__(self, effort: Effort = STANDARD) -> None:
+    def __init__(self, effort: Effort = STANDARD_EFFORT) -> None:
         self._effort = effort
 
     def next_calls(self, messages: Sequence[Message]) -> list[ToolCall] | None:
@@ -119,7 +126,7 @@ class Researcher:
         conversation = research.conversation
         if conversation.ended or len(conversation.steps) >= self._effort.steps - 1:
             return None
-        steps = [self._read_named]
+        steps = [self._read_referenced_pages]
         if not research.is_about_page:
             steps += (
                 self._first_searches,
@@ -157,7 +164,7 @@ class Researcher:
                 break
         return found[:limit]
 
-    def _read_named(self, research: Research) -> list[Call]:
+    def _read_referenced_pages(self, research: Research) -> list[Call]:
         """Read what the question refers to: its URLs, and the page that the user is viewing."""
         conversation, page = research.conversation, research.conversation.page
         if conversation.steps:
@@ -219,7 +226,9 @@ class Researcher:
                 coverage = research.ranking.coverage(content_words(text))
                 choices.append((o.url in followed, coverage, str(o.get("next"))))
         is_begun, coverage, url = max(choices)
-        if len(followed) >= self._effort.list_pages or not (is_begun or coverage >= RELEVANT):
+        if len(followed) >= self._effort.list_pages or not (
+            is_begun or coverage >= MIN_PAGE_COVERAGE
+        ):
             return []
         return [("READ", {"url": url, "query": research.reading_query})]
 
@@ -227,9 +236,13 @@ class Researcher:
         """If the answer is incomplete, act on a live page; read what the last action revealed."""
         latest = research.conversation.latest
         is_unread = len(latest) == 1 and latest[0].tool in LIVE_TOOLS and not latest[0].passages
-        if is_unread and brought_text(latest[0]):
+        if is_unread and has_added_text(latest[0]):
             return [("READ", {"query": research.reading_query})]
-        call = None if research.is_complete else live_call(research.conversation, research.ranking)
+        call = (
+            None
+            if research.is_complete
+            else next_live_page_call(research.conversation, research.ranking)
+        )
         return [call] if call else []
 
 

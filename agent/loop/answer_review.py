@@ -10,7 +10,7 @@ from agent.errors import ModelError
 from agent.evidence.answer import check_answer
 from agent.journal.events import JUDGE, REVIEW
 from agent.loop.challenge import challenge
-from agent.loop.judge import open_claims
+from agent.loop.judge import find_undecided_claims
 from agent.loop.primary import follow_citations
 from agent.models.base import Task, takes
 from agent.prompts import prompt
@@ -50,7 +50,7 @@ class AnswerReview:
         final = result.limit or work.as_report
         if final or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
-        note = objections(result.text, evidence, self.judge)
+        note = objections_note(result.text, evidence, self.judge)
         if note is None:
             return result
         supported = check_answer(result.text, evidence, self.judge).supported
@@ -85,11 +85,11 @@ async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, 
     parts = {place: text for place, text in parts.items() if _claims_something(text, evidence)}
     claims: dict[str, Sequence[Passage]] = {}
     for text in parts.values():
-        claims |= open_claims(text, evidence)
+        claims |= find_undecided_claims(text, evidence)
     await judge.decide(claims, f"{JUDGE}/{'-'.join(parts)}", "\n\n".join(parts.values()))
     notes: dict[str, str] = {}
     for place, text in parts.items():
-        if note := objections(text, evidence, judge):
+        if note := objections_note(text, evidence, judge):
             judge.record(REVIEW, f"{place}/{REVIEW}", said=note)
             notes[place] = note
     return notes
@@ -121,7 +121,7 @@ async def repair(
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 
 
-def objections(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
+def objections_note(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
     """List the refused sentences and the reasons, as a note to the model; None if there are none.
 
     A sentence is refused if it is contradicted, if the judge did not find it supported, or if it

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from agent.evidence.passages import bare_title
 from agent.keyless.question import AnswerKind, analyse, keywords
 from agent.keyless.researcher import Researcher
-from agent.limits import STANDARD
+from agent.limits import STANDARD_EFFORT
 from agent.models.base import ModelReply, ModelWrapper, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol.loose_json import loose_object
@@ -61,7 +61,7 @@ _SECOND_HOP_PREFIX = "Looking up: "
 """Prefix of the reply that starts a second hop; the name and its passage id follow."""
 
 
-class Found(NamedTuple):
+class AnswerLocation(NamedTuple):
     """The position of an answer: a passage, and the span of the words in its text."""
 
     passage: Passage
@@ -75,7 +75,7 @@ class GuidedModel(ModelWrapper):
     sees = False
     native = False
 
-    def __init__(self, inner: Model, effort: Effort = STANDARD) -> None:
+    def __init__(self, inner: Model, effort: Effort = STANDARD_EFFORT) -> None:
         super().__init__(inner)
         self._effort = effort
         self._researcher = Researcher(effort)
@@ -116,7 +116,7 @@ class GuidedModel(ModelWrapper):
             return ModelReply(_NO_ANSWER, reply.usage, reply.model)
         text = answer(found, question, passages, _stems_by_source(messages))
         steps = sum(bool(message.observations) for message in messages)
-        incomplete = text.startswith(NOT_FOUND) or names_no_place(found, question)
+        incomplete = text.startswith(NOT_FOUND) or lacks_requested_place(found, question)
         if incomplete and hop is None and steps < self._effort.steps - 2:
             text = second_hop(words, found.passage, question) or text
         return ModelReply(text, reply.usage, reply.model)
@@ -159,7 +159,10 @@ def _read_reply(reply: str) -> tuple[str, int]:
 
 
 def answer(
-    found: Found, question: str, passages: Sequence[Passage], pages: Mapping[int, frozenset[str]]
+    found: AnswerLocation,
+    question: str,
+    passages: Sequence[Passage],
+    pages: Mapping[int, frozenset[str]],
 ) -> str:
     """Return the sentence that contains the answer, with a citation, or a refusal.
 
@@ -200,7 +203,7 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
     return f"{_SECOND_HOP_PREFIX}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
-def names_no_place(found: Found, question: str) -> bool:
+def lacks_requested_place(found: AnswerLocation, question: str) -> bool:
     """Whether the question asks for a place ("in what city") and the passage names none.
 
     If so, the words found are probably not the place but lead to it. This is the case for 7 of 9
@@ -247,7 +250,7 @@ def _open_words(question: str, leading: Passage) -> str:
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
 
-def _locate(words: str, number: int, passages: Sequence[Passage]) -> Found | None:
+def _locate(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocation | None:
     """Find the passage with the answer's words; try the numbered one first, as models miscount.
 
     If no passage contains the words as a phrase, look for a sentence that contains all of them in
@@ -258,7 +261,7 @@ def _locate(words: str, number: int, passages: Sequence[Passage]) -> Found | Non
     for find in (_find, _find_spread):
         for passage in (*first, *passages):
             if span := find(passage.text, words):
-                return Found(passage, *span)
+                return AnswerLocation(passage, *span)
     return None
 
 

@@ -80,11 +80,11 @@ _OTHER_PASSAGES_HEADING = (
 
 _RIVALS_HEADING = "From pages that were read and that the answer does not cite:"
 
-Case = tuple[str, str]
+ClaimKey = tuple[str, str]
 """A claim and the ids of its cited passages; the same claim with other passages is another case."""
 
 
-def _row(case: Case, verdict: Verdict) -> dict[str, Any]:
+def _row(case: ClaimKey, verdict: Verdict) -> dict[str, Any]:
     """Format a verdict as a row for the record."""
     claim, cited = case
     return {
@@ -97,7 +97,7 @@ def _row(case: Case, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _case(claim: str, passages: Sequence[Passage]) -> Case:
+def _claim_key(claim: str, passages: Sequence[Passage]) -> ClaimKey:
     return claim, " ".join(passage.id for passage in passages)
 
 
@@ -108,7 +108,7 @@ class PluginJudge:
     decide: Judge
 
 
-def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
+def find_undecided_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
     """Find the sentences that code cannot decide, with their cited passages."""
     claims: dict[str, Sequence[Passage]] = {}
     # The third argument is the judge, called for each open sentence; here it only collects them.
@@ -131,11 +131,11 @@ class ClaimJudge:
     model: Model | PluginJudge | None = None
     answers: Answers | None = None
     disputes: list[Dispute] = field(default_factory=list)
-    _decided: dict[Case, Verdict] = field(default_factory=dict)
+    _decided: dict[ClaimKey, Verdict] = field(default_factory=dict)
 
     def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
         """Return the verdict on a claim that cites these passages, or None."""
-        return self._decided.get(_case(claim, passages))
+        return self._decided.get(_claim_key(claim, passages))
 
     @property
     def can_judge(self) -> bool:
@@ -150,14 +150,14 @@ class ClaimJudge:
         Returns False if the request failed; the failure is recorded.
         """
         evidence = self.evidence
-        claims = self._undecided(open_claims(answer, evidence))
+        claims = self._undecided(find_undecided_claims(answer, evidence))
         if claims or not evidence.question or isinstance(self.model, PluginJudge):
             return await self.decide(claims, place, answer, asks_answer=True)
         if self.model is None or not self.can_judge:
             return True
         shown = cited_passages(" ".join(check_answer(answer, evidence, self).supported), evidence)
         rivals = rival_passages(answer, evidence)
-        request = answered_request(answer, shown, evidence, rivals)
+        request = answer_check_request(answer, shown, evidence, rivals)
         system = "\n\n".join([prompt("answered"), *([prompt("judge-rivals")] if rivals else [])])
         reply = await self._ask(self._client(self.model, system), place, [request])
         if reply is None:
@@ -186,7 +186,7 @@ class ClaimJudge:
         else:
             asks_answer = asks_answer and bool(answer and self.evidence.question)
             rows = await self._ask_model(
-                self.model, by_sources(claims), place, answer, asks_answer=asks_answer
+                self.model, group_by_sources(claims), place, answer, asks_answer=asks_answer
             )
         if rows is None:
             return False
@@ -202,7 +202,7 @@ class ClaimJudge:
         """
         evidence = self.evidence
         rivals = rival_passages(answer, evidence)
-        acts = speaks_of_acts(claims, evidence)
+        acts = cites_action_results(claims, evidence)
         system = judge_system(asks_answer=asks_answer, acts=acts, rivals=bool(rivals))
         client = self._client(model, system)
         request = Message("user", judge_request(claims, evidence, answer, rivals))
@@ -211,14 +211,14 @@ class ClaimJudge:
             return None
         decided, answers = read_verdicts(reply, claims, evidence)
         is_missing = asks_answer and answers is None
-        note = _words_note(decided, claims, evidence, asks_answer=is_missing)
+        note = _quotation_request(decided, claims, evidence, asks_answer=is_missing)
         if note and takes(model, Task.JUDGE):
             talk = [request, Message("assistant", reply), Message("user", note)]
             again = await self._ask(client, f"{place}/words", talk)
             better, answers_now = read_verdicts(again or "", claims, evidence)
             for claim, cited in claims.items():
-                case = _case(claim, cited)
-                if case in better and _needs_words(decided.get(case), claim, cited, evidence):
+                case = _claim_key(claim, cited)
+                if case in better and _needs_quotation(decided.get(case), claim, cited, evidence):
                     decided[case] = better[case]
             answers = answers or answers_now
         rows = [_row(*case) for case in decided.items()]
@@ -227,7 +227,9 @@ class ClaimJudge:
         return [*rows, *read_disputes(reply, answer, rivals)]
 
     def _undecided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
-        return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
+        return {
+            c: cited for c, cited in claims.items() if _claim_key(c, cited) not in self._decided
+        }
 
     def _client(self, model: Model, system: str) -> ModelClient:
         return ModelClient(model, system, self.budget, self.record)
@@ -242,12 +244,12 @@ class ClaimJudge:
         self.record("judge", place, verdicts=rows)
 
     @staticmethod
-    def _ask_plugin(plugin: PluginJudge, claims: Claims) -> dict[Case, Verdict]:
+    def _ask_plugin(plugin: PluginJudge, claims: Claims) -> dict[ClaimKey, Verdict]:
         decided = {}
         for claim, cited in claims.items():
             verdict = plugin.decide(claim, cited)
             if verdict is not None:
-                decided[_case(claim, cited)] = verdict
+                decided[_claim_key(claim, cited)] = verdict
         return decided
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -277,13 +279,13 @@ def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool 
     return "\n\n".join(prompt(part) for part in parts if part)
 
 
-def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
+def cites_action_results(claims: Claims, evidence: Evidence) -> bool:
     """Whether claims cite the state of a page after one of the run's actions."""
     numbers = {passage.source for passages in claims.values() for passage in passages}
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
 
-def answered_request(
+def answer_check_request(
     answer: str, passages: Iterable[Passage], evidence: Evidence, rivals: Sequence[Passage] = ()
 ) -> Message:
     """Write the request that asks only whether an answer answers the question."""
@@ -295,7 +297,7 @@ def answered_request(
     return Message("user", "\n\n".join(parts))
 
 
-def by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
+def group_by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
     """Reorder claims so that those citing the same sources are adjacent."""
     groups: dict[tuple[int, ...], dict[str, Sequence[Passage]]] = {}
     for claim, passages in claims.items():
@@ -375,14 +377,14 @@ def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
 
 def read_verdicts(
     reply: str, claims: Claims, evidence: Evidence
-) -> tuple[dict[Case, Verdict], Answers | None]:
+) -> tuple[dict[ClaimKey, Verdict], Answers | None]:
     """Read a judge's reply, which has one numbered line per claim; others stay open.
 
     Returns the verdicts and, if the reply says so, how far the answer answers the question. A claim
     whose quote occurs only on a page that it does not cite becomes undecided.
     """
     cases = list(claims.items())
-    decided: dict[Case, Verdict] = {}
+    decided: dict[ClaimKey, Verdict] = {}
     reply = reply.replace('\\"', '"')  # some models escape quotation marks in a quotation
     for match in _VERDICT_LINE_RE.finditer(reply):
         number, word, rest = int(match[1]), match[2].lower(), match[3]
@@ -413,7 +415,7 @@ def read_verdicts(
             reason = f"{reason}: {_quoted(quotes)}" if quotes else reason
             reason = f"{reason} ({remark})" if remark else reason
         quote = max(quotes, key=len, default="")
-        decided[_case(claim, passages)] = Verdict(
+        decided[_claim_key(claim, passages)] = Verdict(
             state, quote, reason, "judge", quotes=tuple(quotes)
         )
     return decided, _read_answers(reply)
@@ -442,7 +444,7 @@ def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[di
     return rows
 
 
-def _needs_words(
+def _needs_quotation(
     verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
 ) -> bool:
     """Whether there is no verdict, or the words it quotes are not about the claim."""
@@ -454,14 +456,14 @@ def _needs_words(
     return not counts(claim, verdict, passages, [page.title for page in pages])
 
 
-def _words_note(
-    decided: Mapping[Case, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
+def _quotation_request(
+    decided: Mapping[ClaimKey, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
 ) -> str:
     """Write the note that asks the judge for quotations it left out; "" if none are missing."""
     numbers = [
         str(number)
         for number, (claim, cited) in enumerate(claims.items(), 1)
-        if _needs_words(decided.get(_case(claim, cited)), claim, cited, evidence)
+        if _needs_quotation(decided.get(_claim_key(claim, cited)), claim, cited, evidence)
     ]
     lines = [prompt("judge-words").replace("{claims}", ", ".join(numbers))] if numbers else []
     if asks_answer:

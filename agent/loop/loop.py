@@ -16,18 +16,18 @@ from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, tokens
 from agent.journal.events import CONDENSE, MAIN
 from agent.loop.repetition import NOTES, RepetitionGuard
-from agent.loop.unseen import drop_unseen
+from agent.loop.unseen import remove_unseen_addresses
 from agent.models.base import Task, start_guided_mode, takes
 from agent.prompts import (
-    CALL,
     CUT,
-    FORM,
+    EXAMPLE_CALL,
     GO_ON,
     NESTED,
     NUDGE,
     PLAN_SPENT,
     SEARCHES,
-    UNREAD,
+    UNREAD_RESULTS_NOTE,
+    UNREADABLE_CALL_NOTE,
     WRAP_UP,
     prompt,
 )
@@ -150,7 +150,7 @@ class Loop:
             if reply.nested:
                 observed = replace(observed, content=f"{observed.content}\n\n{NESTED}")
             self.messages.append(observed)
-        elif note := self._rejected(reply):
+        elif note := self._rejection_note(reply):
             self.messages.append(Message("assistant", reply.text[:MAX_REJECTED_CHARS] or "…"))
             self.messages.append(Message("user", note))
         else:
@@ -199,7 +199,7 @@ class Loop:
         images = with_images[-1] if with_images else ()
         return Message("user", text, images, tuple(results))
 
-    def _rejected(self, reply: Reply) -> str:
+    def _rejection_note(self, reply: Reply) -> str:
         """Return a note on what is wrong with a reply; "" if it is acceptable as an answer."""
         # If a thought is not closed, it is unclear what the model wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
@@ -214,7 +214,7 @@ class Loop:
             raise ModelCut(f"the reply of {self.model.name} was cut off at its length limit twice")
         if reply.broken and self._forms_shown < MAX_FORMS_SHOWN:
             self._forms_shown += 1
-            return FORM.format(call=CALL)
+            return UNREADABLE_CALL_NOTE.format(call=EXAMPLE_CALL)
         return self._nudge(reply)
 
     def _nudge(self, reply: Reply) -> str:
@@ -235,9 +235,9 @@ class Loop:
         if only_searched:
             if not any(o.results for o in observed):
                 return ""
-            self._nudges, note = MAX_NUDGES, UNREAD
+            self._nudges, note = MAX_NUDGES, UNREAD_RESULTS_NOTE
         elif self._nudges == 0:
-            note = NUDGE.format(call=CALL)
+            note = NUDGE.format(call=EXAMPLE_CALL)
         else:
             # The context of the question (files, memory, earlier turns) may contain the answer.
             if self._has_context(reply) or not start_guided_mode(self.model):
@@ -275,7 +275,7 @@ class Loop:
         if reply.broken:
             return ""
         seen = "\n".join(message.content for message in self.messages)
-        text, unseen = drop_unseen(reply.text, seen)
+        text, unseen = remove_unseen_addresses(reply.text, seen)
         if unseen:
             dropped = f"left out of the answer because no source mentions it: {', '.join(unseen)}"
             self.record("note", f"{self.place}/{self.budget.steps}", text=dropped)
@@ -330,7 +330,7 @@ class Loop:
                 last = await self._ask(f"{self.place}/wrap-up", final=True)
         except (TimeoutError, LimitReached):
             return ""
-        return without_calls(last.text)
+        return strip_tool_calls(last.text)
 
 
 def asks_for_notes(system: str) -> bool:
@@ -338,7 +338,7 @@ def asks_for_notes(system: str) -> bool:
     return system == prompt("steps")
 
 
-def without_calls(text: str) -> str:
+def strip_tool_calls(text: str) -> str:
     """Remove thoughts and tool tags from a reply that should not have any."""
     reply = parse(text)
     return reply.text if not reply.calls else reply.text.split("<<TOOL:")[0].strip()

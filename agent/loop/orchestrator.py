@@ -12,10 +12,10 @@ from agent.errors import ReplayDiverged, ResearchError, UsageError
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, fit_opening
 from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, PROPOSAL, SYNTHESIS
-from agent.limits import STANDARD, Effort
+from agent.limits import STANDARD_EFFORT, Effort
 from agent.loop import plan as planning
 from agent.loop import report_sections as sections
-from agent.loop.loop import Loop, LoopResult, without_calls
+from agent.loop.loop import Loop, LoopResult, strip_tool_calls
 from agent.loop.plan_approval import ResearchPlan, clarification, proposal_request
 from agent.loop.repetition import RepetitionGuard
 from agent.models.base import Task, takes
@@ -69,7 +69,7 @@ class Orchestrator:
     system: str
     record: Record
     build_context: BuildContext
-    effort: Effort = STANDARD
+    effort: Effort = STANDARD_EFFORT
     as_report: bool = False
     objections: Callable[[Mapping[str, str]], Awaitable[Mapping[str, str]]] = no_objections
     guarded: bool = True
@@ -208,7 +208,7 @@ class Orchestrator:
         if reply is None:
             return None
         self._loop.messages = messages
-        return LoopResult(without_calls(reply), _first_limit(results))
+        return LoopResult(strip_tool_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
         """Have the model list the gaps in its draft, and research them, `effort.rounds` times."""
@@ -254,13 +254,13 @@ class Orchestrator:
         self.record("sections", OUTLINE, sections=[asdict(section) for section in written])
         messages = [*self.messages, Message("user", sections.closing_request(written))]
         frame = await self._ask_once(CLOSING, self.system, messages, final=True)
-        notes = await self.objections({CLOSING: without_calls(frame)} if frame else {})
+        notes = await self.objections({CLOSING: strip_tool_calls(frame)} if frame else {})
         if frame and notes:
             # A frame with an unsupported sentence is corrected once, as sections are.
             messages += [Message("assistant", frame), Message("user", notes[CLOSING])]
             place = f"{CLOSING}/again"
             frame = await self._ask_once(place, self.system, messages, final=True) or frame
-        text = sections.put_together(written, without_calls(frame or ""))
+        text = sections.put_together(written, strip_tool_calls(frame or ""))
         return LoopResult(text, _first_limit(list(by_place.values())))
 
     async def _outline(self, question: str) -> list[sections.Section]:

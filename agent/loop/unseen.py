@@ -14,7 +14,7 @@ _FOOTNOTE = re.compile(r"\[\^(\w{1,8})\](:?)")
 _CITATION = "¶"
 
 
-def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
+def remove_unseen_addresses(answer: str, seen: str) -> tuple[str, list[str]]:
     """Remove addresses not in `seen` from an answer; returns the rest, and the removed addresses.
 
     A list item based on such an address is removed entirely, together with its list's heading and

@@ -10,7 +10,7 @@ from mcp.types import CallToolResult, ResourceLink
 
 from agent.export.event_lines import event_lines
 from agent.export.report_view import conflict_note, faults, text_parts
-from agent.guard.provenance import PRIVATE, Kind
+from agent.guard.provenance import PRIVATE_KINDS, Kind
 from agent.mcp.results import text_result
 from agent.protocol.replies import inert
 from agent.run.research import StartedRun
@@ -63,13 +63,13 @@ async def follow_run(
         reporting.cancel()
     session.background.add(run.task)
     run.task.add_done_callback(session.background.discard)
-    _note_words(report, kinds_read, session.provenance)
+    _record_provenance(report, kinds_read, session.provenance)
     return report
 
 
-def _note_words(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
+def _record_provenance(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
     """Record the origin of an answer's words: anything that public pages support is public."""
-    private = next(iter(sorted(kinds_read & PRIVATE)), None)
+    private = next(iter(sorted(kinds_read & PRIVATE_KINDS)), None)
     public = {s.n for s in report.sources if s.url.startswith("http")}
     for sentence in report.sentences:
         cited = set(sentence.citations)

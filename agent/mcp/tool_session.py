@@ -19,7 +19,7 @@ from mcp.types import (
     InputRequiredResult,
 )
 
-from agent.guard.provenance import SEARCH
+from agent.guard.provenance import SEARCH_SITE
 from agent.mcp.results import ToolFailure, ToolReply
 from agent.run.tool_calls import ToolCalls
 
@@ -64,7 +64,7 @@ CLIENT_NAMES: Final = {
 _TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
 
 
-def in_client_names(text: str) -> str:
+def translate_tool_names(text: str) -> str:
     """Replace tool names in a message with the names that the client knows."""
     return _TOOL_NAME.sub(lambda name: CLIENT_NAMES[name[0]], text)
 
@@ -137,7 +137,7 @@ class ToolSession(ToolCalls):
         if result.failed:
             more = {name: value for name, value in result.data.items() if name != "error"}
             details = f" ({json.dumps(more, ensure_ascii=False)})" if more else ""
-            message, hint = map(in_client_names, (result.data["error"], result.hint))
+            message, hint = map(translate_tool_names, (result.data["error"], result.hint))
             raise ToolFailure(message, hint, details=details)
         return result
 
@@ -150,7 +150,7 @@ class ToolSession(ToolCalls):
         reason = "; ".join(f"“{part.text}”: {part.why}" for part in withheld)
         consent = Consent(ctx)
         if consent.approve and await consent.approve(f"search for “{text}” ({reason})"):
-            self.context.outgoing.allow(text, SEARCH)
+            self.context.outgoing.allow(text, SEARCH_SITE)
             return
         consent.check()
         hint = "Use other words, or ask the user to start the server with --share memory."

@@ -67,7 +67,7 @@ MAX_MESSAGE_BYTES: Final = 8_000_000
 """Maximum message size in bytes: a screenshot in base64 takes one or two million."""
 TOO_LONG: Final = f"a message of more than {MAX_MESSAGE_BYTES:,} bytes"
 CONNECT_SECONDS: Final = 10.0
-SILENCE_SECONDS: Final = 600.0
+READ_TIMEOUT_SECONDS: Final = 600.0
 """Read timeout: an event stream may be silent for as long as a user takes to answer."""
 GRACE_SECONDS: Final = 1.0
 """Seconds that a server has to exit by itself, and again after SIGTERM."""
@@ -247,7 +247,7 @@ def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.As
         trust_env=False,
         verify=certificates(),
         headers={"Accept-Encoding": "identity", **settings.headers},
-        timeout=httpx2.Timeout(CONNECT_SECONDS, read=SILENCE_SECONDS),
+        timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_TIMEOUT_SECONDS),
     )
     client.event_hooks["response"].append(_limit_response)
     return client

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from agent.options import Options
 
-KEYS: Final = ("mcpServers", "servers")
+SERVER_MAP_KEYS: Final = ("mcpServers", "servers")
 MAX_SLUG: Final = 24
 """Maximum length of the server name within its tools' names, which may have 64 characters."""
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
@@ -129,7 +129,7 @@ def read_servers(path: Path) -> dict[str, Any]:
     """Read the servers in a file; raises `UsageError` if it has none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return dict(next(content[key] for key in KEYS if key in content))
+        return dict(next(content[key] for key in SERVER_MAP_KEYS if key in content))
     except (OSError, ValueError, TypeError, StopIteration) as error:
         reason = str(error) or 'it has no "mcpServers"'
         hint = 'Expected format: {"mcpServers": {"name": {"command": "…", "args": ["…"]}}}.'
@@ -140,7 +140,9 @@ def write_servers(rows: Mapping[str, Any]) -> Path:
     """Write our own file, readable only by its owner as it may contain secrets; return its path."""
     path = servers_path()
     private_folder(path.parent)
-    write_atomic(path, (json.dumps({KEYS[0]: rows}, indent=2) + "\n").encode(), private=True)
+    write_atomic(
+        path, (json.dumps({SERVER_MAP_KEYS[0]: rows}, indent=2) + "\n").encode(), private=True
+    )
     return path
 
 

@@ -60,10 +60,10 @@ MAX_FIELDS: Final = 30  # parameters per tool that the model sees
 MAX_CHOICES: Final = 20  # enum values that the model sees
 MAX_DEPTH: Final = 4  # levels of nested objects that the model sees
 MAX_PICTURES: Final = 2  # per result; each costs about 1,500 tokens
-PICTURES: Final = ("image/jpeg", "image/png")
+IMAGE_TYPES: Final = ("image/jpeg", "image/png")
 """Image types that every vision model accepts."""
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
-_DEFINES = ("name", "title", "description", "inputSchema", "annotations")
+_DEFINITION_KEYS = ("name", "title", "description", "inputSchema", "annotations")
 
 
 Definitions = dict[str, dict[str, Any]]
@@ -190,7 +190,9 @@ class Server:
 
     async def _live(self) -> Definitions:
         return {
-            str(row["name"]): {key: row[key] for key in _DEFINES if row.get(key) is not None}
+            str(row["name"]): {
+                key: row[key] for key in _DEFINITION_KEYS if row.get(key) is not None
+            }
             for row in await self.connection.tools()
         }
 
@@ -347,7 +349,7 @@ def _texts(result: CallToolResult) -> Iterable[str]:
 def _pictures(result: CallToolResult) -> tuple[bytes, ...]:
     found = []
     for part in result.content:
-        if isinstance(part, ImageContent) and part.mime_type in PICTURES:
+        if isinstance(part, ImageContent) and part.mime_type in IMAGE_TYPES:
             try:
                 found.append(base64.b64decode(part.data, validate=True))
             except binascii.Error:

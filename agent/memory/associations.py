@@ -41,7 +41,7 @@ MIN_SIMILARITY = 0.5  # shared words, as a share of the smaller memory's words
 MIN_SHARED = 0.25
 PASSED_SHARE = 0.6  # share of a hit's score that a full-strength link passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
-_TOUCHING = (
+_SELECT_LINKS_BY_IDS = (
     sa.select(links)
     .where(sa.or_(links.c.one.in_(_IDS), links.c.other.in_(_IDS)))
     .order_by(links.c.strength.desc(), links.c.one, links.c.other)
@@ -68,7 +68,7 @@ class MemoryLink:
     proven: bool = False
 
 
-class Linked(NamedTuple):
+class LinkInput(NamedTuple):
     """The data needed for links: a memory's id, kind, run and session, and its index terms."""
 
     id: int
@@ -83,18 +83,18 @@ class Linked(NamedTuple):
         return frozenset(self.terms.split()[1:])
 
 
-def linked(row: Mapping[str, Any]) -> Linked:
+def link_input(row: Mapping[str, Any]) -> LinkInput:
     """Read the data needed for links from a memory's columns."""
-    return Linked(row["id"], row["kind"], row["run"], row["session"], row["terms"])
+    return LinkInput(row["id"], row["kind"], row["run"], row["session"], row["terms"])
 
 
-def links_of(new: Linked, others: Iterable[Linked]) -> list[MemoryLink]:
+def links_of(new: LinkInput, others: Iterable[LinkInput]) -> list[MemoryLink]:
     """Return the strongest links from a memory to others that share words with it."""
     found = filter(None, (_link_between(new, other) for other in others if other.id != new.id))
     return sorted(found, key=lambda link: -link.strength)[:MAX_NEW_LINKS]
 
 
-def _link_between(new: Linked, other: Linked) -> MemoryLink | None:
+def _link_between(new: LinkInput, other: LinkInput) -> MemoryLink | None:
     own, theirs = new.words, other.words
     shared = len(own & theirs) / max(1, min(len(own), len(theirs)))
     if shared < MIN_SHARED:
@@ -121,14 +121,14 @@ class Links:
         with self._store.write() as connection:
             return sum(_write(connection, link) for link in new if link.one != link.other)
 
-    def connect(self, connection: sa.Connection, rows: Sequence[Linked]) -> None:
+    def connect(self, connection: sa.Connection, rows: Sequence[LinkInput]) -> None:
         """Link memories being written to similar ones among the newest."""
         own = memories.c.id.between(self._ids.start, rows[0].id - 1)
         newest = sa.select(*memories.c["id", "kind", "run", "session", "terms"]).where(
             own, memories.c.state == "active", memories.c.terms != ""
         )
         before = connection.execute(newest.order_by(memories.c.id.desc()).limit(COMPARED_MEMORIES))
-        window = [Linked(*row) for row in before][::-1]
+        window = [LinkInput(*row) for row in before][::-1]
         new: list[MemoryLink] = []
         for row in rows:
             if row.terms:
@@ -153,7 +153,7 @@ class Links:
         """List the links of any of these memories, strongest first."""
         return [
             MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
-            for row in connection.execute(_TOUCHING, {"ids": list(ids)})
+            for row in connection.execute(_SELECT_LINKS_BY_IDS, {"ids": list(ids)})
         ]
 
     def follow(

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
-from agent.memory.associations import Linked, LinkKind, MemoryLink, links_of
+from agent.memory.associations import LinkInput, LinkKind, MemoryLink, links_of
 from agent.memory.entries import RUNS, Entries, MemoryDraft, details
 from agent.memory.kinds import InsightType
 from agent.memory.memory_types import Consolidated, Origin
@@ -50,7 +50,7 @@ _STATE_NOTE = "dream"
 
 
 @dataclass(frozen=True, slots=True)
-class Unworded:
+class UnrephrasedInsight:
     """An insight that was worded by code, and the text of the memories behind it."""
 
     key: str
@@ -58,7 +58,7 @@ class Unworded:
     evidence: tuple[str, ...]
 
 
-def due(entries: Entries) -> bool:
+def is_due(entries: Entries) -> bool:
     """Return whether the interval has passed since the last consolidation and the previous run.
 
     This is checked at the end of a run, so that a user who asks several questions in a row does not
@@ -75,7 +75,7 @@ def consolidate(entries: Entries, seconds: float = DEFAULT_SECONDS) -> Consolida
     now, (_, seen) = time.time(), _last(entries)
     faded = entries.links.fade(now)
     rows = entries.after(seen, MAX_MEMORIES)
-    repeated = _repeated(rows)
+    repeated = _find_duplicates(rows)
     entries.archive(repeated)
     rest = [row for row in rows if row.id not in repeated]
     links: list[MemoryLink] = []
@@ -99,7 +99,7 @@ def _last(entries: Entries) -> tuple[float, int]:
     return (known["at"], known["seen"]) if known else (0.0, 0)
 
 
-def _repeated(rows: Sequence[Any]) -> set[int]:
+def _find_duplicates(rows: Sequence[Any]) -> set[int]:
     """Find memories that repeat an earlier one of the same kind; returns their ids."""
     first: dict[tuple[str, str], int] = {}
     repeated: set[int] = set()
@@ -118,8 +118,8 @@ def _links_of(entries: Entries, row: Any) -> list[MemoryLink]:
     return links_of(_linked(row), map(_linked, others))
 
 
-def _linked(row: Any) -> Linked:
-    return Linked(row.id, row.kind, row.run, row.session, row.terms)
+def _linked(row: Any) -> LinkInput:
+    return LinkInput(row.id, row.kind, row.run, row.session, row.terms)
 
 
 def _terms(row: Any) -> frozenset[str]:
@@ -224,14 +224,14 @@ def _stale_insights(entries: Entries, now: float) -> set[int]:
     return {row.id for row, ids in evidence.items() if row.written < oldest or not known & ids}
 
 
-def unworded(entries: Entries) -> list[Unworded]:
+def unrephrased_insights(entries: Entries) -> list[UnrephrasedInsight]:
     """List the insights that no model has rephrased yet, newest first."""
     found = []
     for row in reversed(entries.all(kinds.INSIGHT)):
         value = details(row)
         if value and not value.get("worded"):
             rows = entries.by_ids(value["evidence"][-MAX_EVIDENCE:])
-            found.append(Unworded(row.key, row.text, tuple(other.text for other in rows)))
+            found.append(UnrephrasedInsight(row.key, row.text, tuple(other.text for other in rows)))
     return found
 
 

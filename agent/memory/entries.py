@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from agent import jsvalues
-from agent.memory.associations import Links, linked
+from agent.memory.associations import Links, link_input
 from agent.memory.database import (
     NAMESPACE_SHIFT,
     Notes,
@@ -33,7 +33,7 @@ from agent.memory.kinds import BARE, INSIGHT, NAMED, STANDALONE, UNSEARCHED
 from agent.memory.memory_types import Hit, Origin
 from agent.memory.search import WordSearch, find, index_memories, unindex_memories
 from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, traits
-from agent.memory.vectors import digest, meaning
+from agent.memory.vectors import digest, embedding_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -46,7 +46,9 @@ SHARED = "shared"
 RUNS = "runs"
 """Name of the note with the end times of the last two runs."""
 SESSION_GAP = 3_600.0  # seconds of inactivity after which a new session starts
-MAX_BARE = 20  # maximum number of bare insights that a search skips to make room for other memories
+MAX_BARE_INSIGHTS = (
+    20  # maximum number of bare insights that a search skips to make room for other memories
+)
 # seconds that a search spends on embedding new memories; consolidation does the rest
 EMBEDDING_SECONDS = 3.0
 _TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
@@ -76,7 +78,7 @@ class MemoryDraft:
     searched: str | None = None
 
 
-class Previous(NamedTuple):
+class PreviousMemory(NamedTuple):
     """The last memory written; `session` is the id of the first memory in its session."""
 
     id: int
@@ -227,7 +229,9 @@ class Entries:
             former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(doomed))
             texts = [(row.id, row.text) for row in rows.values()]
             texts += [(row.memory, row.text) for row in connection.execute(former)]
-            names = {digest(meaning(rows[id_].kind, rows[id_].key, text)) for id_, text in texts}
+            names = {
+                digest(embedding_text(rows[id_].kind, rows[id_].key, text)) for id_, text in texts
+            }
             if names:
                 embedded = embeddings.delete().where(embeddings.c.digest == sa.bindparam("name"))
                 connection.execute(embedded, [{"name": name} for name in names])
@@ -261,7 +265,7 @@ class Entries:
             last = connection.execute(last_id).scalar_one()
             words = WordSearch(connection, self._first + 1, last, kinds)
             links = self.links if associations else None
-            found = find(words, text, self.vectors, links)[: limit + MAX_BARE]
+            found = find(words, text, self.vectors, links)[: limit + MAX_BARE_INSIGHTS]
             rows = rows_by_id(connection, [id_ for _, id_ in found])
         # Another process may have deleted some of them in the meantime.
         hits = [hit_of(rows[id_], score) for score, id_ in found if id_ in rows]
@@ -280,17 +284,17 @@ class Entries:
             return []
         latest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._own)
         newest = connection.execute(latest.order_by(memories.c.id.desc()).limit(1)).first()
-        previous = Previous(*newest) if newest else None
+        previous = PreviousMemory(*newest) if newest else None
         wanted = {"namespace": self.namespace, "count": len(drafts)}
         last = int(connection.execute(_TAKE_IDS, wanted).scalar_one())
         rows = []
         for number, draft in enumerate(drafts, last - len(drafts) + 1):
             row = _columns(draft)
             session = _session_of(number, draft, row["at"], previous)
-            previous = Previous(number, session, row["at"], draft.source)
+            previous = PreviousMemory(number, session, row["at"], draft.source)
             rows.append({**row, "id": number, "session": session})
         connection.execute(memories.insert(), rows)
-        self.links.connect(connection, [linked(row) for row in rows])
+        self.links.connect(connection, [link_input(row) for row in rows])
         index_memories(connection, [(row["id"], row["terms"]) for row in rows])
         return [row["id"] for row in rows]
 
@@ -333,7 +337,7 @@ def _columns(draft: MemoryDraft) -> dict[str, Any]:
     }
 
 
-def _session_of(number: int, draft: MemoryDraft, at: float, previous: Previous | None) -> int:
+def _session_of(number: int, draft: MemoryDraft, at: float, previous: PreviousMemory | None) -> int:
     """Return a memory's session: the same as the previous memory's, or a new one.
 
     Only a conversation turn, which has a time, a source or a speaker, continues a session. A long

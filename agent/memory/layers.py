@@ -45,14 +45,14 @@ SKILL_SCORE = 50
 MIN_SKILL_SCORE = 15
 SEPARATOR = "\n---\n"
 ACKNOWLEDGEMENT = "Understood — I remember our previous conversations."
-NOTHING = Layers()
+NO_LAYERS = Layers()
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _TOKEN = 4  # approximate number of characters
 
 
 def build_messages(
     question: str,
-    layers: Layers = NOTHING,
+    layers: Layers = NO_LAYERS,
     *,
     page_context: PageContext | None = None,
     context: Sequence[tuple[str, str]] = (),
@@ -74,7 +74,7 @@ def build_messages(
     before = "\n".join(["\nCaptured context:", *captured, ""]) if captured else ""
     current = js.trim(_page(page_context) + before + "\n" + question)
     if layers.profile:
-        known = _lines(newest(layers.profile, layers.limits.profile_keys))
+        known = _lines(keep_newest(layers.profile, layers.limits.profile_keys))
         current += f"\n\n[User profile (permanent):\n{known}]"
     skill_block, active = _skills(layers.skills)
     current += _memories(question, layers, near) + skill_block
@@ -145,7 +145,7 @@ def _memories(question: str, layers: Layers, near: Mapping[str, float] | None) -
     """Format summaries and memories: all of them if there are few, otherwise the relevant ones."""
     sessions = {key: _delimited(value) for key, value in layers.sessions.items()}
     layers = replace(layers, sessions=sessions)
-    manual = newest(layers.memories, layers.limits.memories)
+    manual = keep_newest(layers.memories, layers.limits.memories)
     summaries = _newest_sessions(sessions)
     entries = candidates(layers)
     all_manual = f"\n\n[Saved memories:\n{_lines(manual)}]" if manual else ""
@@ -172,10 +172,10 @@ def _memories(question: str, layers: Layers, near: Mapping[str, float] | None) -
 def candidates(layers: Layers) -> dict[str, Any]:
     """Return the entries that may be shown: the newest summaries and memories."""
     sessions = list(_newest_sessions(layers.sessions).items())[: layers.limits.session_summaries]
-    return js.ordered({**dict(sessions), **newest(layers.memories, layers.limits.memories)})
+    return js.ordered({**dict(sessions), **keep_newest(layers.memories, layers.limits.memories)})
 
 
-def newest(entries: Mapping[str, Any], most: int) -> dict[str, Any]:
+def keep_newest(entries: Mapping[str, Any], most: int) -> dict[str, Any]:
     """Keep the last entries, in the order in which they were first written."""
     return dict(list(js.ordered(entries).items())[-most:])
 

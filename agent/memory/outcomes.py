@@ -227,10 +227,10 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
         and hit.score >= MIN_SCORE * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
         and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in known)
     ]
-    return tuple(distinct(hits)[:most])
+    return tuple(drop_duplicates(hits)[:most])
 
 
-def distinct(hits: Sequence[Hit]) -> list[Hit]:
+def drop_duplicates(hits: Sequence[Hit]) -> list[Hit]:
     """Drop hits that repeat an earlier one, and outcomes that repeat any facts.
 
     Facts take precedence, since they name their page.

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from agent.errors import UsageError
 from agent.memory.database import seals, stamps
-from agent.sealing import TimestampInvalid, check, is_proof, load_timestamper
+from agent.sealing import TimestampInvalid, check, is_opentimestamps_proof, load_timestamper
 from browser.text.words import words
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class SealedLog:
         """Complete the proofs with blocks from the calendars; returns what is still missing."""
         missing: list[str] = []
         for row in self._stamped():
-            if is_proof(row.token):
+            if is_opentimestamps_proof(row.token):
                 proof, left = load_timestamper("opentimestamps").complete(
                     row.token, urls, proxy=proxy
                 )

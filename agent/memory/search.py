@@ -41,7 +41,7 @@ MAX_CANDIDATES = 60  # maximum number of candidates whose windows are read
 MIN_CANDIDATE_SHARE = 0.35  # minimum share of the best candidate's words that a candidate must have
 MIN_CANDIDATES = 30  # with fewer candidates, combinations of common words are also looked up
 MAX_PER_COMBINATION = 100  # maximum number of memories per combination of common words
-BACKGROUND = 100  # virtual memories without the word, so that IDF also works in small stores
+IDF_SMOOTHING = 100  # virtual memories without the word, so that IDF also works in small stores
 
 # Share of a memory's words that counts towards its neighbours, by distance in the session. The next
 # memory gets the most: answers follow questions.
@@ -51,7 +51,7 @@ MAX_SESSION_COUNT = (
     # maximum number of occurrences counted this way, since very long sessions have no single topic
     6
 )
-SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, since windows even out lengths
+BM25_K1 = 1.0  # k1 of BM25; its length normalization b is 0, since windows even out lengths
 # Each bonus pays off on the long conversations: without it, recall@10 or MRR drops by the number of
 # points given after its colon.
 PAIR_BONUS = 0.4  # two of the question's words are adjacent: .4
@@ -153,7 +153,7 @@ class WordSearch:
         """Find memories relevant to `text`, best first; `also` contains more candidates' ids."""
         query = parse_question(text)
         names = [speaker_term(term) for term in query.terms]
-        reach = self._reach([*query.terms, *names])
+        reach = self._count_by_term([*query.terms, *names])
         known = sorted((t for t in query.terms if t in reach), key=lambda term: reach[term][0])
         if not known and not also:
             return []
@@ -173,13 +173,13 @@ class WordSearch:
         rows = self.connection.execute(_INDEXED, {"ids": sorted(ids)})
         return [IndexedMemory._make(row) for row in rows]
 
-    def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+    def _count_by_term(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the memories with each term, up to `MIN_COMMON`; returns (count, last counted id).
 
         Terms that do not occur are left out.
         """
         counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
-        rows = self._of_each(terms, counting, cap=MIN_COMMON)
+        rows = self._query_each_term(terms, counting, cap=MIN_COMMON)
         return {terms[number]: (count, last) for number, count, last in rows if count}
 
     def _idf(self, count: int, last: int) -> float:
@@ -187,7 +187,7 @@ class WordSearch:
         found = float(count)
         if count >= MIN_COMMON:  # counting stopped there, so extrapolate at the same density
             found *= size / max(1, last - self.first + 1)
-        return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
+        return math.log(1 + (max(0.0, size - found) + IDF_SMOOTHING) / (found + 0.5))
 
     def _candidates(
         self, terms: list[str], reach: Mapping[str, tuple[int, int]], idf: Mapping[str, float]
@@ -201,14 +201,16 @@ class WordSearch:
                 break
             rare.append(term)
         scores: dict[int, float] = defaultdict(float)
-        for number, id_ in self._of_each(rare, "SELECT {number}, id FROM ({holding}) AS found"):
+        for number, id_ in self._query_each_term(
+            rare, "SELECT {number}, id FROM ({holding}) AS found"
+        ):
             scores[id_] += idf[rare[number]]
         if len(rare) < len(terms):
             # Memories with all of the words, then with fewer, down to the rarest word only.
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
                 if len(scores) >= MIN_CANDIDATES:
                     break
-                holding, values = self._holding(terms[:count])
+                holding, values = self._matching_ids_sql(terms[:count])
                 newest = f"{holding} ORDER BY id DESC LIMIT {MAX_PER_COMBINATION}"
                 together = sum(idf[term] for term in terms[:count])
                 for (id_,) in self._execute(newest, values):
@@ -217,16 +219,18 @@ class WordSearch:
         able = [(score, id_) for id_, score in scores.items() if score >= floor]
         return [id_ for _, id_ in heapq.nlargest(MAX_CANDIDATES, able)]
 
-    def _of_each(self, terms: Sequence[str], template: str, **constants: int) -> Sequence[Any]:
+    def _query_each_term(
+        self, terms: Sequence[str], template: str, **constants: int
+    ) -> Sequence[Any]:
         """Run a query template for each term, in one UNION statement."""
         parts, values = [], []
         for number, term in enumerate(terms):
-            holding, bound = self._holding([term])
+            holding, bound = self._matching_ids_sql([term])
             parts.append(template.format(number=number, holding=holding, **constants))
             values += bound
         return self._execute(" UNION ALL ".join(parts), values) if parts else []
 
-    def _holding(self, terms: Sequence[str]) -> tuple[str, list[Any]]:
+    def _matching_ids_sql(self, terms: Sequence[str]) -> tuple[str, list[Any]]:
         """Return the SQL that selects the ids of memories with all terms, and its bound values.
 
         The values are never part of the SQL. For FTS5's query language, terms are quoted; they
@@ -306,8 +310,8 @@ def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -
         total = 0.0
         for term, share in pooled[rows[id_].session]:
             amount = amounts.get(term, 0.0) + share
-            total += weights[term] * amount / (amount + SATURATION)
-        scores[id_] = total * (SATURATION + 1)
+            total += weights[term] * amount / (amount + BM25_K1)
+        scores[id_] = total * (BM25_K1 + 1)
     return scores
 
 
@@ -360,10 +364,10 @@ def _reorder(
     if cosines is None:
         return found
     known = {id_ for _, id_ in head}
-    return [*_join(head, cosines), *(pair for pair in found if pair[1] not in known)]
+    return [*_fuse_scores(head, cosines), *(pair for pair in found if pair[1] not in known)]
 
 
-def _join(found: Found, cosines: Sequence[float]) -> Found:
+def _fuse_scores(found: Found, cosines: Sequence[float]) -> Found:
     """Order hits by the sum of their word scores and cosines, each on its own scale."""
     if len(found) < 2:
         return found

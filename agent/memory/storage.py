@@ -59,7 +59,7 @@ def load_storage(
     different instruction gets a new name: (name, new name) pairs are returned.
     """
     _check(storage)
-    skills, renamed = _name_apart(memory.skills(), storage.get(_SKILLS, []))
+    skills, renamed = _rename_duplicates(memory.skills(), storage.get(_SKILLS, []))
     memory.entries.put(*_drafts({**storage, _SKILLS: skills} if skills else storage))
     conversation = memory.conversation(session)
     if _CHAT in storage:
@@ -105,7 +105,7 @@ def _check(storage: Mapping[str, Any]) -> None:
             raise BadImport(f"{_CHAT} contains an entry without a role and text")
 
 
-def _name_apart(
+def _rename_duplicates(
     learned: Sequence[Skill], imported: Sequence[Skill]
 ) -> tuple[list[Skill], list[tuple[str, str]]]:
     """Give skills unique names; returns them, and (name, new name) pairs for renamed ones.

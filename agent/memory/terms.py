@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Irregular English forms, which stemmers do not handle, by base form. Without them, recall on long
 # conversations is .4 points lower.
-_FORMS = """
+_IRREGULAR_FORMS = """
 arise arose arisen; awake awoke awoken; bear bore borne; beat beaten; become became; begin began
 begun; bend bent; bind bound; bite bit bitten; bleed bled; blow blew blown; break broke broken;
 breed bred; bring brought; build built; burn burnt; buy bought; catch caught; choose chose chosen;
@@ -36,8 +36,11 @@ understand understood; wake woke woken; wear wore worn; weep wept; win won; writ
 child children; foot feet; goose geese; life lives; man men; mouse mice; person people; tooth teeth;
 wife wives; wolf wolves; woman women; good better best; bad worse worst
 """
-BASE = {
-    form: base for entry in _FORMS.split(";") for base, *forms in (entry.split(),) for form in forms
+BASE_FORMS = {
+    form: base
+    for entry in _IRREGULAR_FORMS.split(";")
+    for base, *forms in (entry.split(),)
+    for form in forms
 }
 """Maps irregular forms to their base forms."""
 
@@ -69,7 +72,7 @@ def index_terms(text: str, left_out: Collection[str] = ()) -> list[str]:
     tokenize them alike.
     """
     stop_words = STOP_WORDS.union(left_out) if left_out else STOP_WORDS
-    return [_ascii(stem(BASE.get(w, w))) for w in words(text) if w not in stop_words]
+    return [_ascii(stem(BASE_FORMS.get(w, w))) for w in words(text) if w not in stop_words]
 
 
 def memory_terms(text: str) -> list[str]:

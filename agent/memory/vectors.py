@@ -69,7 +69,7 @@ class Vectors:
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
-        self._index: CodeIndex | PgVectorIndex = CodeIndex(embedder.name)
+        self._index: SignBitIndex | PgVectorIndex = SignBitIndex(embedder.name)
         if not store.sqlite and _has_pgvector(store):
             self._index = PgVectorIndex(store, embedder.name)
         self.question = lru_cache(MAX_CACHED_QUESTIONS)(self._question)
@@ -129,7 +129,9 @@ class Vectors:
 
         None if the model fails.
         """
-        shares = [[(s, meaning(row.kind, row.key, row.text)) for s, row in w] for w in windows]
+        shares = [
+            [(s, embedding_text(row.kind, row.key, row.text)) for s, row in w] for w in windows
+        ]
         vectors = self.embed(dict.fromkeys(text for window in shares for _, text in window))
         if vectors is None:
             return None
@@ -142,7 +144,7 @@ class Vectors:
         while True:
             reached = int(notes.read(name) or first)
             rows = self._backlog(first, reached)
-            texts = {row.id: meaning(row.kind, row.key, row.text) for row in rows}
+            texts = {row.id: embedding_text(row.kind, row.key, row.text) for row in rows}
             vectors = self.embed(texts.values()) if rows else None
             if vectors is None:
                 return
@@ -175,7 +177,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text[:MAX_INPUT_CHARS].encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def meaning(kind: str, key: str | None, text: str) -> str:
+def embedding_text(kind: str, key: str | None, text: str) -> str:
     """Return the text of a memory to embed, prefixed with its key if that is a name."""
     return f"{key}: {text}" if key and kind in NAMED else text
 
@@ -201,7 +203,7 @@ def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
     return total
 
 
-class CodeIndex:
+class SignBitIndex:
     """An index of sign bits, 48 bytes per memory, compared by Hamming distance.
 
     Codes added by other processes are visible; changes and deletions become visible only when the
@@ -215,7 +217,7 @@ class CodeIndex:
 
     def put(self, connection: sa.Connection, rows: Sequence[tuple[int, Vector]]) -> None:
         """Save memories' codes by id, replacing earlier ones."""
-        coded = {id_: _code(vector) for id_, vector in rows}
+        coded = {id_: _sign_bits(vector) for id_, vector in rows}
         mine = codes.c.model == self._model
         connection.execute(codes.delete().where(mine, codes.c.memory.in_(list(coded))))
         connection.execute(
@@ -230,7 +232,7 @@ class CodeIndex:
         self, connection: sa.Connection, vector: Vector, first: int, last: int, limit: int
     ) -> Sequence[int]:
         """Read new codes, then list the nearest ids by comparing all codes in the namespace."""
-        wanted = _number(_code(vector))
+        wanted = _number(_sign_bits(vector))
         with self._lock:
             known = self._known.setdefault(first, {})
             new = sa.select(codes.c.memory, codes.c.code).where(
@@ -244,7 +246,7 @@ class CodeIndex:
         return [id_ for _, id_ in found]
 
 
-def _code(vector: Vector) -> bytes:
+def _sign_bits(vector: Vector) -> bytes:
     """Encode a vector as bits: 1 for a positive number."""
     bits = "".join("1" if number > 0 else "0" for number in vector)
     return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8)
@@ -309,7 +311,11 @@ class PgVectorIndex:
                 f"WHERE model = '{self._model}'"
             )
         connection.execute(
-            _PUT, [{"model": self._model, "memory": i, "v": _spelt(vector)} for i, vector in rows]
+            _PUT,
+            [
+                {"model": self._model, "memory": i, "v": _pgvector_literal(vector)}
+                for i, vector in rows
+            ],
         )
 
     def nearest(
@@ -322,9 +328,9 @@ class PgVectorIndex:
             "AND memory BETWEEN :first AND :last "
             f"ORDER BY CAST(embedding AS vector({len(vector)})) <=> CAST(:v AS vector) LIMIT :limit"
         )
-        asked = {"first": first, "last": last, "v": _spelt(vector), "limit": limit}
+        asked = {"first": first, "last": last, "v": _pgvector_literal(vector), "limit": limit}
         return list(connection.scalars(query, asked))
 
 
-def _spelt(vector: Vector) -> str:
+def _pgvector_literal(vector: Vector) -> str:
     return "[" + ",".join(map(str, vector)) + "]"

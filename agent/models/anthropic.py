@@ -10,13 +10,13 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent.errors import from_extra
+from agent.errors import requires_extra
 from agent.models.base import Usage
 from agent.models.failures import NOT_A_REPLY, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
-with from_extra("anthropic"):
+with requires_extra("anthropic"):
     import anthropic
     from anthropic import AsyncAnthropic
     from anthropic.types import Message as Reply
@@ -35,7 +35,7 @@ MAX_REPLY_TOKENS = 8_192
 MAX_REPLY_TOKENS_CLAUDE_3 = 4_096
 """The maximum for models named claude-3-…"""
 Block = dict[str, Any]
-CACHED: Block = {"type": "ephemeral"}
+CACHE_CONTROL: Block = {"type": "ephemeral"}
 """Marks the end of a prefix to cache for five minutes, longer than a step takes."""
 _EMPTY_TEXT = "…"
 """Replaces empty text, which the API rejects."""
@@ -81,14 +81,16 @@ class AnthropicModel(RemoteModel):
             for turn in turns
         ]
         # The next request begins with this conversation, and finds it in the cache.
-        messages[-1]["content"][-1]["cache_control"] = CACHED
+        messages[-1]["content"][-1]["cache_control"] = CACHE_CONTROL
         form: dict[str, Any] = {
             "model": self.endpoint.model,
             "max_tokens": min(self._longest, request.max_tokens or self._longest),
             "messages": messages,
         }
         if request.system:
-            form["system"] = [{"type": "text", "text": request.system, "cache_control": CACHED}]
+            form["system"] = [
+                {"type": "text", "text": request.system, "cache_control": CACHE_CONTROL}
+            ]
         if request.tools:
             form["tools"] = [
                 {

@@ -34,14 +34,14 @@ from agent.errors import (
     ResearchError,
 )
 from browser.net.pace import retry_after
-from browser.retries import Temporary
+from browser.retries import TemporaryFailure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent.models.providers import Endpoint
 
-UNREACHED = 0
+NO_RESPONSE_STATUS = 0
 """Stands for the status of a call without a response, or with only part of one."""
 NOT_A_REPLY = 1
 """Stands for the status of a response that is not a model's reply: a web page or other JSON."""
@@ -86,7 +86,7 @@ _PAGE = re.compile(
 )
 
 
-class Transient(Temporary):
+class TransientFailure(TemporaryFailure):
     """A failure that is worth a retry; `billed` means that the attempt may have cost something."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Transient(Temporary):
 class ErrorInReply(Exception):
     """A response with the status 200 that is an error or not a reply; `body` is its content."""
 
-    def __init__(self, body: Any, status: int = UNREACHED) -> None:
+    def __init__(self, body: Any, status: int = NO_RESPONSE_STATUS) -> None:
         super().__init__(str(body))
         self.body, self.status_code = body, status
 
@@ -114,11 +114,13 @@ class Failure:
     retry_after: float | None = None
 
     def error(self, endpoint: Endpoint) -> Exception:
-        """Return the exception to raise: `Transient` if a retry may succeed."""
+        """Return the exception to raise: `TransientFailure` if a retry may succeed."""
         final = self._final_error(endpoint)
         if isinstance(final, ModelUnavailable):
             # Without a response, it is unknown whether the provider did the work.
-            return Transient(final, self.retry_after, billed=self.status == UNREACHED)
+            return TransientFailure(
+                final, self.retry_after, billed=self.status == NO_RESPONSE_STATUS
+            )
         return final
 
     def _final_error(self, endpoint: Endpoint) -> ResearchError:  # noqa: PLR0911 - a table
@@ -145,7 +147,7 @@ class Failure:
             return ModelUnknown(f"{endpoint.base_url} has no model {endpoint.model!r}: {said}")
         if self.status == 429:
             return ModelUnavailable(f"{name} is still rate-limiting after all retries: {said}")
-        if self.status in _TEMPORARY or self.status >= 500 or self.status == UNREACHED:
+        if self.status in _TEMPORARY or self.status >= 500 or self.status == NO_RESPONSE_STATUS:
             return ModelUnavailable(f"{name} at {endpoint.base_url} cannot be reached: {said}")
         return ModelError(f"{name} refused the request ({self.status}): {said}")
 
@@ -167,7 +169,7 @@ def read_failure(error: Any) -> Failure:
     own = [detail.get(name) for name in ("code", "type", "status")]
     named = [getattr(error, name, None) for name in ("code", "error_code", "type")]
     codes = [str(code) for code in [*named, *own] if code]
-    status = int(getattr(error, "status_code", None) or UNREACHED)
+    status = int(getattr(error, "status_code", None) or NO_RESPONSE_STATUS)
     if status < 400:  # no connection, or an error in a reply or in the middle of a stream
         numbers = [int(code) for code in codes if code.isdigit() and 400 <= int(code) < 600]
         known = [*numbers, *(_STATUS_OF_CODE[code] for code in codes if code in _STATUS_OF_CODE)]

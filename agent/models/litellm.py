@@ -10,13 +10,13 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent.errors import from_extra
+from agent.errors import requires_extra
 from agent.models.failures import read_failure
 from agent.models.openai import ChatCompletionsModel
 
 # Otherwise, importing it would download a price table without using the egress proxy.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-with from_extra("litellm"):
+with requires_extra("litellm"):
     import litellm
 
 if TYPE_CHECKING:

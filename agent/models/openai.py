@@ -15,7 +15,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from agent.errors import UsageError
 from agent.models.base import Usage
-from agent.models.failures import NOT_A_REPLY, UNREACHED, ErrorInReply
+from agent.models.failures import NO_RESPONSE_STATUS, NOT_A_REPLY, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.loose_json import loose_json
 from agent.protocol.native import as_turns
@@ -112,7 +112,7 @@ def read_completion(completion: Any) -> Completion:
         told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
         other = isinstance(completion, str) or (isinstance(body, dict) and body and not told)
         choices = isinstance(body, dict) and "choices" in body
-        raise ErrorInReply(body, NOT_A_REPLY if other and not choices else UNREACHED)
+        raise ErrorInReply(body, NOT_A_REPLY if other and not choices else NO_RESPONSE_STATUS)
     reader = CompletionReader()
     reader.add(completion)
     reader.ended = reader.ended or "stop"

@@ -25,16 +25,16 @@ from agent.errors import (
 from agent.models.adaptation import ModelRequest, adapt, recall, remember
 from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
 from agent.models.failures import (
+    NO_RESPONSE_STATUS,
     NOT_A_REPLY,
-    UNREACHED,
     ErrorInReply,
     Failure,
-    Transient,
+    TransientFailure,
     read_failure,
 )
 from agent.models.providers import import_in_background, with_price, without_folder
 from agent.protocol.native import with_calls
-from agent.protocol.replies import inert, unwrapped
+from agent.protocol.replies import inert, unwrap_reply
 from browser.net.transport import certificates
 from browser.retries import MODEL, repeat
 
@@ -152,11 +152,11 @@ class RemoteModel(ABC):
             stream.restart()
         try:
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
-        except (Transient, ResearchError) as error:
+        except (TransientFailure, ResearchError) as error:
             # The reserved price remains counted unless the attempt was certainly free.
             free = (
                 not error.billed
-                if isinstance(error, Transient)
+                if isinstance(error, TransientFailure)
                 else isinstance(error, _UNBILLED_ERRORS)
             )
             if budget is not None:
@@ -166,7 +166,7 @@ class RemoteModel(ABC):
     async def _complete(self, request: ModelRequest, stream: TextStream | None) -> Completion:
         """Make one request, adapted to what the endpoint accepts.
 
-        Raises `Transient` if a retry may succeed, otherwise a `ResearchError`.
+        Raises `TransientFailure` if a retry may succeed, otherwise a `ResearchError`.
         """
         tried: set[str] = set()
         while True:
@@ -186,7 +186,7 @@ class RemoteModel(ABC):
                 failure, cause = self._failure(error), error
             except _INVALID_REPLY as error:
                 failure, cause = (
-                    Failure(UNREACHED, f"the response contains no reply: {error}"),
+                    Failure(NO_RESPONSE_STATUS, f"the response contains no reply: {error}"),
                     error,
                 )
             if not adapt(self.abilities, failure, self._adapted(request), tried):
@@ -228,14 +228,16 @@ class RemoteModel(ABC):
             )
         if empty and ended in _CUT_REASONS:
             raise ModelCut(f"{self.name}'s reply reached its length limit before an answer")
-        text, thought = unwrapped(completion.text), inert(completion.reasoning.strip())
+        text, thought = unwrap_reply(completion.text), inert(completion.reasoning.strip())
         if empty and thought and ended in ("stop", "end_turn", "tool_calls"):
             # Some servers mark the entire reply as reasoning; its end shows that it was complete.
             text, thought = completion.reasoning, ""
         text = f"<<THINK>>{thought}<</THINK>>\n{text}" if thought else text
         text = with_calls(text, completion.calls)
         if not text.strip():
-            raise Transient(ModelUnavailable(f"{self.name} returned an empty reply"), billed=True)
+            raise TransientFailure(
+                ModelUnavailable(f"{self.name} returned an empty reply"), billed=True
+            )
         model = completion.model or self.endpoint.model
         usage = with_price(
             completion.usage,

@@ -64,7 +64,7 @@ class Router:
             if stream:  # discard what a failed model streamed
                 stream.restart()
             try:
-                return await ask_model(await self._opened(n), system, messages, stream)
+                return await ask_model(await self._open_model(n), system, messages, stream)
             except ModelContext:  # the conversation will be cut and sent again
                 raise
             except (ModelError, UsageError) as error:
@@ -78,7 +78,7 @@ class Router:
                 failure = error
         raise failure
 
-    async def _opened(self, n: int) -> Model:
+    async def _open_model(self, n: int) -> Model:
         """Return an opened model; raises `UsageError` if its client library is not installed."""
         model = self._models[n]
         if not isinstance(model, Endpoint):

@@ -44,7 +44,7 @@ class Weights:
         return unquote(PurePosixPath(urlsplit(self.url).path).name)
 
 
-KNOWN: Final = (
+KNOWN_MODELS: Final = (
     Weights(
         "small",
         # Apache 2.0. The address contains a revision, so its content does not change. The hash is

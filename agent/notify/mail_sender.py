@@ -17,7 +17,7 @@ from browser.errors import ConnectFailed
 from browser.net.dial import tunnel
 from browser.net.guard import AddressKind, classify
 from browser.net.transport import certificates
-from browser.retries import SERVICE, Temporary, repeat
+from browser.retries import SERVICE, TemporaryFailure, repeat
 
 if TYPE_CHECKING:
     import socket
@@ -117,13 +117,13 @@ async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> N
     async def attempt() -> None:
         try:
             await asyncio.to_thread(_send, mail, server, proxy_url)
-        except (ConnectFailed, _TryLater) as error:
-            raise Temporary(NotSent(f"{server.host_port}: {error}")) from error
+        except (ConnectFailed, _TemporaryRefusal) as error:
+            raise TemporaryFailure(NotSent(f"{server.host_port}: {error}")) from error
 
     await repeat(SERVICE, attempt)
 
 
-class _TryLater(Exception):
+class _TemporaryRefusal(Exception):
     """The server cannot accept the mail now."""
 
 
@@ -154,7 +154,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
             raise NotSent(message) from error
         if isinstance(error.__context__ or error, TimeoutError):
             raise NotSent(f"{server.host_port} did not respond for {_TIMEOUT_S:g} s") from error
-        raise _TryLater(str(error)) from error
+        raise _TemporaryRefusal(str(error)) from error
     if refused:
         raise NotSent("refused for " + ", ".join(refused) + "; accepted for the other recipients")
 
@@ -162,7 +162,7 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
 def _refusal(message: str, codes: Sequence[int]) -> Exception:
     """Choose the error for a set of SMTP codes: 4xx is temporary."""
     is_temporary = all(400 <= code < 500 for code in codes)
-    return _TryLater(message) if is_temporary else NotSent(message)
+    return _TemporaryRefusal(message) if is_temporary else NotSent(message)
 
 
 def _decode(reply: bytes | str) -> str:

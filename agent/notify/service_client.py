@@ -10,7 +10,7 @@ from agent.errors import NotSent
 from browser.errors import ConnectFailed, NoAnswer
 from browser.net.pace import retry_after
 from browser.net.transport import EgressTransport, typed_errors
-from browser.retries import SERVICE, Temporary, repeat
+from browser.retries import SERVICE, TemporaryFailure, repeat
 
 if TYPE_CHECKING:
     from browser.net.egress import Egress
@@ -56,14 +56,14 @@ class ServiceClient:
             try:
                 response = await self._try_once(method, url, repeatable=repeatable, **request)
             except ConnectFailed as error:
-                raise Temporary(error) from error
+                raise TemporaryFailure(error) from error
             if response.status_code not in temporary:
                 return response
             wait = _requested_wait(response)
             if wait is not None and wait > SERVICE.patience:
                 message = f"{response.url.host} asks clients to wait {wait:.0f} s"
                 raise NotSent(message, hint="Try again later.")
-            raise Temporary(None, wait, response)
+            raise TemporaryFailure(None, wait, response)
 
         return await repeat(SERVICE, attempt)
 

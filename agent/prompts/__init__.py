@@ -23,7 +23,7 @@ NUDGE = (
     "now, such as {call}.]"
 )
 """Sent once, if the model answers without a call while nothing was read."""
-UNREAD = (
+UNREAD_RESULTS_NOTE = (
     "[Note: the search found pages, and you read none. Read the most promising ones or search in "
     "other words before you give up.]"
 )
@@ -40,10 +40,12 @@ NESTED = (
     "the inner one finds, make the inner call first and put its result into the outer one.]"
 )
 """Sent with the results of a reply that contains a nested call."""
-FORM = "[Note: a tool call in your reply cannot be read. Its form is {call}. Write it again.]"
+UNREADABLE_CALL_NOTE = (
+    "[Note: a tool call in your reply cannot be read. Its form is {call}. Write it again.]"
+)
 """Sent if the only call of a reply cannot be parsed."""
 SEARCHES = "[Note: an answer needs a search: the question itself is searched now.]"
-CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
+EXAMPLE_CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
 """An example call in the text protocol."""
 
 
@@ -110,10 +112,10 @@ BROWSING, CITING, EXTRACTION, MEMORY, RESEARCH = GUIDES = (
     "memory",
     "research",
 )
-_LIVE = frozenset(
+_LIVE_PAGE_TOOLS = frozenset(
     "OPEN SNAPSHOT CLICK TYPE SELECT PRESS HOVER DRAG SCROLL BACK TABS PAGE_CONTEXT".split()
 )
-_REMEMBERING = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get".split())
+_MEMORY_TOOLS = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get".split())
 _BROWSER = "BROWSER"
 _COMPUTING = "COMPUTING"
 _TOOLS = """## Tools
@@ -151,24 +153,24 @@ class Guides:
     def after(self, results: Sequence[Observation]) -> str:
         """Return the help for these results that has not been given yet; "" if there is none."""
         successful = [result for result in results if not result.failed]
-        names = [name for name in self._remaining if any(map(_APPLIES[name], successful))]
+        names = [name for name in self._remaining if any(map(_GUIDE_CONDITIONS[name], successful))]
         texts = [self._remaining.pop(name) for name in names]
         # A failed call counts: it may have failed because the model did not know its form.
         called = {result.tool for result in results}
         for name, group in list(self._groups.items()):
-            guide = _COMES_WITH.get(name)
+            guide = _GUIDE_BY_GROUP.get(name)
             if guide in names or (guide != BROWSING and not called.isdisjoint(group["tools"])):
                 texts.append("\n".join([_FORMS, *self._groups.pop(name)["lines"]]))
         return "\n\n".join(f"<guide>\n{text}\n</guide>" for text in texts)
 
 
-_COMES_WITH = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
+_GUIDE_BY_GROUP = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
 """Tool groups that come with a guide."""
-_APPLIES: dict[str, Callable[[Observation], bool]] = {
-    BROWSING: lambda result: result.tool in _LIVE,
+_GUIDE_CONDITIONS: dict[str, Callable[[Observation], bool]] = {
+    BROWSING: lambda result: result.tool in _LIVE_PAGE_TOOLS,
     CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",
     EXTRACTION: lambda result: any(line.count("|") > 2 for line in result.web.splitlines()),
-    MEMORY: lambda result: result.tool in _REMEMBERING,
+    MEMORY: lambda result: result.tool in _MEMORY_TOOLS,
     RESEARCH: lambda result: result.tool == "WEB_SEARCH",
 }
 

@@ -51,12 +51,12 @@ def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Append calls, given as (name, raw arguments), to a reply's text as tool tags."""
     lines = [text] if text else []
     for name, arguments in calls:
-        called, raw = _called(tool_name(name), arguments)
+        called, raw = _called_tool(tool_name(name), arguments)
         lines.append(format_call(called, raw))
     return "\n".join(lines)
 
 
-def _called(name: str, arguments: str) -> tuple[str, str]:
+def _called_tool(name: str, arguments: str) -> tuple[str, str]:
     """Return the called tool's name and raw arguments, unwrapping CALL_TOOL if necessary."""
     if name != CALL_TOOL:
         return name, arguments

@@ -5,10 +5,10 @@ is read once from left to right: tags inside a thought are not run, and an unclo
 to the end. A parameter ends at the first `>>` outside quotes and JSON.
 
 Models are trained on other formats, and servers pass on text added by their templates. Before
-parsing, `unwrapped` converts thoughts and channels to our thoughts and drops invented conversation
-turns. Calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags. In a reply
-without a call, special tokens are removed, as is a fence, tag or JSON field around the entire
-reply.
+parsing, `unwrap_reply` converts thoughts and channels to our thoughts and drops invented
+conversation turns. Calls in one of the `FORMS` in `agent.protocol.forms` are rewritten as our tags.
+In a reply without a call, special tokens are removed, as is a fence, tag or JSON field around the
+entire reply.
 
 Security: a format counts as a call only outside quotations (`…`, “…”, > …). Text from the web never
 contains one, since `inert` breaks the beginning of each.
@@ -172,7 +172,7 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     contains the names of the tools that can be called.
     """
     # Other formats are converted to ours first, so that only one grammar must be kept safe.
-    reply = _in_our_form(reply, {name.casefold(): name for name in tools})
+    reply = _rewrite_as_tags(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     kept: list[str] = []
@@ -237,12 +237,12 @@ def _call_end(reply: str, start: int, before: int) -> int | None:
     return None if end < 0 or 0 <= following < end else end + 2
 
 
-def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
+def _rewrite_as_tags(reply: str, names: Mapping[str, str]) -> str:
     """Rewrite other protocols' formats; a reply in our format is returned unchanged.
 
     `names` maps lower-case tool names to the actual names.
     """
-    reply = unwrapped(reply)
+    reply = unwrap_reply(reply)
     before = reply
     for pattern, form in _PATTERNS:
         reply = pattern.sub(lambda found, form=form: _rewritten(found, form, names), reply)  # type: ignore[misc]
@@ -258,10 +258,10 @@ def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
     head, newline, body = outside.partition("\n")
     if newline and head in names.values() and head.isupper() and isinstance(loose_json(body), dict):
         return format_call(head, body)
-    return _in_known_names(_rewrite_actions(reply, names), names)
+    return _correct_tool_names(_rewrite_actions(reply, names), names)
 
 
-def unwrapped(reply: str) -> str:
+def unwrap_reply(reply: str) -> str:
     """Rewrite thoughts in our format, and drop turns that a model invents for the user."""
     if "｜" in reply:
         reply = re.sub(r"<(/?)｜DSML｜", r"<\1", reply)
@@ -347,7 +347,7 @@ def _partition_line(text: str, prefix: str) -> tuple[str, str, str]:
     return before[1:], mark, after
 
 
-def _in_known_names(reply: str, names: Mapping[str, str]) -> str:
+def _correct_tool_names(reply: str, names: Mapping[str, str]) -> str:
     """Correct the case of names, rewrite `<NAME>…</NAME>`, and close the last tag if unclosed."""
     for name in names.values():
         reply = _rewrite_element(reply, name)

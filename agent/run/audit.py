@@ -16,7 +16,7 @@ from agent.config import load_options
 from agent.evidence.answer import PASSAGES_FOR_UNCITED, SourceList, check_answer
 from agent.evidence.verify import verify_claim, with_judge
 from agent.journal.events import JUDGE
-from agent.loop.judge import ClaimJudge, by_sources, open_claims
+from agent.loop.judge import ClaimJudge, find_undecided_claims, group_by_sources
 from agent.run.draft import ReferenceChecker, read_draft, service_addresses
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
@@ -107,7 +107,7 @@ class Audit(Run):
         if judge.can_judge:
             # If the cited page could not be read, the sentence cannot be judged.
             unread = _unread_sentences(checked)
-            claims = await asyncio.to_thread(open_claims, text, evidence)
+            claims = await asyncio.to_thread(find_undecided_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
             await self._decide(judge, claims, checked.answer)
             checked = await asyncio.to_thread(check_answer, text, evidence, judge)
@@ -158,7 +158,7 @@ class Audit(Run):
         self, judge: ClaimJudge, claims: Mapping[str, Sequence[Passage]], text: str
     ) -> None:
         """Have the judge decide claims in batches; if a batch fails, the rest stay undecided."""
-        claims = by_sources(claims)
+        claims = group_by_sources(claims)
         for start in range(0, len(claims), MAX_CLAIMS_AT_ONCE):
             batch = dict(itertools.islice(claims.items(), start, start + MAX_CLAIMS_AT_ONCE))
             self._requests += 1

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 Skill = dict[str, Any]
 Thumb = Literal["up", "down"]
 
-BEGUN: Final = "job.begun"
+JOB_BEGUN_EVENT: Final = "job.begun"
 """Recorded first by jobs that are not idempotent, so that a repeated job knows what it has already
 done.
 """
-DONE: Final = "job.done"
+JOB_DONE_EVENT: Final = "job.done"
 COUNTER: Final = "_convCount"
 """Key of the counter of answered questions, as in the reference engine."""
 COUNT, SIGNAL = "count", "weigh"
@@ -126,8 +126,8 @@ class JobProgress:
     def from_events(cls, events: Iterable[Event]) -> JobProgress:
         """Read the progress from the events after the end of a run."""
         jobs = [(e.type, e.place.partition("/")[2], e.data) for e in events]
-        begun = {name: data for kind, name, data in jobs if kind == BEGUN}
-        return cls(begun, frozenset(name for kind, name, _ in jobs if kind == DONE))
+        begun = {name: data for kind, name, data in jobs if kind == JOB_BEGUN_EVENT}
+        return cls(begun, frozenset(name for kind, name, _ in jobs if kind == JOB_DONE_EVENT))
 
 
 def job_place(name: str) -> str:
@@ -175,7 +175,7 @@ class ConversationJobs:
                 await job(self.ask, turn)
             except ResearchError as error:
                 self.record("note", job_place(name), text=f"{name} failed: {error}")
-            self.record(DONE, job_place(name))
+            self.record(JOB_DONE_EVENT, job_place(name))
 
     def _due(self, turn: FinishedTurn, count: int, *, long: bool) -> Iterator[tuple[str, Job]]:
         """Yield the jobs that are due after answer number `count`."""
@@ -199,7 +199,7 @@ class ConversationJobs:
         # Use the recorded number if there is one: other runs may have counted their answers since.
         count = int(begun["count"]) if begun else before + 1
         if begun is None:
-            self.record(BEGUN, job_place(COUNT), count=count)
+            self.record(JOB_BEGUN_EVENT, job_place(COUNT), count=count)
         if before < count:
             await asyncio.to_thread(self.memory.save, kinds.INTERNAL, {COUNTER: str(count)})
         return count
@@ -212,7 +212,7 @@ class ConversationJobs:
         skills: list[Skill] = await asyncio.to_thread(self.memory.skills)
         if name in self.progress.begun:
             return [skill for skill in skills if skill.get(time_field) != self.now_ms()]
-        self.record(BEGUN, job_place(name))
+        self.record(JOB_BEGUN_EVENT, job_place(name))
         return skills
 
     async def _summarise(self, ask: Ask, turn: FinishedTurn) -> None:
@@ -308,7 +308,7 @@ class ConversationJobs:
         # A killed process may have added some of its skills; no skill is added twice.
         if PROPOSE in self.progress.begun:
             return
-        self.record(BEGUN, job_place(PROPOSE))
+        self.record(JOB_BEGUN_EVENT, job_place(PROPOSE))
         for name, instruction in list(proposed.items())[:MAX_PROPOSED_SKILLS]:
             skill = name, instruction, self.now_ms()
             await asyncio.to_thread(save_skill, self.memory, *skill, source="auto")
@@ -386,10 +386,10 @@ async def word_insights(memory: Memory, model: Model) -> int:
 
     Raises `ModelError`.
     """
-    from agent.memory.consolidation import reword, unworded  # noqa: PLC0415 - loads a database
+    from agent.memory.consolidation import reword, unrephrased_insights  # noqa: PLC0415 - loads a database
 
     done = 0
-    for insight in unworded(memory.entries)[:MAX_REPHRASED_INSIGHTS]:
+    for insight in unrephrased_insights(memory.entries)[:MAX_REPHRASED_INSIGHTS]:
         lines = "\n".join(f"- {inert(text)}" for text in insight.evidence)
         request = f"<memories>\n{lines}\n</memories>\n\nThe rule: {inert(insight.text)}"
         reply = await model.reply(prompt("insight"), [Message("user", request)])

@@ -308,7 +308,7 @@ class ReferenceChecker:
         slots = asyncio.Semaphore(CONCURRENT_CHECKS)
         by_address: dict[object, list[DraftReference]] = {}
         for ref in references:
-            address = (comparable(ref.url), ref.title) if ref.url and not ref.doi else ref
+            address = (normalise_url(ref.url), ref.title) if ref.url and not ref.doi else ref
             by_address.setdefault(address, []).append(ref)
         groups = list(by_address.values())
 
@@ -342,7 +342,7 @@ class ReferenceChecker:
         self._pages_read += 1
         why = page.reason or page.outcome.value.replace("_", " ")
         if page.outcome is Outcome.OK and page.document is not None:
-            moved = not ref.doi and comparable(page.url) != comparable(url)
+            moved = not ref.doi and normalise_url(page.url) != normalise_url(url)
             checked.state, checked.now = ("moved", page.url) if moved else ("ok", "")
             return checked, page
         if page.outcome is Outcome.UNREACHABLE:
@@ -481,6 +481,6 @@ def _same_title(cited: str, title: str) -> bool:
     return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter
 
 
-def comparable(url: str) -> str:
+def normalise_url(url: str) -> str:
     """Remove the parts of an address that vary: scheme, `www.`, trailing slash, fragment."""
     return normalize(url).partition("://")[2].removeprefix("www.").rstrip("/")

@@ -61,7 +61,7 @@ def places_in(snapshot: str) -> Iterator[tuple[str, Place]]:
         above = without_marks(line) or above
 
 
-def distinguished(ref: str, places: Mapping[str, Place]) -> Place:
+def keep_own_parts(ref: str, places: Mapping[str, Place]) -> Place:
     """Return a place with the parts of its line that no other row or element of that name had."""
     place = places[ref]
     others = [one for key, one in places.items() if key != ref and one.name == place.name]
@@ -109,7 +109,7 @@ def share_of_own_parts(then: Place, now: Place | None) -> float:
     return sum(there.issuperset(part.split()) for part in then.own_parts) / len(then.own_parts)
 
 
-def nearness(then: Place, now: Place | None) -> tuple[float, ...]:
+def rate_match(then: Place, now: Place | None) -> tuple[float, ...]:
     """Rate a match by its lines, its heading, and its index among elements of the same name."""
     if now is None:
         return (0.0,)

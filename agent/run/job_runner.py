@@ -25,10 +25,16 @@ from agent.journal.events import Journal
 from agent.journal.runs import RunFolder, Runs
 from agent.memory.memory_types import Turn
 from agent.models.base import Task, takes
-from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, JobProgress, job_place
+from agent.run.conversation_jobs import (
+    JOB_DONE_EVENT,
+    ConversationJobs,
+    FinishedTurn,
+    JobProgress,
+    job_place,
+)
 from agent.run.models import RedactingModel
 from agent.run.outcome import ReportBuilder
-from agent.run.record import ResumedModel, RunRecord, once_each
+from agent.run.record import ResumedModel, RunRecord, skip_recorded_events
 from agent.run.settings import memory_name
 from agent.types import Message, Report, VerdictState
 
@@ -86,7 +92,7 @@ class UnfinishedRuns:
         return sorted(file.name for file in self._folder.iterdir())
 
 
-def unmark(lock: FileLock) -> None:
+def remove_marker(lock: FileLock) -> None:
     """Remove the marker of an unfinished run; its record already says that its jobs are done."""
     lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
@@ -201,7 +207,7 @@ class BackgroundJobs:
         pending = PendingJobs(report, self.notes, self._session, services.report_builder, ended_ms)
         try:
             if await runner.finish(pending, runner.model, services.record) and lock:
-                unmark(lock)
+                remove_marker(lock)
         finally:
             if lock:
                 lock.release()
@@ -230,7 +236,7 @@ class JobRunner:
                 try:
                     record = RunRecord.read(RunFolder(Runs(data).root / run))
                 except JournalError:  # deleted or damaged: its jobs cannot be run
-                    unmark(lock)
+                    remove_marker(lock)
                     continue
                 with suppress(JournalError):  # not writable now: another run will do them
                     finished += await self._finish_claimed(record, lock)
@@ -262,7 +268,7 @@ class JobRunner:
         pending = PendingJobs.from_record(record)
         # A timestamp covers the entire record: writing more events would make it invalid.
         if pending is None or record.folder.stamps():
-            unmark(lock)
+            remove_marker(lock)
             return False
         if pending.notes.memory != self.name:  # left to a run on that memory
             return False
@@ -277,9 +283,9 @@ class JobRunner:
             model = None
             if self.model:
                 model = ResumedModel(record, RedactingModel(self.model, redactor))
-            done = await self.finish(pending, model, once_each(record, write))
+            done = await self.finish(pending, model, skip_recorded_events(record, write))
         if done:
-            unmark(lock)
+            remove_marker(lock)
         return done
 
     async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
@@ -292,11 +298,11 @@ class JobRunner:
         if FACTS not in progress.done:
             used = pending.notes.used
             await asyncio.to_thread(save_findings, self.memory, report, builder.playbook, used)
-            record(DONE, job_place(FACTS))
+            record(JOB_DONE_EVENT, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
             if failure := await asyncio.to_thread(_write_day_log, pending):
                 record("note", job_place(DAY_LOG), text=f"the daily log was not written: {failure}")
-            record(DONE, job_place(DAY_LOG))
+            record(JOB_DONE_EVENT, job_place(DAY_LOG))
 
         # Jobs for the conversation, most of which ask a model.
         ask = self._ask_function(model, record) if model else None

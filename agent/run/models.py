@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.config import host_port, make_plugin
 from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
-from agent.limits import STANDARD
+from agent.limits import STANDARD_EFFORT
 from agent.loop.guided import GuidedModel
 from agent.loop.judge import PluginJudge
 from agent.models.base import ModelWrapper, ask_model
@@ -143,7 +143,7 @@ async def open_endpoint(
     return model
 
 
-def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
+def _local_model(name: str | None, effort: Effort = STANDARD_EFFORT) -> Model:
     """Create a model without an endpoint: scripted, from a plug-in, or extractive.
 
     Raises `UsageError` for a script that is missing or invalid.

@@ -11,10 +11,10 @@ from agent.evidence.confidence import MIN_EXTRACTIVE_CONFIDENCE, assess_answer
 from agent.evidence.disputes import Dispute
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
-from agent.guard.provenance import UNTRUSTED
+from agent.guard.provenance import UNTRUSTED_KINDS
 from agent.journal.events import JUDGE, MAIN
 from agent.keyless.model import ExtractiveModel
-from agent.loop.loop import without_calls
+from agent.loop.loop import strip_tool_calls
 from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.run.closest import add_closest
@@ -113,7 +113,7 @@ class ReportBuilder:
             case "source.added" | "results.added":
                 self.tainted = True
             case "context.read":
-                self.tainted |= data["origin"] in UNTRUSTED
+                self.tainted |= data["origin"] in UNTRUSTED_KINDS
             case "tool.call":
                 self._calls += 1
             case "tool.result":
@@ -272,9 +272,9 @@ class ReportBuilder:
         if self.evidence.sources:
             return None
         if self._searches and not could_search:
-            return _out_of_reach(self._searches)
+            return _unreachable_web_error(self._searches)
         if self._silent_searches and not could_search:
-            return _no_search_ended(self._silent_searches)
+            return _no_finished_search_error(self._silent_searches)
         return self._browser_missing if self._no_browser else None
 
     @property
@@ -365,14 +365,14 @@ def _error_info(error: ResearchError) -> ErrorInfo:
     return ErrorInfo(type=type(error).__name__, message=error_text(error), hint=error.hint)
 
 
-def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
+def _no_finished_search_error(errors: Sequence[str]) -> WebOutOfReach:
     """Explain why no search completed."""
     reasons = "; ".join(dict.fromkeys(errors))
     hint = "Ask again: the finished part of the index is kept. A longer --timeout also helps."
     return WebOutOfReach(f"no search finished: {reasons}", hint=hint)
 
 
-def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
+def _unreachable_web_error(searches: Iterable[SearchLine]) -> WebOutOfReach:
     """Explain why no provider could search: offline, blocked by a rule, or separate reasons."""
     # Skipped ones come first: a provider that failed is skipped afterwards. Its failure comes later
     # in this order and so takes precedence, because it is more informative.
@@ -412,7 +412,7 @@ async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> Lo
         return result
     last = Message("user", WRAP_UP.format(limit=result.limit))
     reply = await ExtractiveModel().reply("", [*messages, last])
-    return replace(result, text=without_calls(reply.text))
+    return replace(result, text=strip_tool_calls(reply.text))
 
 
 async def add_values(

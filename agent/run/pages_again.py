@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.evidence.changes import compare_words
 from agent.evidence.passages import split_passages
-from agent.run.draft import comparable, find_archived
+from agent.run.draft import find_archived, normalise_url
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
 from agent.tools.sources import register_source
@@ -38,7 +38,7 @@ _GONE_STATUSES: Final = (404, 410)  # HTTP statuses that mean that a page no lon
 
 
 @dataclass(slots=True)
-class PageNow:
+class RereadPage:
     """A page of the earlier report, read again: `source` is None if it could not be read.
 
     `moved_to` is the address that it redirected to, `archived` the address of an archived copy.
@@ -70,11 +70,11 @@ class PageNow:
 
 async def read_again(
     context: ToolContext, web: Web, earlier: EarlierReport, sources: Sequence[ReportSource]
-) -> dict[int, PageNow]:
+) -> dict[int, RereadPage]:
     """Read pages again and register them as sources; returns them by number in the report."""
     slots = asyncio.Semaphore(CONCURRENT_READS)
 
-    async def read(then: ReportSource) -> PageNow:
+    async def read(then: ReportSource) -> RereadPage:
         url = then.url
         if then.via == "file" and earlier.files is not None:
             with suppress(Refused):  # reading it will be refused too, and reported
@@ -85,22 +85,22 @@ async def read_again(
             if then.via == "browser" and page.via == "http" and not is_complete:
                 drawn = await web.reader.read(then.url, "browser")
                 page = drawn if drawn.outcome is Outcome.OK else page
-            return PageNow(then, earlier.saved(then), page)
+            return RereadPage(then, earlier.saved(then), page)
 
-    pages: dict[int, PageNow] = {}
+    pages: dict[int, RereadPage] = {}
     # Registered only now, so that source numbers do not depend on the sites' speed.
     for found in await asyncio.gather(*map(read, sources)):
         page = found.page
         if page.outcome is Outcome.OK and page.document and page.document.text.strip():
             found.source = register_source(context, page)
-            if page.via != "file" and comparable(page.url) != comparable(found.then.url):
+            if page.via != "file" and normalise_url(page.url) != normalise_url(found.then.url):
                 found.moved_to = page.url
         pages[found.then.n] = found
     return pages
 
 
-async def look_elsewhere(
-    context: ToolContext, web: Web, archive: str, lost: Sequence[tuple[PageNow, str]]
+async def search_for_lost_quotes(
+    context: ToolContext, web: Web, archive: str, lost: Sequence[tuple[RereadPage, str]]
 ) -> None:
     """Search for lost words, read the pages found, and look up archived copies of the old pages."""
     calls = Policy(Registry([web_search]), context)

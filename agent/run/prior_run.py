@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ToolError
-from agent.guard.provenance import PRIVATE, Kind
+from agent.guard.provenance import PRIVATE_KINDS, Kind
 from agent.journal.events import MAIN, OUTLINE, Journal, utc_now
 from agent.loop.subtasks import read_interrupted_pages
-from agent.run.record import ResumedModel, once_each
+from agent.run.record import ResumedModel, skip_recorded_events
 from agent.tools.context import ToolContext
 from agent.tools.policy import result_event_data, unknown_outcome
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
@@ -68,7 +68,7 @@ class PriorRun:
     @property
     def read_private(self) -> bool:
         """Whether the run read private text, or its record is too old to say."""
-        return not self.origins_read or not PRIVATE.isdisjoint(self.origins_read)
+        return not self.origins_read or not PRIVATE_KINDS.isdisjoint(self.origins_read)
 
     @property
     def logged_in(self) -> bool:
@@ -106,7 +106,7 @@ class PriorRun:
 
     def record(self, write: Record) -> Record:
         """Return the function that writes events, given one that writes every event."""
-        return once_each(self.source, write) if self.resumed else write
+        return skip_recorded_events(self.source, write) if self.resumed else write
 
 
 class ResumedCalls:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "proposed"
 
-_REFUSED = (
+_BLOCKED_ADVICE = (
     "Do not read its pages again and again. Search for the same content on other sites, and for "
     "the source that the page itself names. If only this site has it, say so in the answer, and "
     "that `--attach` reads the page in the user's own Chrome."
@@ -43,9 +43,9 @@ _ADVICE: Final = {
         "Quote only what the page shows without a subscription. Search for the source that the "
         "page names: a study, a court, an authority, a press release."
     ),
-    Outcome.BLOCKED: _REFUSED,
-    Outcome.BOT_CHECK: _REFUSED,
-    Outcome.CAPTCHA: _REFUSED,
+    Outcome.BLOCKED: _BLOCKED_ADVICE,
+    Outcome.BOT_CHECK: _BLOCKED_ADVICE,
+    Outcome.CAPTCHA: _BLOCKED_ADVICE,
 }
 _SYMPTOMS: Final = {
     Outcome.TIMEOUT: "took too long",

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.evidence.changes import WordsNow, compare_words, passages_in_place
+from agent.evidence.changes import LaterWording, compare_words, passages_in_place
 from agent.evidence.verify import with_judge
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
 from agent.loop.judge import ClaimJudge
 from agent.run.draft import service_addresses
 from agent.run.earlier_report import open_earlier, quoted_pages
-from agent.run.pages_again import look_elsewhere, read_again
+from agent.run.pages_again import read_again, search_for_lost_quotes
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
 from agent.run.web import open_web
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.run.earlier_report import EarlierReport
     from agent.run.models import ResolvedModel
-    from agent.run.pages_again import PageNow
+    from agent.run.pages_again import RereadPage
     from agent.run.services import RunServices
     from agent.types import CheckState, Passage, Sentence
 
@@ -96,7 +96,7 @@ class Recheck(Run):
         services.evidence.question = ""  # the sentences are judged, not the answer
         self._earlier = earlier
         self._archive = archive
-        self._pages: dict[int, PageNow] = {}  # by source number in the earlier report
+        self._pages: dict[int, RereadPage] = {}  # by source number in the earlier report
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         services, report = self._services, self._earlier.report
@@ -112,7 +112,7 @@ class Recheck(Run):
         # Look for the words of each sentence; if they are lost, search other pages too.
         checked = await asyncio.to_thread(self._check_all)
         if lost := self._lost_pages(checked):
-            await look_elsewhere(services.context, web, self._archive, lost)
+            await search_for_lost_quotes(services.context, web, self._archive, lost)
             checked = await asyncio.to_thread(self._check_all)
         await self._judge(stack, checked)
         return self._finish(self._new_report(checked))
@@ -130,7 +130,7 @@ class Recheck(Run):
         found = [self._check_on(sentence, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _STATE_PRECEDENCE[one.state])
 
-    def _check_on(self, sentence: Sentence, page: PageNow) -> RecheckedSentence:
+    def _check_on(self, sentence: Sentence, page: RereadPage) -> RecheckedSentence:
         """Determine what happened to a sentence's words on one of its pages."""
         claim, then = sentence.text, page.then
         quotes = self._earlier.quotes(sentence, then)
@@ -139,22 +139,24 @@ class Recheck(Run):
         if now.state in ("changed", "gone", "not_checked"):
             for other in (*page.others, *self._read_sources(page.source)):
                 if compare_words(claim, words, (), other.passages).state == "stands":
-                    return self._row(claim, then, WordsNow("moved", words, words), other, other.url)
+                    return self._rechecked_sentence(
+                        claim, then, LaterWording("moved", words, words), other, other.url
+                    )
         address = page.moved_to if now.state in _STILL_SUPPORTED else ""
-        state = WordsNow("moved", new=now.new, passage=now.passage) if address else now
-        row = self._row(claim, then, state, page.source, address or now.heading)
+        state = LaterWording("moved", new=now.new, passage=now.passage) if address else now
+        row = self._rechecked_sentence(claim, then, state, page.source, address or now.heading)
         row.archived = page.archived
         return row
 
-    def _on_page(self, claim: str, words: str, page: PageNow) -> WordsNow:
+    def _on_page(self, claim: str, words: str, page: RereadPage) -> LaterWording:
         if page.saved is not None and page.saved.step:
             reason = "the page was read after one of the run's actions, which is not repeated"
-            return WordsNow("not_checked", words, reason=reason)
+            return LaterWording("not_checked", words, reason=reason)
         if page.source is not None:
             return compare_words(claim, words, page.before, page.source.passages)
         if page.is_gone:
-            return WordsNow("gone", words, reason=f"the page is gone: {page.why}")
-        return WordsNow("not_checked", words, reason=f"the page could not be read: {page.why}")
+            return LaterWording("gone", words, reason=f"the page is gone: {page.why}")
+        return LaterWording("not_checked", words, reason=f"the page could not be read: {page.why}")
 
     def _read_sources(self, but: Source | None) -> list[Source]:
         """Return today's versions of the report's other pages."""
@@ -162,8 +164,8 @@ class Recheck(Run):
         return [source for source in found if source is not None and source is not but]
 
     @staticmethod
-    def _row(
-        claim: str, then: ReportSource, now: WordsNow, source: Source | None, place: str
+    def _rechecked_sentence(
+        claim: str, then: ReportSource, now: LaterWording, source: Source | None, place: str
     ) -> RecheckedSentence:
         holds = None if now.state == "not_checked" else now.state in _STILL_SUPPORTED
         return RecheckedSentence(
@@ -181,9 +183,9 @@ class Recheck(Run):
 
     def _lost_pages(
         self, checked: Sequence[tuple[Sentence, RecheckedSentence]]
-    ) -> list[tuple[PageNow, str]]:
+    ) -> list[tuple[RereadPage, str]]:
         """List the pages of sentences that no longer hold, each with the lost words."""
-        lost: dict[int, tuple[PageNow, str]] = {}
+        lost: dict[int, tuple[RereadPage, str]] = {}
         for _, row in checked:
             page = next((p for p in self._pages.values() if p.then.url == row.url), None)
             if page is not None and row.state in ("changed", "gone"):
@@ -246,7 +248,7 @@ class Recheck(Run):
             if source is not None and source.n not in numbers:
                 numbers[source.n] = then.n
                 report.sources.append(_report_source(then.n, source))
-            elif source is None and (kept := self._keep(then)) is not None:
+            elif source is None and (kept := self._copy_saved_source(then)) is not None:
                 report.sources.append(then.model_copy(update={"sha256": kept.sha256}))
             elif source is not None:
                 report.sources.append(_report_source(then.n, source))
@@ -276,7 +278,7 @@ class Recheck(Run):
         report.confidence_parts.supported = round(held / (len(claims) or 1), 3)
         return report
 
-    def _keep(self, then: ReportSource) -> Source | None:
+    def _copy_saved_source(self, then: ReportSource) -> Source | None:
         """Copy a source as saved by the earlier run."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None

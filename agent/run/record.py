@@ -1,7 +1,7 @@
 """Reads the record of a run: each property is a query over its events.
 
-`ResumedModel` and `once_each` are for resumed runs: recorded replies are not requested again, and
-recorded events are not written twice.
+`ResumedModel` and `skip_recorded_events` are for resumed runs: recorded replies are not
+requested again, and recorded events are not written twice.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ class ResumedModel(ModelWrapper):
         start_guided_mode(self._model)
 
 
-def once_each(record: RunRecord, write: Record) -> Record:
+def skip_recorded_events(record: RunRecord, write: Record) -> Record:
     """Wrap `write` so that it skips `_ONCE_PER_PLACE` events that are already recorded."""
     known = {(event.type, event.place) for event in record.events if event.type in _ONCE_PER_PLACE}
 

@@ -13,9 +13,9 @@ from agent.journal.events import MAIN
 from agent.run.element_places import (
     MIN_OWN_PARTS,
     Place,
-    distinguished,
-    nearness,
+    keep_own_parts,
     places_in,
+    rate_match,
     share_of_own_parts,
     without_marks,
 )
@@ -39,7 +39,7 @@ _SELF_VERIFYING_TOOLS: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
 """Tools that verify their own effect; it need not be confirmed by a change to the page."""
 MIN_LIKENESS: Final = 0.6
 """Minimum similarity (0 to 1) between a line that appeared after an action and the recorded one."""
-_DIALOG: Final = 2
+_DIALOG_LAYER: Final = 2
 """Value of `front` for the lines of a dialog that covers the page."""
 MAX_NEW_LINES: Final = 5
 """Maximum number of new lines compared: more indicate a new page or list, which may differ."""
@@ -113,7 +113,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
             fields = parsed.model_dump(mode="json", exclude_unset=True, by_alias=True)
             match = _AFTER_REF.search(str(result.get("did") or ""))
             places = {
-                key: distinguished(ref, known) for key in REFS if (ref := fields.get(key)) in known
+                key: keep_own_parts(ref, known) for key in REFS if (ref := fields.get(key)) in known
             }
             element = match[1] if match else ""
             before = frozenset(shown)
@@ -121,7 +121,7 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
         if name == "OPEN" or "navigated" in _kinds(result):
             known.clear()  # another page
         known |= dict(places_in(result.snapshot))
-        shown.update(map(comparable, result.snapshot.splitlines()))
+        shown.update(map(normalise_line, result.snapshot.splitlines()))
     return steps
 
 
@@ -151,7 +151,7 @@ def _kinds(result: Observation) -> set[str]:
     return {str(event).split(" ", 1)[0] for event in events} & {"navigated", "dialog", "download"}
 
 
-def comparable(line: str) -> str:
+def normalise_line(line: str) -> str:
     """Return a line without refs, markers and figures, for comparing two sessions."""
     return _NUMBERS.sub("#", without_marks(line))
 
@@ -186,13 +186,13 @@ def find_element(view: View, step: SessionStep, key: str, where: str) -> str:
     elif place.others and len(refs) != place.others + 1:
         message = f"the page has {len(refs)} of {named!r}, but the record has {place.others + 1}"
         raise RerunStopped(f"{where}: {message}, and they cannot be told apart")
-    return max(refs, key=lambda ref: nearness(place, there.get(ref)))
+    return max(refs, key=lambda ref: rate_match(place, there.get(ref)))
 
 
 def new_dialog(view: View, step: SessionStep) -> str:
     """Return the first line of a dialog that is mostly new to the session, or ""."""
-    lines = [line.text for line in view.lines if line.front == _DIALOG and line.plain]
-    new = [line for line in lines if comparable(line) not in step.shown]
+    lines = [line.text for line in view.lines if line.front == _DIALOG_LAYER and line.plain]
+    new = [line for line in lines if normalise_line(line) not in step.shown]
     return without_marks(new[0]) if len(new) > len(lines) / 2 else ""
 
 
@@ -202,7 +202,7 @@ def _is_named(wanted: str, name: str) -> bool:
     return wanted.startswith(name) and (not rest or rest.startswith((",", " in ", ":")))
 
 
-def difference(
+def describe_difference(
     step: SessionStep,
     now: Observation,
     before: frozenset[str],
@@ -247,7 +247,7 @@ def _lost_line(
     expected = [line for line in _new_lines(then) if line not in shown]
     found = [line for line in _new_lines(now) if line not in before]
     for old, new in changed:
-        expected = [line.replace(comparable(old), comparable(new)) for line in expected]
+        expected = [line.replace(normalise_line(old), normalise_line(new)) for line in expected]
     if not expected or len(expected) > MAX_NEW_LINES:
         return ""
     alike = any(_alike(line, other) for line in expected for other in found)
@@ -259,7 +259,7 @@ def _new_lines(changes: str) -> list[str]:
     lines = changes.splitlines()
     if any(line.startswith(("+", "~", "-")) for line in lines):
         lines = [line for line in lines if line.startswith(("+", "~"))]
-    return [line for line in map(comparable, lines) if line]
+    return [line for line in map(normalise_line, lines) if line]
 
 
 def _alike(one: str, other: str) -> bool:

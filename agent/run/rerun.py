@@ -22,11 +22,11 @@ from agent.run.record import RunRecord
 from agent.run.recorded_session import (
     REFS,
     SessionStep,
-    comparable,
     describe_act,
-    difference,
+    describe_difference,
     find_element,
     new_dialog,
+    normalise_line,
     session_steps,
     with_values,
 )
@@ -136,7 +136,7 @@ class Rerun(Run):
         calls = Policy(tools.registry(), context)
         try:
             for number, step in enumerate(self._steps, 1):
-                await self._do(calls, context, step, number)
+                await self._perform_step(calls, context, step, number)
         except RerunStopped as stopped:
             if self._takes_over:
                 return self._finish(self._with_steps(await self._continue(stack, tools, stopped)))
@@ -144,7 +144,7 @@ class Rerun(Run):
             return self._finish(self._with_steps(report))
         return self._finish(self._with_steps(services.report_builder.new_report("answered")))
 
-    async def _do(
+    async def _perform_step(
         self, calls: Policy, context: ToolContext, step: SessionStep, number: int
     ) -> None:
         """Perform one step and confirm its outcome; raises `RerunStopped`."""
@@ -154,7 +154,7 @@ class Rerun(Run):
             view = await context.web.tab.driver.look()
             if dialog := new_dialog(view, step):
                 raise RerunStopped(f"{where}: a dialog covers the page: “{dialog}”")
-            before = frozenset(comparable(line.text) for line in view.lines)
+            before = frozenset(normalise_line(line.text) for line in view.lines)
             for key in REFS:
                 if key in fields:
                     fields[key] = find_element(view, step, key, where)
@@ -163,7 +163,7 @@ class Rerun(Run):
         call = ToolCall(step.call.name, json.dumps(fields, ensure_ascii=False))
         place = f"{MAIN}/{number}/1"
         result = (await calls.run(call, place))()
-        if differs := difference(step, result, before, self._changed):
+        if differs := describe_difference(step, result, before, self._changed):
             raise RerunStopped(f"{where}: {differs}")
         did = describe_act(result, result.url)
         source = self._services.evidence.source(_number(result))

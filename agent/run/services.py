@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from agent.config import provider_keys
-from agent.errors import ResearchError, from_extra
+from agent.errors import ResearchError, requires_extra
 from agent.evidence.store import Evidence
 from agent.export.event_lines import event_lines
 from agent.guard.outgoing import Outgoing
@@ -32,7 +32,7 @@ from agent.run.settings import (
     recorded_settings,
 )
 from agent.tools.context import USER_TIMEOUT, ToolContext, User
-from agent.tools.user import approvals_given
+from agent.tools.user import parse_approvals
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -159,7 +159,7 @@ class RunServices:
             files=options.file,
             skills=load_skills(options, config=inputs.config),
             approve=self._recorded(inputs.approve),
-            approvals=approvals_given(options.yes),
+            approvals=parse_approvals(options.yes),
             user=User(ask) if ask else None,
             tasks_allowed=bool(options.allow_tasks),
             time_left=partial(self.budget.seconds_left, reserve=False),
@@ -283,7 +283,7 @@ class RunServices:
         disabled = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
         if disabled or not any(environ.get(name) for name in _COLLECTOR_VARIABLES):
             return None
-        with from_extra("otel", ", or set OTEL_SDK_DISABLED=true."):
+        with requires_extra("otel", ", or set OTEL_SDK_DISABLED=true."):
             from agent.run.telemetry import RunSpans  # noqa: PLC0415 - an extra
         spans = RunSpans()
         self.journal.listen(spans.note)

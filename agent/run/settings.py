@@ -173,7 +173,9 @@ def recorded_settings(options: Options) -> tuple[dict[str, Any], dict[str, Any]]
     """
     recorded = dump_options(options)
     shown = {
-        name: _last_names(recorded[name]) for name in recorded if _has_paths(getattr(options, name))
+        name: _to_base_names(recorded[name])
+        for name in recorded
+        if _has_paths(getattr(options, name))
     }
     shown |= {name: _without_folders(recorded[name]) for name in _MODEL_SETTINGS & recorded.keys()}
     paths = {name: recorded[name] for name in shown if shown[name] != recorded[name]}
@@ -193,8 +195,10 @@ def _without_folders(value: Any) -> Any:
     return f"{short}={without_folder(name)}" if equals else without_folder(value)
 
 
-def _last_names(value: Any) -> Any:
-    return PurePath(value).name if isinstance(value, str) else [_last_names(one) for one in value]
+def _to_base_names(value: Any) -> Any:
+    return (
+        PurePath(value).name if isinstance(value, str) else [_to_base_names(one) for one in value]
+    )
 
 
 def memory_name(options: Options) -> str:

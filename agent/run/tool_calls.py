@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
-from agent.guard.provenance import SEARCH, Kind, Provenance
+from agent.guard.provenance import SEARCH_SITE, Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.limits import LimitSettings
@@ -155,7 +155,7 @@ class ToolCalls:
 
     def note_user_words(self, text: str) -> None:
         """Treat a client's text as the user's, unless it has received something private."""
-        if not self.provenance.private_for(SEARCH):
+        if not self.provenance.private_for(SEARCH_SITE):
             # A URL would count as one that the user allows to be opened with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
             self.provenance.add(words, Kind.USER)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
-from agent.guard.saved_logins import LoginsInUse, SavedLogins, joined
+from agent.guard.saved_logins import LoginsInUse, SavedLogins, merge_states
 from agent.run.search_chain import make_search_chain, report_indexing
 from agent.run.settings import learned_habits, local_files, logged_in_sites
 from agent.tools.context import Web, no_record
@@ -246,7 +246,7 @@ def _storage_state(options: Options) -> dict[str, Any] | Path | None:
     states = [LoginsInUse(options.data, options.login).state()]
     if options.storage_state is not None:
         states.append(json.loads(options.storage_state.read_text(encoding="utf-8")))
-    return joined(states)
+    return merge_states(states)
 
 
 async def _renew_logins(options: Options, browser: Browser) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.config import servers_path
-from agent.errors import from_extra
+from agent.errors import requires_extra
 from agent.guard.provenance import Kind
 from agent.guard.saved_logins import LoginsInUse
 from agent.guard.window import tokens
@@ -76,7 +76,7 @@ async def select_tools(
         )
     has_servers = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if has_servers and "mcp" in options.tool_sources:
-        with from_extra("mcp", ", or --tool-sources domain,memory,system."):
+        with requires_extra("mcp", ", or --tool-sources domain,memory,system."):
             from agent.mcp_client.server_settings import find_servers  # noqa: PLC0415 - few runs have any
             from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
         servers = find_servers(options, config=config)

@@ -37,7 +37,7 @@ from agent.serve.schemas import AskForm, Failed
 from agent.serve.server_state import ServerState
 
 HEALTH: Final = "/healthz"
-_STATUS: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
+_STATUS_BY_EXIT_CODE: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
 """HTTP status for each command-line exit code."""
 _HEADERS: Final = {
     "x-content-type-options": "nosniff",
@@ -93,7 +93,7 @@ def make_app(state: ServerState) -> FastAPI:
     async def research_error(request: Request, error: ResearchError) -> Response:
         if isinstance(error, NoSuchJob):
             return _failure(request, 404, NotFound.__name__, str(error), error.hint)
-        status = 429 if isinstance(error, Busy) else _STATUS.get(error.exit_code, 500)
+        status = 429 if isinstance(error, Busy) else _STATUS_BY_EXIT_CODE.get(error.exit_code, 500)
         return _failure(request, status, type(error).__name__, str(error), error.hint)
 
     @app.exception_handler(RequestValidationError)

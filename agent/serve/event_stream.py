@@ -24,7 +24,7 @@ POLL_SECONDS: Final = 0.15
 KEEP_ALIVE_SECONDS: Final = 15.0
 """Seconds: proxies cut connections after a silent minute, and EventSource ignores comments."""
 KEEP_ALIVE: Final = b": still here\n\n"
-END: Final = b"event: end\ndata: {}\n\n"
+END_EVENT: Final = b"event: end\ndata: {}\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class EventStream:
         """Yield the events after number `after` as server-sent events; the last is `end`."""
         async for frame in self.frames(after):
             yield KEEP_ALIVE if frame is None else frame.as_sse()
-        yield END
+        yield END_EVENT
 
     async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
         """Yield each event after number `after` until the run ends; None after a long silence."""

@@ -41,7 +41,7 @@ create table run(id text primary key, stamp integer, at text, session text, tags
 create virtual table said using fts5(id unindexed, question, answer, sources,
   tokenize = 'unicode61 remove_diacritics 2');
 """
-_BEGINNING: Final = 220
+_EXCERPT_CHARS: Final = 220
 """Number of characters of an answer shown in a list: two lines."""
 _MARKUP: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
 _HIT_START, _HIT_END = "\ue001", "\ue002"  # private-use characters: web text does not use them
@@ -139,14 +139,14 @@ class Library:
             index.execute("delete from said where id = ?", [removed])
 
     def _add(self, index: sqlite3.Connection, folder: RunFolder, stamp: int) -> RunState:
-        start, report = start_of(folder), _read_json(folder.report, dict)
+        start, report = read_start_event(folder), _read_json(folder.report, dict)
         options = start.get("options") or {}
         shown = _report(report)
         usage = report.get("usage") or {}
         sources = report.get("sources") or []
         answer = str(report.get("answer") or "")
         question = str(report.get("question") or start.get("question") or "")
-        begins = " ".join(_MARKUP.sub("", answer[: _BEGINNING * 2]).split())[:_BEGINNING]
+        begins = " ".join(_MARKUP.sub("", answer[: _EXCERPT_CHARS * 2]).split())[:_EXCERPT_CHARS]
         run = RunState(
             run=folder.id,
             question=question,
@@ -212,7 +212,7 @@ def _stamp(folder: RunFolder) -> int:
     return 0
 
 
-def start_of(folder: RunFolder) -> dict[str, Any]:
+def read_start_event(folder: RunFolder) -> dict[str, Any]:
     """Read a run's start event and its time (`at`) from the first line; {} if there is none."""
     try:
         with folder.journal.open("rb") as file:

@@ -46,7 +46,7 @@ _STATIC: Final = {
     "urchin.svg": ("agent.serve.static", "image/svg+xml"),
 }
 PAGE_SIZE: Final = 30  # runs per page of the library
-_ASKING: Final = frozenset({"ask", "library"})
+_PAGES_WITH_QUESTION_FORM: Final = frozenset({"ask", "library"})
 """Navigation entries whose pages may show the question form."""
 page_routes = APIRouter(include_in_schema=False)
 
@@ -186,7 +186,7 @@ def error_page(status: int, message: str, hint: str) -> Response:
 def _page(state: ServerState, template: str, here: str, **values: Any) -> Response:
     """Render a page; `here` is its entry in the navigation."""
     sources = {"folders": list(state.folders), "tab": state.has_tab}
-    if here in _ASKING:
+    if here in _PAGES_WITH_QUESTION_FORM:
         own = state.options.model or ("" if state.options.base_url else default_model(os.environ))
         sources |= {"models": state.models(), "own_model": own or EXTRACTIVE}
     values |= {"here": here, **sources}

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ResearchError, UsageError
-from agent.journal.events import TRANSIENT, utc_now
+from agent.journal.events import TRANSIENT_EVENTS, utc_now
 from agent.journal.runs import RunFolder, Runs, new_id
 from agent.serve.event_stream import EventStream
 from browser.errors import BrowserError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 STOP_SECONDS: Final = 8.0
 """Seconds to wait for a stopping run, which closes its browser and writes its last event."""
-LOOK_SECONDS: Final = 30.0
+PAGE_RESPONSE_SECONDS: Final = 30.0
 """Seconds to wait for a page: a loading page responds once done, a hanging page never does."""
 
 
@@ -145,13 +145,13 @@ class ActiveRun:
             return {"error": "the run has ended"}
         looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
         try:
-            async with asyncio.timeout(LOOK_SECONDS):
+            async with asyncio.timeout(PAGE_RESPONSE_SECONDS):
                 return await asyncio.wrap_future(looking)
         except TimeoutError:
             return {"error": "the page does not respond"}
 
     def _handle(self, event: Event) -> None:
-        if event.type in TRANSIENT:
+        if event.type in TRANSIENT_EVENTS:
             self.stream.add_passing(type=event.type, place=event.place, data=event.data)
         else:
             self.started.set()
@@ -215,7 +215,7 @@ class ActiveRun:
             if tab is None:
                 raise BrowserError("no page is open")
             if act is not None:
-                await _act_by_hand(tab, act)
+                await _apply_user_action(tab, act)
             if refs:
                 picture = (await tab.marked_pictures())[0]
             else:
@@ -231,7 +231,7 @@ class ActiveRun:
         return {"url": tab.url, "kind": kind, "picture": body, **size}
 
 
-async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
+async def _apply_user_action(tab: Tab, act: Mapping[str, Any]) -> None:
     """Apply the user's action on a screenshot to the page: `click`, `text`, `keys` or `scroll`.
 
     This bypasses the agent: the user can log in or solve a captcha, and no model sees it.

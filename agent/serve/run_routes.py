@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from agent.errors import NotFound, ResearchError, UsageError
 from agent.export import FORMATS, writer
 from agent.export.compare_runs import compare
-from agent.export.run_record import in_progress, report_of
+from agent.export.run_record import is_in_progress, report_of
 from agent.notify.notice import Attachment
 from agent.serve.run_manager import ActiveRun
 from agent.serve.schemas import (
@@ -79,7 +79,7 @@ def runs(
 @run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT)
 def report(folder: FolderDep) -> Response:
     """Return the report as `research show --json` prints it, byte for byte; 202 until then."""
-    if in_progress(folder):
+    if is_in_progress(folder):
         return JSONResponse({"run": folder.id, "status": "running"}, 202)
     return Response(f"{report_of(folder).to_json()}\n", media_type="application/json")
 

@@ -59,7 +59,7 @@ class _Question(_Watched):
 
 
 LIMITS = ("budget", "timeout", "max_steps")
-ASKED = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
+ASK_FIELDS = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
 """The settings that a client may choose for a run; all others are set by the server."""
 if TYPE_CHECKING:  # a type checker cannot know fields generated from a table
 
@@ -69,7 +69,7 @@ if TYPE_CHECKING:  # a type checker cannot know fields generated from a table
 
 else:
     _Limits = create_model("_Limits", __base__=_Watched, **_form_fields(*LIMITS))
-    _Asked = create_model("_Asked", __base__=_Question, **_form_fields(*ASKED))
+    _Asked = create_model("_Asked", __base__=_Question, **_form_fields(*ASK_FIELDS))
 
 
 class ResumeForm(_Limits):

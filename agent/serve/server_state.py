@@ -23,9 +23,9 @@ from agent.memory.memory_api import Memory
 from agent.models.available import ready_models
 from agent.models.providers import PROVIDERS
 from agent.run.settings import open_memory
-from agent.serve.library import Library, start_of
+from agent.serve.library import Library, read_start_event
 from agent.serve.run_manager import ActiveRun, RunManager
-from agent.serve.schemas import ASKED, AskForm, Uploaded
+from agent.serve.schemas import ASK_FIELDS, AskForm, Uploaded
 from browser.files import write_atomic
 from browser.page.downloads import safe_name
 
@@ -207,7 +207,7 @@ class ServerState:
 
     def source_of(self, folder: RunFolder) -> str:
         """Return the source that a run searched, if this server still offers it, or `web`."""
-        options = folder.settings_with_paths(start_of(folder).get("options") or {})
+        options = folder.settings_with_paths(read_start_event(folder).get("options") or {})
         if self.has_tab and (options.get("attach") or options.get("cdp")):
             return "tab"
         corpus = options.get("corpus") if options.get("search") == ["corpus"] else None
@@ -230,9 +230,9 @@ class ServerState:
 
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
         """Start a run with the question and settings of another run."""
-        start = await asyncio.to_thread(start_of, folder)
+        start = await asyncio.to_thread(read_start_event, folder)
         options = folder.settings_with_paths(start.get("options") or {})
-        asked = {*ASKED, "corpus", "file"} & options.keys()
+        asked = {*ASK_FIELDS, "corpus", "file"} & options.keys()
         if options.get("model") in await asyncio.to_thread(self.models):
             asked.add("model")
         asked.discard("plan")  # nobody is watching the run to approve it

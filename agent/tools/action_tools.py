@@ -200,7 +200,12 @@ async def _on_page(
 def _summary(outcome: ActionOutcome) -> str:
     """Describe in one paragraph an action, the events it caused, and the new text."""
     new = "; ".join(outcome.new)[:MAX_SUMMARY_TEXT_CHARS]
-    parts = [outcome.did, *outcome.events, *_unanswered(outcome), f"new text: {new}" if new else ""]
+    parts = [
+        outcome.did,
+        *outcome.events,
+        *_unanswered_request_note(outcome),
+        f"new text: {new}" if new else "",
+    ]
     return without_refs("; ".join(filter(None, parts)))
 
 
@@ -218,7 +223,7 @@ def _action_result(
     if end:
         data["outcome"] = end
     if outcome.events or outcome.unanswered:
-        data["events"] = [*outcome.events, *_unanswered(outcome)]
+        data["events"] = [*outcome.events, *_unanswered_request_note(outcome)]
     known = context.evidence.by_url(page.url)
     source = state.register(context)
     if source is None:
@@ -241,7 +246,7 @@ def _action_result(
     return ToolResult(data, body.strip(), source.name, hint, passages=new, snapshot=changes)
 
 
-def _unanswered(outcome: ActionOutcome) -> tuple[str, ...]:
+def _unanswered_request_note(outcome: ActionOutcome) -> tuple[str, ...]:
     sent = outcome.unanswered
     return (f"{sent} has no answer yet: outcome unknown",) if sent else ()
 

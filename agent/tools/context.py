@@ -15,7 +15,7 @@ from agent.errors import ToolError
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind
 from agent.guard.redact import Redactor
-from agent.limits import EFFORTS, STANDARD, Effort, LimitSettings
+from agent.limits import EFFORTS, STANDARD_EFFORT, Effort, LimitSettings
 from browser.net.url import host, origin, registrable_domain
 from browser.types import Outcome
 
@@ -213,7 +213,7 @@ class ToolContext:
     approvals: frozenset[tuple[str, str]] = frozenset()
     hints: list[str] = field(default_factory=list)
     approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    max_sources: int = STANDARD.sources
+    max_sources: int = STANDARD_EFFORT.sources
     effort: Effort = EFFORTS["quick"]
     time_left: Callable[[], float | None] = lambda: None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import MAX_ERROR_CHARS, ResearchError, ToolError, error_text
 from agent.guard.outgoing import Sent, Sink
-from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
+from agent.guard.provenance import SEARCH_SITE, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
 from agent.protocol.call_results import cut_texts, to_json
@@ -74,7 +74,7 @@ class Policy:
             try:
                 if tool is None:
                     raise self._unknown(call.name)
-                arguments, changes = await self._allowed(tool, call, place)
+                arguments, changes = await self._parse_and_check(tool, call, place)
                 made = True
                 result = await self._call(tool, call, place, arguments, changes)
             # Any exception in a tool becomes a result, even an internal error, so that no run is
@@ -92,7 +92,9 @@ class Policy:
             f"{name} is off: {why_off}" if why_off else f"Unknown tool: {name}", hint=""
         )
 
-    async def _allowed(self, tool: Tool, call: ToolCall, place: str) -> tuple[Any, dict[str, Any]]:
+    async def _parse_and_check(
+        self, tool: Tool, call: ToolCall, place: str
+    ) -> tuple[Any, dict[str, Any]]:
         """Parse a call's parameter and run all checks; raises `ToolError`.
 
         Returns the arguments, and data about changed arguments for the call's result.
@@ -115,10 +117,10 @@ class Policy:
         changes: dict[str, Any] = {}
         if not await check_server_tool(context, tool, arguments):
             arguments, changes = await check_outgoing(context, tool, arguments)
-        # Before `check_acts`: the open page decides whether acting on it needs approval.
+        # Before `check_action`: the open page decides whether acting on it needs approval.
         await reopen_page(context, tool, arguments)
-        await check_acts(context, tool, arguments)
-        await check_lasting(context, tool, arguments)
+        await check_action(context, tool, arguments)
+        await check_effect_on_later_runs(context, tool, arguments)
         return arguments, changes
 
     async def _call(
@@ -324,7 +326,7 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
     if approve is not None and await approve(
         f"search for “{sent.text}”, although it contains {why}"
     ):
-        context.outgoing.allow(sent.text, SEARCH)
+        context.outgoing.allow(sent.text, SEARCH_SITE)
         return sent.text
     if not query or not sent.field:
         raise refusal(context, tool.name, why, _HINTS[Sink.QUERY])
@@ -349,7 +351,7 @@ async def _approve_sending(
 # Checks of actions, and of effects that outlast the run.
 
 
-async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
+async def check_action(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Ask for approval of an action; on sites with the user's login, only reading needs none.
 
     A file may be uploaded without approval only if the question names the site, and also names the
@@ -456,7 +458,7 @@ ALLOWED_TASKS: Final = frozenset({"SET_GOAL", "UPDATE_GOAL", "SET_TIMER", "REMIN
 page."""
 
 
-async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
+async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Ask for approval of calls that influence or start later runs, once text by others was read.
 
     With `--allow-tasks`, goals and reminders need no approval as long as all such text came from

@@ -259,7 +259,7 @@ class Tool:
         required = frozenset(self.parameters.get("required", ()))
         first_error = ""
         # The first valid reading is used; the error comes from the most likely one.
-        for tier, fields in _readings(param, list(properties), required):
+        for tier, fields in _candidate_parses(param, list(properties), required):
             if self.params is None:
                 if required <= fields.keys():  # the server checks the rest
                     arguments = {
@@ -348,7 +348,7 @@ _JSON_LIKE = ("{", "```", "“{", "[{")
 _QUOTES = ('""', "''", "“”")
 
 
-def _readings(
+def _candidate_parses(
     param: str, names: Sequence[str], required: frozenset[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the possible readings of a parameter, most likely first, as (tier, fields)."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from agent.errors import ToolError
-from agent.evidence.page_state import with_shown
+from agent.evidence.page_state import append_shown_lines
 from agent.evidence.passages import introduces_next
 from agent.guard.provenance import Kind
 from browser.types import Document, Outcome, Page
@@ -57,7 +57,7 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
         if document is not None:
             document = replace(document, text=clean(text), title=clean(document.title))
     if page.shown or outcome:
-        document = with_shown(document or Document(page.url), page.shown, outcome)
+        document = append_shown_lines(document or Document(page.url), page.shown, outcome)
         # If only the controls differ from the last state, the new HTML is not worth keeping.
         earlier = context.evidence.by_url(page.url)
         if earlier is not None and _article(earlier) == _article(document):
@@ -217,7 +217,7 @@ def show_passages(
             if passage.kind != "table" or passage in rows:
                 ids.add(passage.id)
                 chars += len(passage.text)
-        ids |= _around_rows([row for row in rows if row.id in ids], source)
+        ids |= _header_and_neighbour_ids([row for row in rows if row.id in ids], source)
         # “The reasons are:” is meaningless without the passage after it.
         following = {
             after.id
@@ -228,7 +228,7 @@ def show_passages(
     return list_passages(chosen, max_chars)
 
 
-def _around_rows(rows: Sequence[Passage], source: Source) -> set[str]:
+def _header_and_neighbour_ids(rows: Sequence[Passage], source: Source) -> set[str]:
     """Return the ids of the headers of the rows' tables, and of rows adjacent to the first few."""
     places = {passage.id: at for at, passage in enumerate(source.passages)}
     ids = set[str]()

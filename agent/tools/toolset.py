@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import find_plugin
 from agent.errors import UsageError
-from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind
+from agent.guard.provenance import FUNCTION, SEARCH_SITE, SERVER, Kind
 from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, SCRIPTING_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
@@ -131,7 +131,7 @@ def apply_tool_rules(
             origin = tool.server or tool.source
             notes.append(f"{tool.name} of {origin} has the same name as an earlier tool")
             continue
-        rule = _rule_against(tool, options)
+        rule = _disabling_rule(tool, options)
         rows[key] = (tool, rule or unusable)
         if rule:
             refused.add(tool.name)
@@ -140,7 +140,7 @@ def apply_tool_rules(
     return ToolSelection(tuple(by_source), tuple(notes), frozenset(refused))
 
 
-def _rule_against(tool: Tool, options: Options) -> str:
+def _disabling_rule(tool: Tool, options: Options) -> str:
     """Return the user's rule that disables a tool; "" if none does."""
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
@@ -222,9 +222,9 @@ def record_provenance(
     # A search result is text from the engine, not from the page's site.
     for hit in observation.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
-        provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
+        provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH_SITE)
     for passage in observation.passages if observation.results else ():
-        provenance.add(passage.text, Kind.CORPUS, SEARCH)
+        provenance.add(passage.text, Kind.CORPUS, SEARCH_SITE)
     if observation.results or observation.tool == "WEB_SEARCH":
         return
 
@@ -259,7 +259,7 @@ def _provenance_kind(
     if tool == "read_skill":
         return Kind.MEMORY if observation.get("owner") == "user" else Kind.FILE
     # Computed text may contain private words that were read.
-    if tool not in BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH)):
+    if tool not in BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH_SITE)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS

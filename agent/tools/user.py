@@ -64,7 +64,7 @@ def refusal(
     return ToolError(f"{tool} was not run: {why}", hint=hint)
 
 
-def approvals_given(names: Iterable[str]) -> frozenset[tuple[str, str]]:
+def parse_approvals(names: Iterable[str]) -> frozenset[tuple[str, str]]:
     """Parse approvals such as `click@shop.example` (`--yes`) into pairs of action and site."""
     pairs = (name.partition("@") for name in names)
     return frozenset((act, site_of(f"http://{site}")) for act, _, site in pairs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from browser.errors import ExtractError, TooLarge
-from browser.extract.documents import read_compound, read_plugged, read_zip
+from browser.extract.documents import read_compound, read_with_plugin, read_zip
 from browser.extract.documents.mail import read_mail, saved_page
 from browser.extract.html import extract
 from browser.extract.sniff import BINARY, decode, sniff
@@ -73,7 +73,7 @@ def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> 
         case "ole":
             return read_compound(body, url, name)
         case "rtf":
-            return read_plugged(kind, body, url, name)
+            return read_with_plugin(kind, body, url, name)
         case "mail":
             page = saved_page(body)
             return extract(page[0], page[1] or url) if page else read_mail(body, url, name)

@@ -13,8 +13,8 @@ from browser.extract.formulas import formula_of
 from browser.extract.regions import Regions
 from browser.extract.tables import (
     fact_lines,
-    holds_facts,
     is_data_table,
+    is_name_value_table,
     read_table,
     table_markdown,
     table_text,
@@ -128,7 +128,7 @@ def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Bl
 
 # In the collected text, `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` is a link to the
 # address with index 3. Pages cannot contain NUL characters: the parser drops them.
-_MARK = re.compile("\0([+-])([^\0]*)\0")
+_MARKDOWN_PLACEHOLDER = re.compile("\0([+-])([^\0]*)\0")
 _LINE_BREAK = "\u2028"
 _EMPHASIS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
@@ -140,7 +140,7 @@ _STRUCK = re.compile("\0\\+~~\0.*?\0-~~\0", re.DOTALL)
 _MAX_LINKS = 10_000
 
 
-class _Piece(NamedTuple):
+class _Paragraph(NamedTuple):
     """A paragraph as plain text and as Markdown, with the number of characters in links."""
 
     text: str
@@ -198,21 +198,21 @@ class _Inline:
         if self._parts:
             self._parts = [f"\0+{mark}\0" for mark in self._open if mark]
 
-    def take(self, *, verbatim: bool = False) -> list[_Piece]:
+    def take(self, *, verbatim: bool = False) -> list[_Paragraph]:
         """Return the paragraphs collected so far. `verbatim` keeps whitespace, as <pre> does."""
         self.has_text = False
         # An element that spans several blocks is closed at the end of each one and then reopened.
         spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
-        plain = _MARK.sub("", _STRUCK.sub("", raw)) if "\0" in raw else raw
+        plain = _MARKDOWN_PLACEHOLDER.sub("", _STRUCK.sub("", raw)) if "\0" in raw else raw
         links, self._link_chars = self._link_chars, 0
         self._parts = [f"\0+{mark}\0" for mark in spanning]
         if not plain or plain.isspace():
             struck = one_line(self._with_marks(raw)) if "~~" in raw else ""
-            return [_Piece("", struck, 0)] if struck else []
+            return [_Paragraph("", struck, 0)] if struck else []
         if verbatim:
             code = clean(plain.replace(_LINE_BREAK, "\n")).strip("\n").rstrip()
-            return [_Piece(code, code, links)] if code.strip() else []
+            return [_Paragraph(code, code, links)] if code.strip() else []
         texts = _paragraphs(plain)
         markdowns = _paragraphs(self._with_marks(raw)) if len(plain) < len(raw) else texts
         if len(texts) != len(markdowns):  # `clean` dropped the characters inside a mark
@@ -220,7 +220,9 @@ class _Inline:
         # Links are counted for all paragraphs together; each paragraph's share depends on its
         # length.
         share = links / max(1, sum(map(len, texts)))
-        return [_Piece(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)]
+        return [
+            _Paragraph(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)
+        ]
 
     def _with_marks(self, raw: str) -> str:
         """Convert the marks to Markdown.
@@ -232,7 +234,7 @@ class _Inline:
         opened: list[str] = []  # marks without content so far
         closed: list[str] = []  # marks closed directly after the last words
         blanks = ""
-        parts = ["", "", *_MARK.split(raw)]
+        parts = ["", "", *_MARKDOWN_PLACEHOLDER.split(raw)]
         for sign, mark, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             if sign == "+":
                 opened.append(mark)
@@ -333,7 +335,7 @@ class _Walker:
         if tag == "table" and is_data_table(node):
             table = read_table(node, self._cell_text)
             if table.rows:
-                facts = holds_facts(node)
+                facts = is_name_value_table(node)
                 text = fact_lines(table) if facts else table_text(table, ruled=table.header)
                 self._append(Block("table", text, table_markdown(table), node, table=table))
             self._regions.leave(node)

@@ -18,8 +18,8 @@ from browser.extract.weighing import (
     MAX_TEASER_CHARS,
     MIN_BODY_CHARS,
     MIN_WEIGHED_SHARE,
+    extract_article,
     prose_chars,
-    read_plainly,
 )
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ _find_marked = finder(
     "//dialog",
     "//font[@color]",
 )
-_find_openers = finder("//@aria-controls/..")
+_find_disclosure_buttons = finder("//@aria-controls/..")
 _find_names: Callable[[etree._Element], Any] = etree.XPath("//@class|//@id", smart_strings=False)
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
@@ -257,11 +257,11 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     rules = _own_rules(root)
     cascade = Cascade(rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
-    panels = {o.get("aria-controls") for o in _find_openers(root) if _opens_content(o)}
+    panels = {o.get("aria-controls") for o in _find_disclosure_buttons(root) if _opens_content(o)}
     groups: dict[str, list[_Hidden]] = {}
-    for element in _suspects(root, cascade):
+    for element in _possibly_hidden_elements(root, cascade):
         if (found := finder.find(element)) and element.get("id") in panels:
-            _fold(element)
+            _show_as_folded(element)
         elif found:
             name = element.get("class") or element.get("style") or element.tag
             groups.setdefault(name, []).append(found)
@@ -273,10 +273,10 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
             scale.hide([found.element])
         removed.add(found.element)
         finder.remove(found)
-    return [] if scale is None else _keep_body(root, heavy, finder, scale)
+    return [] if scale is None else _restore_hidden_body(root, heavy, finder, scale)
 
 
-def _suspects(root: etree._Element, cascade: Cascade) -> Iterator[etree._Element]:
+def _possibly_hidden_elements(root: etree._Element, cascade: Cascade) -> Iterator[etree._Element]:
     """The elements that an attribute, a class or a rule may hide, in page order."""
     marked = set(_find_marked(root))
     for element in root.iter():
@@ -298,13 +298,13 @@ def _opens_content(element: etree._Element) -> bool:
     return named or element.get("role") == "tab"
 
 
-def _fold(panel: etree._Element) -> None:
+def _show_as_folded(panel: etree._Element) -> None:
     """Show a panel, and mark it as one that the user can open."""
-    _show(panel)
+    _remove_hiding_attributes(panel)
     panel.set(FOLDED_MARK, "")
 
 
-def _show(element: etree._Element) -> None:
+def _remove_hiding_attributes(element: etree._Element) -> None:
     for name in _HIDING_ATTRIBUTES:
         element.attrib.pop(name, "")
 
@@ -318,14 +318,14 @@ def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
     return chars >= MIN_BODY_CHARS and chars > MIN_WEIGHED_SHARE * scale.prose
 
 
-def _keep_body(
+def _restore_hidden_body(
     root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
 ) -> list[etree._Element]:
     """Keep the large hidden groups (`heavy`) that contain the page's body; remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
     may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
-    for found in itertools.chain(*heavy):  # as a script would, so that `read_plainly` sees them
-        _show(found.element)
+    for found in itertools.chain(*heavy):  # as a script would, so that `extract_article` sees them
+        _remove_hiding_attributes(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):
         parts = [found.element for found in group]
@@ -351,7 +351,7 @@ def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int)
     for element in [e for e in visible.iter() if e.get(_HEAVY_ATTRIBUTE) is not None]:
         remove(element)
     # Without `fast`, F1 on news is .0025 lower.
-    return len(read_plainly(visible, fast=True)) > MAX_TEASER_CHARS
+    return len(extract_article(visible, fast=True)) > MAX_TEASER_CHARS
 
 
 def _own_rules(root: etree._Element) -> list[Rule]:

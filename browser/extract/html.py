@@ -29,7 +29,7 @@ from browser.extract.items import read_items
 from browser.extract.links import embedded_pdf, main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page, raw_text, remove
-from browser.extract.weighing import MAJORITY, OUTSIDE, Scale, read_plainly
+from browser.extract.weighing import MAJORITY, OUTSIDE_CONTENT_REASON, Scale, extract_article
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words, same_words, word_list, word_runs
@@ -112,7 +112,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     return replace(
         add_byline(meta.declared, quoted),
         text=text,
-        markdown=render_markdown(_with_unquoted(blocks, all_blocks)),
+        markdown=render_markdown(_add_unquoted_blocks(blocks, all_blocks)),
         language=_language(meta.declared.language, text),
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
@@ -122,7 +122,7 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     )
 
 
-def _with_unquoted(kept: list[Block], blocks: list[Block]) -> list[Block]:
+def _add_unquoted_blocks(kept: list[Block], blocks: list[Block]) -> list[Block]:
     """Add the images and struck-out text that are directly above the kept blocks or among them."""
     chosen, homes = {id(block) for block in kept}, {_container(block) for block in kept}
     above: defaultdict[int, list[Block]] = defaultdict(list)
@@ -171,14 +171,19 @@ def content_blocks(
     if not content:
         return blocks
     framed = [block for block in blocks if block.frame is not None]
-    scale.leave_out("navigation, comments or similar", _weights(b for b in framed if b.is_prose))
+    scale.leave_out(
+        "navigation, comments or similar", _word_counts_by_kind(b for b in framed if b.is_prose)
+    )
     homes = {block.frame: block.frame.getparent() for block in framed if block.frame is not None}
     chosen, dropped = _choose(content, homes, root, meta)
-    scale.leave_out(OUTSIDE, _weights([*dropped, *_framed_content(blocks, chosen, homes)]))
+    scale.leave_out(
+        OUTSIDE_CONTENT_REASON,
+        _word_counts_by_kind([*dropped, *_framed_content(blocks, chosen, homes)]),
+    )
     return chosen
 
 
-def _weights(blocks: Iterable[Block]) -> list[tuple[str, int]]:
+def _word_counts_by_kind(blocks: Iterable[Block]) -> list[tuple[str, int]]:
     """The kind and number of words of each block that is not navigation."""
     return [(block.kind, block.words) for block in blocks if block.words and not block.is_linky]
 
@@ -193,7 +198,7 @@ def _choose(
     is_large = len(content) > _MAX_BLOCKS
     may_have_items = meta.is_thread or not (meta.is_article or is_large)
     if may_have_items and (items := read_items(content)):
-        dropped = _without(content, items)
+        dropped = _exclude_blocks(content, items)
         return items, [block for block in dropped if block.is_prose or block.is_data]
     is_listing = not meta.is_article and _is_listing(content)
     if meta.is_thread or is_large or is_listing or _parsing_cost(root) > _MAX_COST:
@@ -208,10 +213,10 @@ def _choose(
     share = 0.0 if meta.is_article else _ARTICLE_SHARE
     if words < max(_MIN_BODY_WORDS, share * page_words):
         return content, []
-    return body, _without(content, [*body, *selection.head()])
+    return body, _exclude_blocks(content, [*body, *selection.head()])
 
 
-def _without(blocks: Sequence[Block], others: Sequence[Block]) -> list[Block]:
+def _exclude_blocks(blocks: Sequence[Block], others: Sequence[Block]) -> list[Block]:
     known = {id(block) for block in others}
     return [block for block in blocks if id(block) not in known]
 
@@ -294,11 +299,11 @@ class _Body:
         used. On both halves of four sets, F1 differs by less than .0001 from always using the
         slower modes.
         """
-        kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
-        if self._share(kept) < MAJORITY:
-            kept = self._blocks_in(read_plainly(root, precise=True))
-        if self._share(kept) < MAJORITY:
-            wider = self._blocks_in(read_plainly(root))
+        kept = self._blocks_in(extract_article(root, precise=True, fast=True))
+        if self._kept_prose_share(kept) < MAJORITY:
+            kept = self._blocks_in(extract_article(root, precise=True))
+        if self._kept_prose_share(kept) < MAJORITY:
+            wider = self._blocks_in(extract_article(root))
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
         self._keep_opening(kept)
@@ -339,7 +344,7 @@ class _Body:
 
         return [bool(known) and is_declared(block) for block in self._blocks]
 
-    def _share(self, kept: Sequence[bool]) -> float:
+    def _kept_prose_share(self, kept: Sequence[bool]) -> float:
         """The share of the page's prose that is kept, from 0 to 1."""
         rows = zip(self._words, self._prose, kept, strict=True)
         prose = [(count, keep) for count, is_prose, keep in rows if is_prose]

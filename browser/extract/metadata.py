@@ -137,7 +137,7 @@ _MODIFIED_META = (
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING_PUNCTUATION = ".,;:!?'\"*_"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
-_BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
+_BYLINE_PREFIX = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
 _BYLINE_CLASSES = frozenset(
     ("byline", "author", "byline-name", "author-name", "p-author", "autor", "fn", "username")
 )
@@ -359,7 +359,7 @@ def _author(
 
 def _author_name(value: str, sites: frozenset[str]) -> str:
     """Clean an author's name and drop "by"; "" for an address, the site's name or a long text."""
-    text = _BY.sub("", one_line(value))
+    text = _BYLINE_PREFIX.sub("", one_line(value))
     return text if _is_person(text, sites) else ""
 
 

@@ -78,8 +78,8 @@ class Regions:
         if node.tag in {"h1", "main"}:  # a region that contains one of these is content
             for region in self._open():
                 region.content = region.content or not region.hard
-        hard = _hard_mark(node)
-        if mark := hard or _soft_mark(node):
+        hard = _certain_frame_kind(node)
+        if mark := hard or _likely_frame_kind(node):
             self.current = Region(node, self.current, mark, bool(hard))
             self._nodes.setdefault(self.current.group, []).append(node)
 
@@ -131,7 +131,7 @@ class Regions:
         return found
 
 
-def _hard_mark(node: etree._Element) -> str:
+def _certain_frame_kind(node: etree._Element) -> str:
     if node.tag not in _FRAME_TAGS:
         role = (node.get("role") or "").lower()
         return role if role in _FRAME_ROLES else ""
@@ -154,7 +154,7 @@ def _is_fact_box(node: etree._Element) -> bool:
     return max(rows.count(["th", "td"]), terms) >= _MIN_FACT_ROWS
 
 
-def _soft_mark(node: etree._Element) -> str:
+def _likely_frame_kind(node: etree._Element) -> str:
     if node.tag in _NEVER_FRAMES:
         return ""
     if node.tag == "header" or node.get("role") == "banner":

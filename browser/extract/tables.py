@@ -116,7 +116,7 @@ def _has_header(node: etree._Element) -> bool:
     return names > 1 and not corner.strip() and names >= len(cells) - 1
 
 
-def holds_facts(node: etree._Element) -> bool:
+def is_name_value_table(node: etree._Element) -> bool:
     """Whether each row is a name and its value, except for titles in a single cell."""
     rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
     pairs = rows.count(["th", "td"])

@@ -19,12 +19,12 @@ from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
 from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import (
-    bounded,
     local_name,
     parse_html,
     parse_page,
     parse_xml,
     text_content,
+    truncate_tags,
 )
 from browser.net.url import join
 from browser.text.sentences import text_blocks, unwrap
@@ -266,7 +266,7 @@ def _lines(root: etree._Element) -> str:
 
 
 def _parse(text: str) -> etree._Element:
-    root = parse_xml(bounded(text.lstrip("\ufeff \r\n\t")))
+    root = parse_xml(truncate_tags(text.lstrip("\ufeff \r\n\t")))
     if root is None:
         raise ExtractError("not readable as XML")
     return root

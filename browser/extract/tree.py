@@ -54,7 +54,7 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
     """Like `parse_html`, but also returns notes for the user on what could not be read."""
     cut = page[:_MAX_BYTES]
     text, note = decode_noted(cut, content_type) if isinstance(cut, bytes) else (cut, "")
-    read = bounded(text) if len(cut) == len(page) else bounded(text, _MAX_TAGS_IF_CUT)
+    read = truncate_tags(text) if len(cut) == len(page) else truncate_tags(text, _MAX_TAGS_IF_CUT)
     notes: tuple[str, ...] = (note,) if note else ()
     if len(cut) < len(page) or len(read) < len(text):
         notes += ("only the beginning was read: the page is too large",)
@@ -99,7 +99,7 @@ def parse_xml(data: str | bytes) -> etree._Element | None:
         return None
 
 
-def bounded(markup: AnyStr, most: int = MAX_TAGS) -> AnyStr:
+def truncate_tags(markup: AnyStr, most: int = MAX_TAGS) -> AnyStr:
     """Truncate markup after `most` tags."""
     sign = "<" if isinstance(markup, str) else b"<"
     if markup.count(sign) <= most:

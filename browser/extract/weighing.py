@@ -33,11 +33,11 @@ MIN_BODY_CHARS = 500
 
 MAX_TEASER_CHARS = 1_500
 """In characters; a page whose visible prose is longer than this shows its article."""
-HIDDEN = "hidden"
+HIDDEN_REASON = "hidden"
 """The reason given for leaving out text that the user does not see."""
 LEFT_OUT = "left out as "
 """The beginning of each note about what was left out."""
-OUTSIDE = "outside the main content"
+OUTSIDE_CONTENT_REASON = "outside the main content"
 """The reason given for leaving out blocks next to an article or a thread; always noted."""
 MIN_NOTED_WORDS = 50
 """In words; frames and hidden text are noted if they are longer: frames of 15 of 60 articles."""
@@ -51,7 +51,7 @@ _MIN_PROSE_CHARS = 40
 _TAG = re.compile(r"<[^>]*>")
 
 
-def read_plainly(root: etree._Element, *, precise: bool = False, fast: bool = False) -> str:
+def extract_article(root: etree._Element, *, precise: bool = False, fast: bool = False) -> str:
     """Return the text of a page's article, as trafilatura reads it; "" if it finds none.
 
     With `fast`, its result is not compared with those of other extractors, which saves a third of
@@ -89,15 +89,15 @@ class Scale:
         return prose_chars([self._root])
 
     @cached_property
-    def _found_body(self) -> frozenset[tuple[str, ...]]:
-        found = read_plainly(self._root, fast=True)
+    def _trafilatura_body(self) -> frozenset[tuple[str, ...]]:
+        found = extract_article(self._root, fast=True)
         return frozenset(word_runs(word_list(found)) if len(found) >= MIN_BODY_CHARS else ())
 
     def holds_body(self, parts: Iterable[etree._Element], share: float) -> bool:
         """Whether parts with this share of the page's prose contain most of its body."""
         if not MIN_WEIGHED_SHARE < share <= WHOLE_PAGE_SHARE:
             return share > MIN_WEIGHED_SHARE
-        body = self._declared or self._found_body
+        body = self._declared or self._trafilatura_body
         if not body:
             return share > MAJORITY
         found = {
@@ -118,7 +118,7 @@ class Scale:
         `heavy` parts are large enough to be the body.
         """
         words = sum(map(count_words, _unlinked_texts(parts)))
-        self._words[HIDDEN] += words
+        self._words[HIDDEN_REASON] += words
         self._heavy_words += words if heavy else 0
 
     def leave_out(self, why: str, blocks: Iterable[tuple[str, int]]) -> None:
@@ -131,10 +131,10 @@ class Scale:
         """Note what was left out, if that is more than was kept or most of the declared body."""
         kept = count_words(text)
         for why, words in self._words.items():
-            if words > MIN_NOTED_WORDS or why == OUTSIDE:
+            if words > MIN_NOTED_WORDS or why == OUTSIDE_CONTENT_REASON:
                 kinds = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in self._kinds[why].most_common()]
                 found = f" ({', '.join(kinds)})" if kinds else ""
-                remedy = "a control on the page may show" if why == HIDDEN else _REMEDY
+                remedy = "a control on the page may show" if why == HIDDEN_REASON else _REMEDY
                 self.notes.append(
                     f"{LEFT_OUT}{why}: {words} words{found}; the text has {kept}; {remedy} them"
                 )

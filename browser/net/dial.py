@@ -83,13 +83,13 @@ async def dial(addresses: Sequence[Address], port: int) -> Streams:
     """Connect to the first address that answers. Raises ConnectFailed with the first error."""
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
-            sock = await _race(addresses, port)
+            sock = await _connect_to_fastest(addresses, port)
     except TimeoutError as error:
         raise ConnectFailed(f"no response from port {port} of {addresses[0]}") from error
     return await asyncio.open_connection(sock=sock, limit=STREAM_LIMIT)
 
 
-async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
+async def _connect_to_fastest(addresses: Sequence[Address], port: int) -> socket.socket:
     """Happy Eyeballs (RFC 8305): address families alternate, the resolver's preferred one first."""
     first = [a for a in addresses if a.version == addresses[0].version]
     second = [a for a in addresses if a.version != addresses[0].version]

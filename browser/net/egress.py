@@ -115,7 +115,7 @@ _UID_OFFSET = _HEADER.size + 4 + _SOCKET_ID.size + 12  # after state, id and thr
 _ANY_STATE = 0xFFFF_FFFF
 _NO_COOKIE = b"\xff" * 8
 _LOOPBACK = socket.inet_aton("127.0.0.1")
-_ROOT = 0
+_ROOT_UID = 0
 
 
 def _is_of_other_user(peer_port: int, own_port: int) -> bool:
@@ -141,4 +141,4 @@ def _is_of_other_user(peer_port: int, own_port: int) -> bool:
     if _HEADER.unpack_from(answer)[1] != _SOCK_DIAG_BY_FAMILY:
         return False
     user = int.from_bytes(answer[_UID_OFFSET : _UID_OFFSET + 4], sys.byteorder)
-    return user not in {os.geteuid(), _ROOT}
+    return user not in {os.geteuid(), _ROOT_UID}

@@ -19,7 +19,7 @@ from urllib.parse import urldefrag, urlencode
 from browser.errors import BadResponse, ConnectFailed, DeadlineExceeded, NameUnknown, NoAnswer
 from browser.net.pace import RequestSlots, retry_after
 from browser.net.url import netloc, origin, parse
-from browser.retries import WEB, Temporary, repeat
+from browser.retries import WEB, TemporaryFailure, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -219,12 +219,12 @@ class HttpClient:
             except NameUnknown:
                 raise
             except (ConnectFailed, NoAnswer) as error:
-                raise Temporary(error) from error
+                raise TemporaryFailure(error) from error
             after = retry_after(response.headers)
             if response.status in _UNAVAILABLE_STATUSES or (
                 response.status == _RATE_LIMIT_STATUS and after is not None
             ):
-                raise Temporary(None, after, response)
+                raise TemporaryFailure(None, after, response)
             return response
 
         if call.method != "GET":

@@ -96,12 +96,12 @@ _SHARED: ContextVar[HostPace | None] = ContextVar("pace", default=None)
 
 
 def current_pace() -> HostPace:
-    """Return the pace set by `pacing`, or a new one."""
+    """Return the pace set by `shared_pace`, or a new one."""
     return _SHARED.get() or HostPace()
 
 
 @contextmanager
-def pacing(pace: HostPace) -> Iterator[None]:
+def shared_pace(pace: HostPace) -> Iterator[None]:
     """Make clients created in this block and its tasks share one pace."""
     token = _SHARED.set(pace)
     try:

@@ -19,9 +19,9 @@ import httpx2
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEY: Final = "urchin.cache"
+CACHE_KEY_EXTENSION: Final = "urchin.cache"
 """The request extension with the entry's key; requests without it bypass the cache."""
-AGE: Final = "urchin.age"
+CACHE_AGE_EXTENSION: Final = "urchin.age"
 """The response extension with a cached page's age (s); 0 if the server has just confirmed it."""
 
 # After a month, a page is fetched again instead of being revalidated.
@@ -70,7 +70,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer from the cache, or forward the request."""
-        key = request.extensions.get(KEY)
+        key = request.extensions.get(CACHE_KEY_EXTENSION)
         if (
             key is None
             or request.method != "GET"
@@ -86,7 +86,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         if status["from_cache"]:
             received = parsedate_to_datetime(response.headers["date"]).timestamp()
             age = 0.0 if status["revalidated"] else max(0.0, time.time() - received)
-            response.extensions[AGE] = age
+            response.extensions[CACHE_AGE_EXTENSION] = age
         return response
 
     async def forget(self, key: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # The product token used to look up rules (RFC 9309, 2.2.1).
-_AGENT = "Urchin"
+_ROBOTS_USER_AGENT = "Urchin"
 # RFC 9309, 2.5: a parser reads at least 500 KiB.
 _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
@@ -67,7 +67,7 @@ class Polite:
         immediately if the host requires a longer pause than `deadline`.
         """
         started = asyncio.get_running_loop().time()
-        await self._obey(url, deadline)
+        await self._check_robots_txt(url, deadline)
         if deadline is not None:
             deadline = max(0.0, deadline - (asyncio.get_running_loop().time() - started))
         return await self._http.get(
@@ -86,7 +86,7 @@ class Polite:
         DeadlineExceeded immediately if the host demands a longer pause.
         """
         host, until = netloc(url), asyncio.get_running_loop().time() + deadline
-        await self._obey(url, deadline)
+        await self._check_robots_txt(url, deadline)
         while True:
             await self._pace.wait(host, until)
             if await self._pace.take(host):
@@ -104,7 +104,7 @@ class Polite:
         """Return the sitemaps listed in the site's robots.txt; none if robots.txt is ignored."""
         return tuple((await self._rules_for(url)).sitemaps)
 
-    async def _obey(self, url: str, deadline: float | None) -> None:
+    async def _check_robots_txt(self, url: str, deadline: float | None) -> None:
         """Raise Refused for a page that robots.txt disallows, and store its crawl delay.
 
         If robots.txt is missing (4xx), everything is allowed; if it cannot be fetched (5xx, no
@@ -115,7 +115,7 @@ class Polite:
                 rules = await self._rules_for(url)
         except TimeoutError as error:
             raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
-        if not rules.can_fetch(url, _AGENT):
+        if not rules.can_fetch(url, _ROBOTS_USER_AGENT):
             reason = f"robots.txt does not allow {url}"
             if rules is _RULES_NOT_FETCHED:
                 reason = f"could not fetch the robots.txt for {url}"
@@ -123,8 +123,8 @@ class Polite:
                 hint = "Try another source; for your own site, use --ignore-robots."
                 raise Refused(reason, hint=hint)
             self._remarks[url] = f"{reason}; it was read because the user named this address"
-        rate = rules.request_rate(_AGENT)
-        delay = float(rules.crawl_delay(_AGENT) or 0.0)
+        rate = rules.request_rate(_ROBOTS_USER_AGENT)
+        delay = float(rules.crawl_delay(_ROBOTS_USER_AGENT) or 0.0)
         if rate and rate.requests:
             delay = max(delay, rate.seconds / rate.requests)
         if delay:

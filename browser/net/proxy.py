@@ -1,6 +1,6 @@
 """The HTTP side of the egress proxy: CONNECT tunnels and plain HTTP requests.
 
-`Wire` is h11 on asyncio streams with back-pressure; `Connector` dials what the guard allows,
+`HttpPeer` is h11 on asyncio streams with back-pressure; `Connector` dials what the guard allows,
 directly or through the user's upstream proxy; `ProxyConnection` serves one client.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MAX_HEAD_BYTES = 256 * 1024
 _CHUNK_BYTES = 64 * 1024
 # Seconds that the other side of a tunnel has to finish after one side has ended.
-_LINGER_S = 10.0
+_HALF_CLOSED_TIMEOUT_S = 10.0
 # Maximum interim responses (1xx) before the final one. Servers send one or two, attackers any
 # number.
 _MAX_INTERIM_RESPONSES = 16
@@ -45,7 +45,7 @@ _HOP_BY_HOP = frozenset(
 Header = tuple[bytes, bytes]
 
 
-class Wire:
+class HttpPeer:
     """One end of an HTTP/1.1 connection: `h11.SERVER` towards clients, `h11.CLIENT` outwards."""
 
     def __init__(self, role: type[h11.CLIENT | h11.SERVER], streams: Streams) -> None:
@@ -73,7 +73,7 @@ class Wire:
         return not self.writer.is_closing()
 
 
-async def _splice(left: Wire, right: Wire) -> None:
+async def _relay_both_ways(left: HttpPeer, right: HttpPeer) -> None:
     """Copy bytes both ways until both ends are done, starting with what h11 has read ahead."""
     for source, sink in ((left, right), (right, left)):
         sink.writer.write(source.http.trailing_data[0])
@@ -84,7 +84,7 @@ async def _splice(left: Wire, right: Wire) -> None:
     try:
         _, pending = await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         if pending:
-            await asyncio.wait(pending, timeout=_LINGER_S)
+            await asyncio.wait(pending, timeout=_HALF_CLOSED_TIMEOUT_S)
     finally:
         await _cancel(*pumps)
 
@@ -105,7 +105,7 @@ async def _cancel(*tasks: asyncio.Task[None] | asyncio.Task[bool]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class UpstreamConnection:
     """An open connection. `proxy_headers` are set if it leads to a proxy, which needs full URLs."""
 
     streams: Streams
@@ -131,13 +131,13 @@ class Connector:
                 pair = f"{unquote(url.username)}:{unquote(url.password)}".encode()
                 self._headers = ((b"Proxy-Authorization", b"Basic " + base64.b64encode(pair)),)
 
-    async def connect(self, host: str, port: int, *, tunnel: bool) -> Route:
+    async def connect(self, host: str, port: int, *, tunnel: bool) -> UpstreamConnection:
         """Connect for the raw bytes of a tunnel or, without `tunnel`, for plain HTTP requests.
 
         Raises Refused or ConnectFailed.
         """
         if self._upstream is None or self._guard.is_named(host, port):
-            return Route(await dial(await self._guard.addresses(host, port), port))
+            return UpstreamConnection(await dial(await self._guard.addresses(host, port), port))
         # Behind some proxies, public names do not resolve locally: then only host rules and
         # literal addresses are checked, and the upstream proxy decides.
         with contextlib.suppress(ConnectFailed):
@@ -149,15 +149,15 @@ class Connector:
                 f"the upstream proxy {authority(*self._upstream)}: {error}"
             ) from error
         if not tunnel:
-            return Route(streams, self._headers)
+            return UpstreamConnection(streams, self._headers)
         target_authority = authority(host, port)
-        wire = Wire(h11.CLIENT, streams)
+        wire = HttpPeer(h11.CLIENT, streams)
         headers = [(b"Host", target_authority.encode()), *self._headers]
         request = h11.Request(method="CONNECT", target=target_authority, headers=headers)
         await wire.send(request, h11.EndOfMessage())
         response = await wire.receive()
         if isinstance(response, h11.Response) and response.status_code == 200:
-            return Route(streams)
+            return UpstreamConnection(streams)
         wire.writer.close()
         status = response.status_code if isinstance(response, h11.Response) else "nothing"
         raise ConnectFailed(f"the upstream proxy returned {status} for {target_authority}")
@@ -167,11 +167,11 @@ class ProxyConnection:
     """Serves one client until it disconnects."""
 
     def __init__(self, streams: Streams, connector: Connector) -> None:
-        self._client = Wire(h11.SERVER, streams)
+        self._client = HttpPeer(h11.SERVER, streams)
         self._connector = connector
-        self._server: Wire | None = None
+        self._server: HttpPeer | None = None
         self._server_netloc = ""  # host and port that `_server` is connected to
-        self._route: Route | None = None
+        self._route: UpstreamConnection | None = None
 
     async def serve(self) -> None:
         """Serve requests one after another until either side closes."""
@@ -206,17 +206,19 @@ class ProxyConnection:
 
     async def _tunnel(self, url: Url) -> bool:
         route = await self._connector.connect(url.host, url.port, tunnel=True)
-        self._server = Wire(h11.CLIENT, route.streams)
+        self._server = HttpPeer(h11.CLIENT, route.streams)
         await self._client.receive()
         await self._client.send(h11.Response(status_code=200, reason=b"Connected", headers=[]))
-        await _splice(self._client, self._server)
+        await _relay_both_ways(self._client, self._server)
         return False
 
     async def _forward(self, request: h11.Request, url: Url) -> bool:
         """Forward a request and its response concurrently: a server may respond early."""
         server, route = await self._connect(url)
-        uplink = asyncio.create_task(self._uplink(_forwarded_request(request, url, route), server))
-        downlink = asyncio.create_task(self._downlink(server))
+        uplink = asyncio.create_task(
+            self._send_request(_forwarded_request(request, url, route), server)
+        )
+        downlink = asyncio.create_task(self._forward_response(server))
         try:
             await asyncio.wait({uplink, downlink}, return_when=asyncio.FIRST_COMPLETED)
             if uplink.done() and uplink.exception() is None and uplink.result():
@@ -231,17 +233,17 @@ class ProxyConnection:
             self._drop_server()
         return True
 
-    async def _connect(self, url: Url) -> tuple[Wire, Route]:
+    async def _connect(self, url: Url) -> tuple[HttpPeer, UpstreamConnection]:
         """Return the last request's connection if it leads to the same server, or a new one."""
         server, route = self._server, self._route
         if server and route and self._server_netloc == url.netloc and not server.reader.at_eof():
             return server, route
         self._drop_server()
         self._route = await self._connector.connect(url.host, url.port, tunnel=False)
-        self._server, self._server_netloc = Wire(h11.CLIENT, self._route.streams), url.netloc
+        self._server, self._server_netloc = HttpPeer(h11.CLIENT, self._route.streams), url.netloc
         return self._server, self._route
 
-    async def _uplink(self, request: h11.Request, server: Wire) -> bool:
+    async def _send_request(self, request: h11.Request, server: HttpPeer) -> bool:
         """Forward the request; returns True if the client disconnects before the response."""
         await server.send(request)
         while not isinstance(event := await self._client.receive(), h11.EndOfMessage):
@@ -253,7 +255,7 @@ class ProxyConnection:
         self._client.http.receive_data(data)
         return not data
 
-    async def _downlink(self, server: Wire) -> None:
+    async def _forward_response(self, server: HttpPeer) -> None:
         """Forward the response until it ends."""
         hints = 0
         while True:
@@ -297,7 +299,7 @@ class ProxyConnection:
         self._server = self._route = None
 
 
-def _forwarded_request(request: h11.Request, url: Url, route: Route) -> h11.Request:
+def _forwarded_request(request: h11.Request, url: Url, route: UpstreamConnection) -> h11.Request:
     """The request to forward: with the server's `Host` and without headers meant for the proxy."""
     headers = [
         (b"Host", url.netloc.encode()),

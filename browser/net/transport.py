@@ -20,7 +20,7 @@ import httpx2
 
 from browser.errors import BadResponse, ConnectFailed, FetchError, NoAnswer, TooLarge
 from browser.net.guard import VERDICT_HEADER, error_from_verdict
-from browser.net.page_cache import AGE, KEY, CachingTransport
+from browser.net.page_cache import CACHE_AGE_EXTENSION, CACHE_KEY_EXTENSION, CachingTransport
 from browser.net.url import join
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepa
 
 
 # The name of the extension that marks a truncated body.
-TRUNCATED = "urchin.cut"
+TRUNCATED_KEY = "urchin.cut"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Connections:
         """
         request = httpx2.Request(method, url, headers=dict(headers), content=content)
         if cache_key:
-            request.extensions[KEY] = cache_key
+            request.extensions[CACHE_KEY_EXTENSION] = cache_key
         self._cookies.set_cookie_header(request)
         with typed_errors(url):
             response = await self._transport.handle_async_request(request)
@@ -163,13 +163,13 @@ class Connections:
             self._cookies.extract_cookies(response)
             async with aclosing(response):
                 status, headers = response.status_code, response.headers
-                age = response.extensions.get(AGE)
+                age = response.extensions.get(CACHE_AGE_EXTENSION)
                 head = Response(url, status, headers, age=age)
                 if head.redirect:
                     await _discard(response)
                     return head
                 body = await read_body(response, max_bytes)
-                cut = TRUNCATED in response.extensions
+                cut = TRUNCATED_KEY in response.extensions
                 return Response(url, status, headers, body, age=age, cut=cut)
 
     async def forget(self, cache_key: str) -> None:
@@ -215,7 +215,7 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
     except httpx2.RemoteProtocolError:
         if not body.tell():
             raise
-        response.extensions[TRUNCATED] = True
+        response.extensions[TRUNCATED_KEY] = True
     except httpx2.DecodingError as error:
         raise BadResponse(f"the body is not valid {encodings[0]}: {error}") from error
     return body.getvalue()

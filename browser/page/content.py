@@ -76,11 +76,11 @@ async def pdf_bytes(page: Page) -> bytes | None:
 
     Returns None if it is too large, or if the site does not serve it a second time.
     """
-    body = await _fetched(page.main_frame, page.url)
+    body = await _fetch_in_page(page.main_frame, page.url)
     return body if body is not None and body.startswith(b"%PDF") else None
 
 
-async def _fetched(frame: Frame, url: str) -> bytes | None:
+async def _fetch_in_page(frame: Frame, url: str) -> bytes | None:
     """Have a page fetch a file; None if it cannot, or if the file is too large."""
     try:
         text: str = await frame.evaluate(_FETCH_SCRIPT, [url, MAX_FETCHED_BYTES])
@@ -100,7 +100,7 @@ async def link_to_data(target: Target) -> tuple[str, str] | None:
 async def linked_data(target: Target) -> tuple[str, bytes] | None:
     """Return the file name and content of such a link; None if the page cannot read it."""
     link = await link_to_data(target)
-    data = await _fetched(target.frame, link[1]) if link else None
+    data = await _fetch_in_page(target.frame, link[1]) if link else None
     return (link[0], data) if link and data is not None else None
 
 

@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, RefError
 from browser.page import injected
-from browser.page.user_input import POINTER_MS, STEPPERS, click, control_state, fill, related
+from browser.page.user_input import ARROW_KEY_ROLES, POINTER_MS, click, control_state, fill, related
 from browser.page.waiting import keep_rendering
 from browser.text.words import clean
 
@@ -50,10 +50,12 @@ async def check_typed(
 
     `instead` is the part that it replaced. Raises ActionError if the field accepted none of it.
     """
-    if before["kind"] in STEPPERS:
+    if before["kind"] in ARROW_KEY_ROLES:
         return await _check_stepped(driver, target, text)
     if before["drawn"] is not None:
-        return await _check_drawn(driver, target, before, text, replaced=replaced, instead=instead)
+        return await _check_typed_in_drawn_field(
+            driver, target, before, text, replaced=replaced, instead=instead
+        )
     if before["text"] is None:
         # A terminal or game may show anything; a code editor stores its text elsewhere.
         return "the value that it shows could not be checked"
@@ -93,7 +95,7 @@ async def _check_stepped(driver: PageDriver, target: Target, text: str) -> str:
     return _different_value(after) if number is None else f"but its value is {number:g}"
 
 
-async def _check_drawn(
+async def _check_typed_in_drawn_field(
     driver: PageDriver,
     target: Target,
     before: ControlState,
@@ -218,7 +220,7 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
             wrong = await _check_chosen(driver, target, option, either, before)
             # A list that re-renders on the press takes the choice, although no click results.
             if problem and not wrong:
-                wrong = "" if await _now_shows(driver, target, before) else problem
+                wrong = "" if await _has_changed_value(driver, target, before) else problem
             problem = wrong
     with suppress(PlaywrightError):  # the choice may have opened another page
         # A multiple-choice list stays open.
@@ -316,7 +318,7 @@ async def _check_chosen(
     return _different_value(after)
 
 
-async def _now_shows(driver: PageDriver, target: Target, before: ControlState) -> bool:
+async def _has_changed_value(driver: PageDriver, target: Target, before: ControlState) -> bool:
     """Whether a control, or a chip beside it, shows another value than `before`."""
     after = await _read_back(driver, target)
     return after is not None and any(after[key] != before[key] for key in _SHOWN_KEYS)

@@ -75,7 +75,7 @@ class Downloads:
             return SavedFile(name, why=f"a session keeps at most {MAX_FILES_PER_SESSION} files")
         self._arriving.append(download)
         try:
-            if not await self._arrive(download):
+            if not await self._wait_until_complete(download):
                 quota = self._quota
                 most = f"{quota / 1_000_000:.0f} MB" if quota >= 1_000_000 else f"{quota} bytes"
                 return SavedFile(name, why=f"it exceeds the limit of {most}")
@@ -104,7 +104,7 @@ class Downloads:
         self._bytes += len(data)
         return SavedFile(name, target)
 
-    async def _arrive(self, download: Download) -> bool:
+    async def _wait_until_complete(self, download: Download) -> bool:
         """Wait until a download is complete; if it exceeds the quota, stop it and return False."""
         completed = asyncio.ensure_future(download.path())
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as PlaywrightError
 
 from browser.net.url import origin
-from browser.page.waiting import in_background
+from browser.page.waiting import run_in_background
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,10 +45,10 @@ async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterat
                 given.add(request)
                 reply = {"response": "ProvideCredentials", "username": login.user}
                 reply["password"] = login.password
-        in_background(send("Fetch.continueWithAuth", request, authChallengeResponse=reply))
+        run_in_background(send("Fetch.continueWithAuth", request, authChallengeResponse=reply))
 
     def go_on(event: dict[str, Any]) -> None:
-        in_background(send("Fetch.continueRequest", event["requestId"]))
+        run_in_background(send("Fetch.continueRequest", event["requestId"]))
 
     session.on("Fetch.authRequired", answer)
     session.on("Fetch.requestPaused", go_on)

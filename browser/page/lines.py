@@ -21,7 +21,7 @@ from browser.text.words import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
+REF_PATTERN = re.compile(r"\[((?:f\d+)?e\d+)\b")
 _REF_AFTER_OF_RE = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
 OPTIONS_SHOWN = 12  # of a select; further options are put on separate lines
 OPTIONS_PER_LINE = 40  # in an expanded list
@@ -56,7 +56,7 @@ _CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"}
 LABEL_ONLY = " (label only)"  # follows the name of a landmark if that name is not visible
 _NON_CONTENT_STATES = frozenset({"focused", "label only"})  # not part of the page's content
 # Replaces a space in a field's value while repeated spaces are collapsed; clean text has no NUL.
-_KEPT_SPACE = "\0"
+_SPACE_PLACEHOLDER = "\0"
 # Security: page text that looks like one of our refs could be mistaken for a control.
 _FORGED_REF = re.compile(r"\[(?=(?:f\d+)?[ex]\d+\b)")
 # Characters for private use, which icon fonts draw as pictures.
@@ -135,7 +135,7 @@ class PageLine:
             )
         if not refs.keys() & self.refs.keys():
             return
-        self.text = REF.sub(lambda found: f"[{refs.get(found[1], found[1])}", self.text)
+        self.text = REF_PATTERN.sub(lambda found: f"[{refs.get(found[1], found[1])}", self.text)
         self.refs = {refs.get(ref, ref): what for ref, what in self.refs.items()}
         self.options = {refs.get(ref, ref): texts for ref, texts in self.options.items()}
         self.values = {refs.get(ref, ref): value for ref, value in self.values.items()}
@@ -158,7 +158,7 @@ MAX_COMPARED_LINES = 4_000
 """Maximum number of lines of two views together; comparing more takes too long."""
 
 
-def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
+def match_refs(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
     """Match re-rendered or reloaded elements with the previous ones; maps new refs to old refs.
 
     The lines of both views are aligned by their text without refs. The elements of two aligned
@@ -188,7 +188,7 @@ class _Compared:
     """A view's lines for a comparison: `keys` are without refs, `said` without controls."""
 
     def __init__(self, lines: Sequence[PageLine]) -> None:
-        self.keys = [REF.sub("[", line.text) for line in lines]
+        self.keys = [REF_PATTERN.sub("[", line.text) for line in lines]
         self.said = [" ".join(_CONTROL.sub(" ", line.text).split()) for line in lines]
         self.counts = Counter(self.keys)
         names = (" ".join(what.partition(" ")[2] for what in line.refs.values()) for line in lines)
@@ -297,7 +297,7 @@ def _split_line(line: PageLine) -> list[PageLine]:
     lines = []
     for number, part in enumerate(parts):
         if part:
-            refs = {ref: line.refs[ref] for ref in REF.findall(part) if ref in line.refs}
+            refs = {ref: line.refs[ref] for ref in REF_PATTERN.findall(part) if ref in line.refs}
             kind = "p" if number else line.kind
             plain = "" if number else line.plain  # the text to cite may be longer than a line
             more = replace(line, text=part, kind=kind, plain=plain, refs=refs)
@@ -344,16 +344,16 @@ class _LineText:
             space = piece.get("w") or ""
             shown, plain = self._format_control(piece, (label, label))
             self._parts[at] = f"{space}{shown} ", f"{space}{plain} "
-        plain = self._joined(1)
+        plain = self._join_parts(1)
         if plain and self._targets:
             plain += f" (→ {', '.join(dict.fromkeys(self._targets))})"
-        return self._joined(0), plain
+        return self._join_parts(0), plain
 
-    def _joined(self, form: int) -> str:
+    def _join_parts(self, form: int) -> str:
         text = "".join(part[form] for part in self._parts)
         if "  " in text:
             text = " ".join(filter(None, text.split(" ")))
-        text = text.strip().replace(_KEPT_SPACE, " ")
+        text = text.strip().replace(_SPACE_PLACEHOLDER, " ")
         if self._line.kind in TABLE_KINDS:
             return f"| {text} |" if text.strip("| ") or self._line.kind == "board" else ""
         return text
@@ -392,7 +392,7 @@ class _LineText:
         if not self._open or self._open[-1][1]["r"] != ref:
             return
         at, piece = self._open.pop()
-        inside = self._inside(piece, at, 0), self._inside(piece, at, 1)
+        inside = self._join_control_parts(piece, at, 0), self._join_control_parts(piece, at, 1)
         label = plain_text(piece.get("l", ""))
         name = label or inside[0], label or inside[1]
         if label and inside[0]:
@@ -405,7 +405,7 @@ class _LineText:
         del self._parts[at:]
         self._append(piece, self._format_control(piece, name))
 
-    def _inside(self, piece: Piece, at: int, form: int) -> str:
+    def _join_control_parts(self, piece: Piece, at: int, form: int) -> str:
         """Join the parts of a control, starting from `at`."""
         # The control is marked as hidden, so its text need not be marked as well.
         inside = "".join(part[form] for part in self._parts[at + 1 :]).strip()
@@ -420,14 +420,14 @@ class _LineText:
         Without the ref, this is `Save (button, disabled)`, and a field's value follows its name.
         """
         line, ref, role = self._line, piece["r"], piece["k"] or "clickable"
-        line.refs[ref] = f"{role} {name[0]}".strip().replace(_KEPT_SPACE, " ")
+        line.refs[ref] = f"{role} {name[0]}".strip().replace(_SPACE_PLACEHOLDER, " ")
         hidden = piece.get("x")
         if hidden in _NOT_VISIBLE_STATES:
             line.unseen_refs.add(ref)
         elif hidden:
             line.covered += ((f", {hidden}", ""), (f": {hidden}]", "]"))
         value = self._value(ref, plain_text(piece["v"])) if piece.get("v") else ""
-        value = value.replace("  ", _KEPT_SPACE * 2)
+        value = value.replace("  ", _SPACE_PLACEHOLDER * 2)
         facts = f" = {value}" if value else ""
         said = "" if piece.get("a") else name[0]
         target = _link_target(piece["u"], said, self._base_url) if piece.get("u") else ""

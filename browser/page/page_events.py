@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser.net.guard import VERDICT_HEADER
 from browser.net.url import same_site
 from browser.page import injected
-from browser.page.waiting import in_background
+from browser.page.waiting import run_in_background
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class PageEvents:
             self.open_dialog = dialog
             self.dialog_opened.set()
         else:
-            in_background(self._answer(dialog))
+            run_in_background(self._answer(dialog))
 
     async def _answer(self, dialog: Dialog) -> None:
         kind, answer = dialog.type, self.dialog_answer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import RefError
 from browser.net.url import without_query
-from browser.page.lines import MAX_COMPARED_LINES, REF
+from browser.page.lines import MAX_COMPARED_LINES, REF_PATTERN
 from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
@@ -26,7 +26,7 @@ MAX_BYTES = 8_000_000  # even without a budget, snapshots are cut at this size
 
 FOLD_COST = 21  # characters of a fold's line, such as `[x12: 34 more lines]`
 MIN_FOLDED = 3  # minimum lines to fold; 2 to 5 are equally good on 33 news pages
-BENEATH_MARK = "(beneath it:)"
+COVERED_LINES_HEADING = "(beneath it:)"
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
 _CONTROL_BONUS = 3.0
@@ -100,10 +100,10 @@ def select_lines(
     ]
     if budget is None:
         text = [rendered[i] for i in order]
-        text[len(front) : len(front)] = [BENEATH_MARK] if beneath else []
+        text[len(front) : len(front)] = [COVERED_LINES_HEADING] if beneath else []
         return LineSelection(text, set(order))
     shown = [i for i in order if lines[i].kind != "options"]
-    unseen = _runs_out_of_sight(lines, shown)
+    unseen = _invisible_runs(lines, shown)
     candidates = [i for i in shown if i not in unseen]
     kept: set[int] = set()
     for layer in (
@@ -123,7 +123,7 @@ def select_lines(
     for number, i in enumerate(shown):
         if i in beneath and shown[number - 1] not in beneath:
             end_fold()
-            selection.rendered.append(BENEATH_MARK)
+            selection.rendered.append(COVERED_LINES_HEADING)
         if i in kept:
             end_fold()
             selection.rendered.append(rendered[i])
@@ -165,7 +165,7 @@ def _front_lines(lines: Sequence[PageLine]) -> list[int]:
     return front if has_content and len(lines) - len(front) >= MIN_FOLDED else []
 
 
-def _runs_out_of_sight(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
+def _invisible_runs(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
     """Return the indexes of invisible lines, if at least MIN_FOLDED are consecutive."""
     found: set[int] = set()
     run: list[int] = []
@@ -435,8 +435,8 @@ def new_lines(before: View, after: View) -> tuple[str, ...]:
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     """Diff two renderings; lines are matched by their refs or, without refs, by their text."""
-    old_keys = [" ".join(REF.findall(text)) or text for text in old]
-    new_keys = [" ".join(REF.findall(text)) or text for text in new]
+    old_keys = [" ".join(REF_PATTERN.findall(text)) or text for text in old]
+    new_keys = [" ".join(REF_PATTERN.findall(text)) or text for text in new]
     steps = SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes()
     # Changed blocks of equal length are compared line by line; in others, lines were added and
     # removed.

@@ -676,7 +676,7 @@ class Tab:
 
         return await self.driver.act_on_page("went back", perform)
 
-    async def _shows(self, matches: Callable[[str], bool]) -> bool:
+    async def _shows_match(self, matches: Callable[[str], bool]) -> bool:
         """Whether the page now shows a match; False if the page is too busy to be looked at."""
         try:
             view = await self.driver.look()
@@ -698,7 +698,7 @@ class Tab:
                 await asyncio.sleep(deadline)
                 return await self.driver.observe(f"waited {deadline:g} s", before)
             matches, until = text_matcher(text), time.monotonic() + deadline
-            while not await self._shows(matches):
+            while not await self._shows_match(matches):
                 if time.monotonic() > until:
                     why = f"{text!r} did not appear within {deadline:g} s"
                     raise DeadlineExceeded(why, hint="SNAPSHOT shows what is there.")

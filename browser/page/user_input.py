@@ -45,7 +45,7 @@ KEYS_AT_ONCE = 8
 MAX_ARROW_PRESSES = 250  # arrow keys to set a slider, about 5 ms each
 NUMBER_READS, NUMBER_SECONDS = 6, 0.025
 """How often, and after how many seconds, a slider is read again: some change only when redrawn."""
-STEPPERS = frozenset({"slider", "spinbutton"})
+ARROW_KEY_ROLES = frozenset({"slider", "spinbutton"})
 """Roles of controls that are not native fields and are set with arrow keys."""
 BY_WHEEL = "by the wheel"
 FAR_PIXELS = 1_000_000  # farther than the end of any list
@@ -280,7 +280,7 @@ async def complete_in_opened(
 async def fill(target: Target, text: str, before: ControlState) -> None:
     """Replace a field's content with `text`, key by key if it is short; `before` is its state."""
     element, kind = target.element, before["kind"]
-    if kind in STEPPERS:
+    if kind in ARROW_KEY_ROLES:
         await _step_to(target, text, before)
         return
     if kind == "keys":  # a terminal or a game board, which only listens for keys
@@ -302,7 +302,11 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
             else:
                 await element.fill("", timeout=POINTER_MS)  # this also focuses it
             await _type(target.page, text)
-            if text and before["text"] and await _restored(target, before["text"], text):
+            if (
+                text
+                and before["text"]
+                and await _has_restored_content(target, before["text"], text)
+            ):
                 await element.select_text(timeout=POINTER_MS)
                 await _type(target.page, text)
         # Such a field stays empty if the browser cannot parse the value.
@@ -313,7 +317,7 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
         raise _action_error(error) from error
 
 
-async def _restored(target: Target, old: str, text: str) -> bool:
+async def _has_restored_content(target: Target, old: str, text: str) -> bool:
     """Whether the page restored the `old` content after clearing, before the text was typed."""
     return (await control_state(target))["text"] in {old + text, text + old}
 
@@ -381,7 +385,7 @@ async def _press_towards(target: Target, wanted: float) -> None:
         key = up if wanted > now else down
         await keyboard.press(key)
         left -= 1
-        after = await _number_at_rest(target, now)
+        after = await _read_settled_number(target, now)
         if after is None or after == now:  # it did not move: vertical arrow keys may have no effect
             if up == "ArrowRight":
                 return
@@ -395,10 +399,10 @@ async def _press_towards(target: Target, wanted: float) -> None:
         for _ in range(min(left, times)):
             await keyboard.press(key)
         left -= times
-        now = await _number_at_rest(target, after) if times else after
+        now = await _read_settled_number(target, after) if times else after
 
 
-async def _number_at_rest(target: Target, before: float | None = None) -> float | None:
+async def _read_settled_number(target: Target, before: float | None = None) -> float | None:
     """Read a slider when it has changed from `before` and is stable, or when time is up."""
     last = before
     for _ in range(NUMBER_READS):

@@ -16,8 +16,8 @@ from browser.page.lines import (
     TABLE_KINDS,
     frame_line,
     lines_from_entry,
+    match_refs,
     plain_text,
-    successors,
 )
 from browser.page.waiting import answer_or_none, within
 from browser.text.words import says_loading
@@ -174,7 +174,7 @@ class Frames:
     async def _keep_refs(self, before: View, view: View) -> None:
         """Give re-rendered or reloaded elements their previous refs."""
         by_prefix: dict[str, list[list[str]]] = {}
-        for new, old in successors(before.lines, view.lines).items():
+        for new, old in match_refs(before.lines, view.lines).items():
             prefix = new.rstrip("0123456789")
             if old.rstrip("0123456789") == prefix:  # two frames may show the same page
                 by_prefix.setdefault(prefix, []).append([new, old])

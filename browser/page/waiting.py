@@ -92,7 +92,7 @@ async def answer_or_none(call: Awaitable[T], seconds: float) -> T | None:
 _BACKGROUND: set[asyncio.Task[Any]] = set()
 
 
-def in_background(coroutine: Coroutine[Any, Any, object]) -> None:
+def run_in_background(coroutine: Coroutine[Any, Any, object]) -> None:
     """Run a coroutine without waiting for it."""
     task = asyncio.ensure_future(coroutine)
     _BACKGROUND.add(task)

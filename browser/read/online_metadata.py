@@ -18,7 +18,7 @@ from browser.extract.tree import parse_xml
 from browser.net.pace import current_pace
 from browser.net.url import netloc
 from browser.text.words import one_line, words
-from browser.types import UNKNOWN, Publication
+from browser.types import UNKNOWN_PUBLICATION, Publication
 
 if TYPE_CHECKING:
     from browser.net.http import HttpClient
@@ -47,7 +47,7 @@ class _Entry:
     title: str = ""
     authors: tuple[str, ...] = ()
     published: str = ""
-    publication: Publication = UNKNOWN
+    publication: Publication = UNKNOWN_PUBLICATION
 
 
 class OnlineMetadata:
@@ -115,11 +115,11 @@ def _crossref_entry(message: dict[str, Any]) -> _Entry:
     ]
     kind = message.get("type") or ""
     return _Entry(
-        _plain(text_of(message.get("title"))),
+        _strip_markup(text_of(message.get("title"))),
         tuple(filter(None, map(one_line, names))),
         "-".join(f"{part:02d}" for part in parts if isinstance(part, int)),
         Publication(
-            venue=_plain(text_of(message.get("container-title"))),
+            venue=_strip_markup(text_of(message.get("container-title"))),
             in_proceedings=kind in ("proceedings-article", "book-chapter"),
             volume=text_of(message.get("volume")),
             issue=text_of(message.get("issue")),
@@ -146,7 +146,7 @@ def _arxiv_entry(entry: Any) -> _Entry | None:
     )
 
 
-def _plain(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """Remove the markup (`<i>`, MathML) from a title."""
     return one_line(_TAG.sub("", text))
 

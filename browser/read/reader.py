@@ -70,7 +70,7 @@ _DOCUMENT_SUFFIXES = frozenset(
     .md""".split()
 )
 # Block pages that a real browser may get past, thanks to its scripts and cookies.
-_BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
+_OUTCOMES_TO_RETRY_IN_BROWSER = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
 # Maximum bytes of a local file; documents are not larger than this.
 _MAX_FILE_BYTES = 32 * 1024 * 1024
 
@@ -132,7 +132,9 @@ class Reader:
             if url.lower().startswith("file:"):
                 page = await asyncio.to_thread(_read_file, url, self.files)
             elif mode == "browser":
-                page = await self._browse(url, until, "reading in the browser was requested")
+                page = await self._read_in_browser(
+                    url, until, "reading in the browser was requested"
+                )
             elif mode == "http":
                 page = await self._fetch(url, until)
             else:
@@ -159,7 +161,7 @@ class Reader:
         if self._browser is not None and habit.needs_browser and not is_document:
             reason = f"{site} previously needed the browser: {habit.reason}"
             with suppress(BrowserError):  # fall back to HTTP
-                return await self._browse(url, until, reason)
+                return await self._read_in_browser(url, until, reason)
         page = await self._fetch(url, until)
         reason = _reason_for_browser(page)
         if not reason:
@@ -168,7 +170,7 @@ class Reader:
         if self._browser is None:
             return _with_missing_content_note(page, f"{reason}; no browser is available")
         try:
-            browsed = await self._browse(page.url, until, reason)
+            browsed = await self._read_in_browser(page.url, until, reason)
         except BrowserError as error:
             return _with_missing_content_note(
                 page, f"{reason}; the browser returned nothing more: {error}"
@@ -197,7 +199,7 @@ class Reader:
             await self._http.forget(response.url)
         return page
 
-    async def _browse(self, url: str, until: float, reason: str) -> Page:
+    async def _read_in_browser(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
             raise SessionError("no browser is available", hint="Use mode http.")
         await self._http.wait_turn(url, _remaining(until))  # obeys robots.txt and the host's pace
@@ -260,7 +262,7 @@ def _read_file(url: str, files: LocalFiles) -> Page:
     links = tuple(
         link
         for link in document.links
-        if "next" not in link.rel.split() or _exists(link.url, files)
+        if "next" not in link.rel.split() or _is_readable(link.url, files)
     )
     return Page(
         requested_url=address, url=address, via="file", outcome=Outcome.OK, body=body,
@@ -269,7 +271,7 @@ def _read_file(url: str, files: LocalFiles) -> Page:
     )  # fmt: skip
 
 
-def _exists(url: str, files: LocalFiles) -> bool:
+def _is_readable(url: str, files: LocalFiles) -> bool:
     """Whether an address can be read: any web address, and files in `files` that exist."""
     if not url.startswith("file:"):
         return True
@@ -493,7 +495,7 @@ _CONTAINERS = ("div", "main", "section", "article", "ul", "ol", "tbody", "table"
 def _reason_for_browser(page: Page) -> str:
     """Return why a browser is needed, in one line; "" if it is not."""
     document = page.document
-    if page.outcome in _BROWSER_MAY_PASS:
+    if page.outcome in _OUTCOMES_TO_RETRY_IN_BROWSER:
         return page.reason
     if page.outcome not in {Outcome.OK, Outcome.EMPTY} or not document or document.kind != "html":
         return ""

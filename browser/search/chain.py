@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from browser.net.pace import current_pace
 from browser.search.query import is_hard, rewrites
 from browser.search.results import merge, nearest_range
-from browser.search.state import Rests
+from browser.search.state import EngineCooldowns
 from browser.text.languages import question_language
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
 
@@ -86,7 +86,7 @@ class Chain:
         deadline: float = DEADLINE,
     ) -> None:
         self.providers = tuple(providers)
-        self.rests = Rests(state)
+        self.rests = EngineCooldowns(state)
         self._http = http
         self._cache = cache
         self._deadline = deadline

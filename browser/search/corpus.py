@@ -20,8 +20,8 @@ from browser.search.corpus_index import (
     PASSAGE_BITS,
     Index,
     SyncResult,
-    checked_folder,
     foreign_stems,
+    resolve_corpus_folder,
 )
 from browser.search.indexing import Indexing
 from browser.search.provider import SearchSource
@@ -117,7 +117,7 @@ class Corpus(SearchSource):
         only: Callable[[], frozenset[str]] | None = None,
         part: str = "",
     ) -> None:
-        self.folder = checked_folder(Path(folder))
+        self.folder = resolve_corpus_folder(Path(folder))
         self._files = LocalFiles([self.folder])
         path = Path(index_path)
         if not path.suffix:

@@ -243,7 +243,7 @@ def _delete_file(db: sqlite3.Connection, number: int) -> None:
     db.execute("DELETE FROM file WHERE id = ?", (number,))
 
 
-def checked_folder(folder: Path) -> Path:
+def resolve_corpus_folder(folder: Path) -> Path:
     """Return the absolute folder; raises `SearchError` if it cannot be listed."""
     hint = "Give an existing folder of documents (.md, .html, .pdf, .docx, …) with --corpus DIR."
     try:
@@ -291,7 +291,7 @@ def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[Corpu
                 path = entry.path.encode("utf-8", "replace").decode()
                 if entry.name in own:
                     left_out.append((path, "part of an Urchin data folder"))
-                elif _leads_out(entry, folder):
+                elif _links_outside(entry, folder):
                     left_out.append((path, "a link to something outside the folder"))
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
@@ -302,7 +302,7 @@ def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[Corpu
                 continue
 
 
-def _leads_out(entry: os.DirEntry[str], folder: Path) -> bool:
+def _links_outside(entry: os.DirEntry[str], folder: Path) -> bool:
     """Whether an entry is a link (on Windows, also a junction) to something outside the folder."""
     junction = sys.version_info >= (3, 12) and entry.is_junction()
     if not (entry.is_symlink() or junction):

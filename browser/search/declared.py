@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from browser.errors import SearchError
-from browser.search.provider import Fields, SearchProvider, SearchRequest, with_site
+from browser.search.provider import (
+    ResultFieldPaths,
+    SearchProvider,
+    SearchRequest,
+    text_with_site_operator,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +37,7 @@ class Declaration:
     url: str
     rows: str = "results"
     item: str = ""
-    fields: Fields = field(default_factory=Fields)
+    fields: ResultFieldPaths = field(default_factory=ResultFieldPaths)
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -63,7 +68,7 @@ class Declaration:
             url,
             rows=parts.pop("rows", "results"),
             item=parts.pop("item", ""),
-            fields=Fields(**parts),
+            fields=ResultFieldPaths(**parts),
             headers={header.strip(): value.strip()} if colon else {},
         )
 
@@ -85,7 +90,7 @@ class DeclaredProvider(SearchProvider):
     def request(self, query: SearchQuery) -> SearchRequest:
         """Fill in the template; values are URL-quoted."""
         values = {
-            "query": with_site(query),
+            "query": text_with_site_operator(query),
             "page": str(query.page),
             "offset": str((query.page - 1) * query.limit),
             "limit": str(query.limit),

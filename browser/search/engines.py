@@ -25,16 +25,19 @@ if TYPE_CHECKING:
 
 # General engines in the default order: those with keys, the user's own SearXNG, then those without
 # keys, ordered by how long they tolerate occasional queries. Wikipedia never blocks, so it is last.
-GENERAL = (
+GENERAL_ENGINES = (
     "serper", "tavily", "brave_api", "searxng", "duckduckgo", "brave", "mojeek", "startpage",
     "bing", "google", "wikipedia",
 )  # fmt: skip
 # Used only if named: engines for one type of source, or variants of another engine.
 _HTML_IF_NAMED = ("duckduckgo_lite", "yandex", "arxiv")  # their module is slow to load
-NAMED = (*_HTML_IF_NAMED, *(name for name in JSON_PROVIDERS if name not in GENERAL))
-ENGINES = (*GENERAL, *NAMED)
+ENGINES_IF_NAMED = (
+    *_HTML_IF_NAMED,
+    *(name for name in JSON_PROVIDERS if name not in GENERAL_ENGINES),
+)
+ENGINES = (*GENERAL_ENGINES, *ENGINES_IF_NAMED)
 # Engines that can also be queried through the real browser, as NAME_browser.
-IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")
+BROWSER_ENGINES = ("google", "bing", "duckduckgo", "brave", "startpage")
 ALIASES = {
     "ddg": "duckduckgo",
     "ddg_lite": "duckduckgo_lite",
@@ -52,7 +55,7 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
         return name
     plain = name.strip().lower().replace("-", "_")
     known = ALIASES.get(plain, plain)
-    if known in (*ENGINES, "corpus", *(f"{engine}{_BROWSER_SUFFIX}" for engine in IN_BROWSER)):
+    if known in (*ENGINES, "corpus", *(f"{engine}{_BROWSER_SUFFIX}" for engine in BROWSER_ENGINES)):
         return known
     for plugin in (name, known):
         if plugins("search", plugin):
@@ -124,8 +127,8 @@ def build_providers(
     secrets = {engine_name(name, known): key for name, key in named_keys.items()}
     order = [engine_name(name, known) for name in names or ()]
     if not order:
-        order = [name for name in GENERAL if secrets.get(name)] + list(declarations)
-        order += [name for name in GENERAL if _is_keyless(load(name), addresses.get(name))]
+        order = [name for name in GENERAL_ENGINES if secrets.get(name)] + list(declarations)
+        order += [name for name in GENERAL_ENGINES if _is_keyless(load(name), addresses.get(name))]
     if corpus is not None and "corpus" not in order:
         order.insert(0, "corpus")
     if "corpus" in order and corpus is None:
@@ -140,7 +143,7 @@ def build_providers(
             source: SearchSource = kind(declaration, url=url, key=key)
             return source
         plain = name.removesuffix(_BROWSER_SUFFIX)
-        if plain == name or plain not in IN_BROWSER:
+        if plain == name or plain not in BROWSER_ENGINES:
             return load(name)(url=url, key=key)
         engine = load(plain)(url=url or addresses.get(plain), key=key)
         engine.use_browser(render)

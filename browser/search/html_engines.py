@@ -22,11 +22,11 @@ from browser.search.json_engines import JsonProvider
 from browser.search.layouts import Headings, Layout
 from browser.search.provider import (
     DAY,
-    Fields,
+    ResultFieldPaths,
     SearchProvider,
     SearchRequest,
     engines_in,
-    with_site,
+    text_with_site_operator,
 )
 from browser.search.query import keywords
 from browser.search.refusals import refusal_from_error
@@ -71,7 +71,7 @@ class DuckDuckGo(HtmlProvider):
     def request(self, query: SearchQuery) -> SearchRequest:
         """Send the form as the page does; it shows 10 results first, then 15 more per page."""
         locale = f"{query.region.lower()}-{query.lang or 'en'}" if query.region else "wt-wt"
-        form = {"q": with_site(query), "b": "", "kl": locale}
+        form = {"q": text_with_site_operator(query), "b": "", "kl": locale}
         if query.page > 1:
             first = 10 + (query.page - 2) * 15
             form |= {"s": str(first), "dc": str(first + 1)}
@@ -110,7 +110,7 @@ class Brave(HtmlProvider):
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request the page; `tf` is a range of days."""
         return {
-            "q": with_site(query),
+            "q": text_with_site_operator(query),
             "source": "web",
             "offset": query.page - 1 or None,
             "tf": days_since(query.since, "to"),
@@ -170,7 +170,7 @@ class Startpage(HtmlProvider):
         """Send the form as the page does."""
         language = _LANGUAGES.get(query.lang or "en", "english")
         return {
-            "query": with_site(query),
+            "query": text_with_site_operator(query),
             "cat": "web",
             "t": "device",
             "abp": "1",
@@ -207,7 +207,7 @@ class Bing(HtmlProvider):
         since, today = since_day(query.since), datetime.now(UTC).date()
         days = f"{(since - _EPOCH).days}_{(today - _EPOCH).days}" if since else ""
         return {
-            "q": with_site(query),
+            "q": text_with_site_operator(query),
             "count": query.limit,
             "setlang": query.lang,
             "cc": (query.region or "").lower(),
@@ -242,7 +242,7 @@ class Google(HtmlProvider):
         """Request the page."""
         since = since_day(query.since)
         return {
-            "q": with_site(query),
+            "q": text_with_site_operator(query),
             "num": query.limit,
             "pws": "0",
             "hl": query.lang or "en",
@@ -272,7 +272,11 @@ class Yandex(HtmlProvider):
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request the page; the first one is number 0."""
-        return {"text": with_site(query), "lang": query.lang, "p": query.page - 1 or None}
+        return {
+            "text": text_with_site_operator(query),
+            "lang": query.lang,
+            "p": query.page - 1 or None,
+        }
 
 
 class SearXNG(JsonProvider, HtmlProvider):
@@ -284,7 +288,7 @@ class SearXNG(JsonProvider, HtmlProvider):
     name = "searxng"
     is_api = True
     documented = True
-    fields = Fields(snippet="content", published="publishedDate")
+    fields = ResultFieldPaths(snippet="content", published="publishedDate")
     nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
     layouts = (Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),)
 
@@ -301,7 +305,7 @@ class SearXNG(JsonProvider, HtmlProvider):
         """Translate a query for SearXNG; `since` becomes the nearest time range."""
         region = f"-{query.region.upper()}" if query.lang and query.region else ""
         return {
-            "q": with_site(query),
+            "q": text_with_site_operator(query),
             "pageno": query.page,
             "language": f"{query.lang or ''}{region}",
             "time_range": nearest_range(query.since),

@@ -14,11 +14,11 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 from browser.search.declared import DeclaredProvider
 from browser.search.provider import (
     DAY,
-    Fields,
+    ResultFieldPaths,
     SearchProvider,
     SearchRequest,
     engines_in,
-    with_site,
+    text_with_site_operator,
 )
 from browser.search.refusals import refusal_from_error
 from browser.search.results import days_since, nearest_range, since_day, strip_markup
@@ -50,7 +50,7 @@ class JsonProvider(SearchProvider):
     """An engine whose response has a list of rows at the dotted path `rows`, each with `fields`."""
 
     rows: str = "results"
-    fields: Fields = Fields()
+    fields: ResultFieldPaths = ResultFieldPaths()
     empty_without_rows: ClassVar[tuple[str, ...]] = ()
     """If an answer has all of these fields but no list, it means "nothing found" in this API."""
 
@@ -90,13 +90,13 @@ class Serper(JsonProvider):
     key_header = "X-API-KEY"
     sends = "json"
     rows = "organic"
-    fields = Fields(url="link", published="date")
+    fields = ResultFieldPaths(url="link", published="date")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request web results."""
         within = nearest_range(query.since)
         return {
-            "q": with_site(query),
+            "q": text_with_site_operator(query),
             "num": query.limit,
             "page": query.page,
             "gl": (query.region or "").lower(),
@@ -122,7 +122,7 @@ class Tavily(JsonProvider):
     key_variables = ("TAVILY_API_KEY",)
     key_header = "Authorization: Bearer "
     sends = "json"
-    fields = Fields(snippet="content", published="published_date")
+    fields = ResultFieldPaths(snippet="content", published="published_date")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request only results, at most 20: no answer, no images, no page text."""
@@ -146,13 +146,13 @@ class BraveApi(JsonProvider):
     key_header = "X-Subscription-Token"
     interval = 1.0
     rows = "web.results"
-    fields = Fields(snippet="description", published="page_age || age")
+    fields = ResultFieldPaths(snippet="description", published="page_age || age")
     empty_without_rows = ("query", "mixed")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request web results: at most 20 per page, up to the tenth page."""
         return {
-            "q": with_site(query),
+            "q": text_with_site_operator(query),
             "count": min(query.limit, 20),
             "offset": min(query.page - 1, 9),
             "result_filter": "web",
@@ -216,7 +216,7 @@ class OpenAlex(JsonProvider):
     key_parameter = "api_key"
     needs_key = False
     lifetime = DAY
-    fields = Fields(
+    fields = ResultFieldPaths(
         "primary_location.landing_page_url || doi || id",
         "display_name || title",
         published="publication_date",
@@ -251,7 +251,7 @@ class Crossref(JsonProvider):
     documented = True
     lifetime = DAY
     rows = "message.items"
-    fields = Fields("URL || resource.primary.URL", "title.0", "abstract")
+    fields = ResultFieldPaths("URL || resource.primary.URL", "title.0", "abstract")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request works by relevance to a citation or to words."""

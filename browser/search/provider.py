@@ -77,7 +77,7 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class ResultFieldPaths:
     """Dotted paths into a row, e.g. `meta.link`; alternatives are separated by `||`."""
 
     url: str = "url"
@@ -144,7 +144,7 @@ class SearchProvider(SearchSource):
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """The engine's parameters for a query; empty ones and None are not sent."""
-        return {"q": with_site(query)}
+        return {"q": text_with_site_operator(query)}
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
         """The headers of a request, with the key if there is one."""
@@ -271,7 +271,7 @@ def decode(body: bytes | str) -> str:
         return body.decode("cp1252" if declared else "utf-8", errors="replace")
 
 
-def with_site(query: SearchQuery) -> str:
+def text_with_site_operator(query: SearchQuery) -> str:
     """The query's text with its site filter as a `site:` operator, which most engines support."""
     return f"{query.text} site:{query.site}" if query.site else query.text
 

@@ -40,7 +40,7 @@ _SEPARATORS = " \u00a0\t\n·•|:-–—"
 _MAX_LABEL_CHARS = 60
 
 
-def _visible(body: str) -> BeautifulSoup:
+def _parse_visible(body: str) -> BeautifulSoup:
     """Parse a page and remove what a user does not see."""
     page = BeautifulSoup(body, "lxml")
     # One walk is four times as fast as separate searches for the names and for `hidden`.
@@ -81,7 +81,7 @@ def _leaf_blocks(element: Tag) -> Iterator[Tag]:
             yield node
 
 
-def _ids(elements: Iterable[Tag]) -> set[int]:
+def _descendant_ids(elements: Iterable[Tag]) -> set[int]:
     return {id(node) for element in elements for node in (element, *element.find_all(True))}
 
 
@@ -160,14 +160,14 @@ def _result_block(heading: Tag, contained: Counter[tuple[int, str]]) -> Tag:
 def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
     """The longest text in a block that is neither a heading nor a link."""
     others = block.find_all(["a", "cite", "h1", "h2", "h3", "button"])
-    excluded = _ids((heading, link, *others))
+    excluded = _descendant_ids((heading, link, *others))
     texts = (_text(leaf) for leaf in _leaf_blocks(block) if id(leaf) not in excluded)
     return max(texts, key=len, default="")
 
 
 def _is_ad(block: Tag, title: Tag) -> bool:
     """Whether a block has an advertisement label; a title with the same wording does not count."""
-    title_ids = {*_ids([title]), *map(id, title.parents)}
+    title_ids = {*_descendant_ids([title]), *map(id, title.parents)}
     nodes = (block, *block.find_all(True))
     return any(id(node) not in title_ids and _is_ad_label(node) for node in nodes)
 
@@ -209,7 +209,7 @@ def parse_page(
     shell: re.Pattern[str] | None = None,
 ) -> SearchPage:
     """Parse a page, as `HtmlProvider.parse` describes it; links are relative to `base`."""
-    page = _visible(body) if "<" in body else None
+    page = _parse_visible(body) if "<" in body else None
     if page is None or page.find(True) is None:
         return SearchPage(Outcome.ERROR, detail="the response is not a page")
     for paid in page.select(ads) if ads else ():

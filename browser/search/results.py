@@ -32,7 +32,7 @@ _MOBILE_HOST = re.compile(r"^(?:www|mobile|m|amp)\.|(?<=^[a-z]{2}\.)m\.")
 _MAX_UNWRAPS = 3  # more nested wrappers do not occur
 
 # Engines' redirectors, by host and path, and the parameters that contain the target.
-_WRAPPERS = (
+_REDIRECT_WRAPPERS = (
     (re.compile(r"(?:[^/]+\.)?duckduckgo\.com/l/?"), ("uddg",)),
     (re.compile(r"(?:[^/]+\.)?google\.[a-z.]{2,6}/(?:url|imgres)"), ("q", "url")),
     (re.compile(r"(?:[^/]+\.)?bing\.com/(?:ck/a|alink/link)"), ("u", "url")),
@@ -55,7 +55,7 @@ def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[Searc
         key = same_page_key(url)
         if url and title and key not in cleaned:
             snippet = one_line(result.snippet)
-            published = as_iso(result.published) or leading_date(snippet)
+            published = to_iso_date(result.published) or leading_date(snippet)
             rank = len(cleaned) + 1
             cleaned[key] = SearchResult(url, title, snippet, provider, rank, published)
     return tuple(cleaned.values())
@@ -91,7 +91,7 @@ def _unwrap(parts: SplitResult) -> str:
     address = f"{parts.hostname or ''}{parts.path}"
     if yahoo := _YAHOO_WRAPPER.match(address):
         return unquote(yahoo[1])
-    for pattern, names in _WRAPPERS:
+    for pattern, names in _REDIRECT_WRAPPERS:
         if pattern.fullmatch(address):
             values = parse_qs(parts.query)
             for name in names:
@@ -171,7 +171,7 @@ def since_day(since: str | None) -> date | None:
         return None
 
 
-def as_iso(text: str | None) -> str | None:
+def to_iso_date(text: str | None) -> str | None:
     """Convert a date such as `May 2, 2022` to ISO 8601; None for relative ones (`3 days ago`)."""
     if not text or since_day(text) is not None:
         return text or None
@@ -198,7 +198,7 @@ _MAX_PER_SITE = 3
 # Mirrors have the same title and nearly the same snippet: up to two words in ten may differ (a
 # date, or a different cut-off). Shorter snippets are not compared.
 _MIN_SNIPPET_WORDS = 10
-_SAME_SHARE = 0.8
+_DUPLICATE_SNIPPET_SHARE = 0.8
 
 
 def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchResult, ...]:
@@ -248,7 +248,7 @@ class _PageKeys:
 def _is_same_snippet(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two snippets, given as sets of words, come from the same page text."""
     long_enough = min(len(one), len(other)) >= _MIN_SNIPPET_WORDS
-    return long_enough and len(one & other) >= _SAME_SHARE * len(one | other)
+    return long_enough and len(one & other) >= _DUPLICATE_SNIPPET_SHARE * len(one | other)
 
 
 def _merge_copies(first: SearchResult, other: SearchResult) -> SearchResult:

@@ -44,13 +44,13 @@ _FIRST_COOLDOWN_S = {
     Outcome.ERROR: 3 * _MINUTE,
     Outcome.UNREACHABLE: 3 * _MINUTE,
 }
-_SOFT_OUTCOMES = (Outcome.TIMEOUT, Outcome.ERROR, Outcome.UNREACHABLE)
-_GROWING_OUTCOMES = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
+_TRANSIENT_OUTCOMES = (Outcome.TIMEOUT, Outcome.ERROR, Outcome.UNREACHABLE)
+_BACKOFF_OUTCOMES = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
 
 _ANSWER_SCHEMA = """CREATE TABLE IF NOT EXISTS answer (
     key TEXT PRIMARY KEY, until REAL NOT NULL, results TEXT NOT NULL
 )"""
-_REST_SCHEMA = """CREATE TABLE IF NOT EXISTS rest (
+_COOLDOWN_SCHEMA = """CREATE TABLE IF NOT EXISTS rest (
     provider TEXT PRIMARY KEY, until REAL NOT NULL, outcome TEXT NOT NULL, times INTEGER NOT NULL
 )"""
 
@@ -134,7 +134,7 @@ def _key(identity: str, query: SearchQuery) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class EngineCooldown:
     """An engine's cooldown until `until` (seconds since the epoch) because of `outcome`."""
 
     until: float
@@ -144,17 +144,17 @@ class Rest:
     @property
     def soft(self) -> bool:
         """Whether the engine may still be queried if no other one answers."""
-        return self.outcome in _SOFT_OUTCOMES
+        return self.outcome in _TRANSIENT_OUTCOMES
 
 
-class Rests:
+class EngineCooldowns:
     """All engines' cooldowns, in a SQLite file; without a path, only in memory."""
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._db = _open(path, _REST_SCHEMA)
+        self._db = _open(path, _COOLDOWN_SCHEMA)
 
-    def current(self, identity: str) -> Rest | None:
+    def current(self, identity: str) -> EngineCooldown | None:
         """Return an engine's current cooldown, or None."""
         rest = self._last(identity)
         return rest if rest is not None and rest.until > self._clock() else None
@@ -171,14 +171,14 @@ class Rests:
             times = last.times + (last.until <= now)
         if page.retry_after is not None:
             seconds = max(page.retry_after, 1.0)
-        elif page.outcome in _GROWING_OUTCOMES:
+        elif page.outcome in _BACKOFF_OUTCOMES:
             seconds *= 2.0 ** min(times - 1, 10)
         self._db.execute(
             "INSERT OR REPLACE INTO rest VALUES (?, ?, ?, ?)",
             (identity, now + min(seconds, _DAY), page.outcome.value, times),
         )
 
-    def remaining(self, rest: Rest) -> float:
+    def remaining(self, rest: EngineCooldown) -> float:
         """Seconds until a cooldown is over."""
         return max(0.0, rest.until - self._clock())
 
@@ -186,8 +186,8 @@ class Rests:
         """Close the file."""
         self._db.close()
 
-    def _last(self, identity: str) -> Rest | None:
+    def _last(self, identity: str) -> EngineCooldown | None:
         row = self._db.execute(
             "SELECT until, outcome, times FROM rest WHERE provider = ?", (identity,)
         ).fetchone()
-        return Rest(row[0], Outcome(row[1]), row[2]) if row else None
+        return EngineCooldown(row[0], Outcome(row[1]), row[2]) if row else None

@@ -24,14 +24,14 @@ from browser.net.local_files import LocalFiles
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PREFIX: Final = "zotero:"
+ZOTERO_PREFIX: Final = "zotero:"
 """`zotero:COLLECTION` means a collection and its subcollections; `zotero:` the entire library."""
 DATA_VARIABLE: Final = "ZOTERO_DATA_DIR"
 """Environment variable for Zotero's data folder, if it is not `~/Zotero`."""
 _STORAGE: Final = "storage"
 URL_VARIABLE: Final = "ZOTERO_URL"
-"""Environment variable for the address of Zotero's server, if it is not `ADDRESS`."""
-ADDRESS: Final = "http://127.0.0.1:23119"
+"""Environment variable for the address of Zotero's server, if it is not `DEFAULT_SERVER_URL`."""
+DEFAULT_SERVER_URL: Final = "http://127.0.0.1:23119"
 _TIMEOUT_S: Final = 5.0  # Zotero runs on this machine and answers quickly
 _CITATION_KEY = re.compile(r"^citation key:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
@@ -59,7 +59,7 @@ class ZoteroApp:
     """Zotero's own server on this machine. It is not on the web, so no proxy is used."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._address = environ.get(URL_VARIABLE, ADDRESS).rstrip("/")
+        self._address = environ.get(URL_VARIABLE, DEFAULT_SERVER_URL).rstrip("/")
 
     def get(self, path: str) -> Any:
         """Return the API's data at a path; None if Zotero is not running or denies access."""
@@ -205,6 +205,8 @@ def citation_key(url: str, environ: Mapping[str, str]) -> str:
 def zotero_collection(corpus: Path, environ: Mapping[str, str]) -> ZoteroCollection | None:
     """Return the collection that a corpus refers to; None for a folder."""
     text = str(corpus)
-    if not text.startswith(PREFIX):
+    if not text.startswith(ZOTERO_PREFIX):
         return None
-    return ZoteroCollection(text.removeprefix(PREFIX), data_folder(environ), ZoteroApp(environ))
+    return ZoteroCollection(
+        text.removeprefix(ZOTERO_PREFIX), data_folder(environ), ZoteroApp(environ)
+    )

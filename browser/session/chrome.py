@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-OVERRIDES = ("RESEARCH_CHROME", "CHROME_PATH")
+EXECUTABLE_VARIABLES = ("RESEARCH_CHROME", "CHROME_PATH")
 """Environment variables that name the executable; the first one takes precedence."""
 
 # Debian's `chromium` is a shell script that runs the first of these, which starts faster without
@@ -57,7 +57,7 @@ def find_chrome() -> Path:
 
     Raises BrowserMissing if there is none, or if the one in the environment does not exist.
     """
-    for variable in OVERRIDES:
+    for variable in EXECUTABLE_VARIABLES:
         if named := os.environ.get(variable):
             path = Path(shutil.which(named) or named).expanduser()
             if path.is_file():
@@ -90,7 +90,7 @@ def candidates(platform: str = sys.platform) -> Iterator[Path]:
         yield from sorted(playwrights.glob(pattern), reverse=True)  # newest first
 
 
-def sandboxed() -> bool:
+def uses_sandbox() -> bool:
     """Whether to use Chromium's sandbox: not as root, where it fails, nor if it is turned off."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
@@ -230,7 +230,7 @@ def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subproce
     if headless:
         # The default headless window is 780 by 493, in which pages show their mobile layout.
         command += ["--headless=new", "--window-size=1280,800"]
-    if sys.platform == "linux" and not sandboxed():
+    if sys.platform == "linux" and not uses_sandbox():
         command.append("--no-sandbox")
     with _log_of(folder).open("wb") as output:
         return subprocess.Popen(  # noqa: S603 - the browser found by find_chrome

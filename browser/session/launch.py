@@ -31,7 +31,7 @@ from browser.errors import BrowserError, LaunchFailed
 from browser.net.egress import CHROMIUM_FEATURES_OFF, CHROMIUM_FLAGS
 from browser.page import injected
 from browser.page.waiting import first_line, within
-from browser.session.chrome import find_chrome, sandboxed
+from browser.session.chrome import find_chrome, uses_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -108,14 +108,14 @@ class LaunchOptions:
 
 
 @dataclass(slots=True)
-class Running:
+class RunningBrowser:
     """A running browser.
 
     A launched browser has a `process`; an attached one has `users`, the user's own tabs.
     """
 
     context: BrowserContext
-    process: Process | None = None
+    process: BrowserProcess | None = None
     users: UsersTabs | None = None
 
     async def alive(self, seconds: float) -> bool:
@@ -139,7 +139,7 @@ class Running:
 
 
 @dataclass(slots=True)
-class Process:
+class BrowserProcess:
     """One of our browser processes with its driver; `control` is a DevTools session with it.
 
     `kind` is the purpose for which it was started. A `retired` process gets no further runs.
@@ -189,22 +189,22 @@ class Processes:
 
     def __init__(self) -> None:
         self.keepers = 0
-        self._running: list[Process] = []
+        self._running: list[BrowserProcess] = []
         self._ending: set[asyncio.Task[None]] = (
             set()
         )  # these end processes that were idle for too long
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
-    async def launched(self, options: LaunchOptions) -> AsyncIterator[Running]:
+    async def launched(self, options: LaunchOptions) -> AsyncIterator[RunningBrowser]:
         """Create a context in a running or new browser; it is closed when the block ends.
 
         Raises BrowserMissing or LaunchFailed.
         """
-        with _recording(options.record) as recording:
+        with _recording_settings(options.record) as recording:
             process, context = await self._new_context(options, recording)
             try:
-                yield Running(context, process)
+                yield RunningBrowser(context, process)
             finally:
                 seconds = RECORDED_CLOSE_SECONDS if recording else CLOSE_SECONDS
                 try:
@@ -212,7 +212,7 @@ class Processes:
                         await context.close()
                 except BrowserError:
                     process.retired = True
-                await self._give_back(process)
+                await self._return_process(process)
 
     async def close_idle(self) -> None:
         """End the processes without a run, and wait for those already ending."""
@@ -223,23 +223,23 @@ class Processes:
 
     async def _new_context(
         self, options: LaunchOptions, recording: dict[str, Any]
-    ) -> tuple[Process, BrowserContext]:
-        process = await self._take(options)
+    ) -> tuple[BrowserProcess, BrowserContext]:
+        process = await self._lease_process(options)
         try:
             return process, await process.new_context(options, recording)
         except BrowserError:
             # The process has crashed or hangs, which nothing has noticed so far: use a new one.
             is_new = process.served == 1
             process.retired = True
-            await self._give_back(process)
+            await self._return_process(process)
             if is_new:
                 raise
         except BaseException:
-            await self._give_back(process)
+            await self._return_process(process)
             raise
         return await self._new_context(options, recording)
 
-    async def _take(self, options: LaunchOptions) -> Process:
+    async def _lease_process(self, options: LaunchOptions) -> BrowserProcess:
         kind = options.headless, options.proxy is not None
         async with self._lock:
             for process in self._running:
@@ -257,7 +257,7 @@ class Processes:
             process.served += 1
         return process
 
-    async def _give_back(self, process: Process) -> None:
+    async def _return_process(self, process: BrowserProcess) -> None:
         process.leases -= 1
         if process.leases or process not in self._running:
             return
@@ -268,7 +268,7 @@ class Processes:
         self._running.remove(process)
         await process.stack.aclose()
 
-    def _end_idle(self, process: Process, served: int) -> None:
+    def _end_idle(self, process: BrowserProcess, served: int) -> None:
         """End a process that has had no run in the meantime."""
         if process in self._running and not process.leases and process.served == served:
             self._running.remove(process)
@@ -299,7 +299,7 @@ async def keep_browsers() -> AsyncIterator[None]:
             await shared.close_idle()
 
 
-async def _start(kind: tuple[bool, bool]) -> Process:
+async def _start(kind: tuple[bool, bool]) -> BrowserProcess:
     """Start a browser process; raises BrowserMissing or LaunchFailed."""
     headless, proxied = kind
     executable = find_chrome()
@@ -315,7 +315,7 @@ async def _start(kind: tuple[bool, bool]) -> Process:
                 args=launch_flags(),
                 # Each context has its own proxy; requests from outside a context must fail.
                 proxy=proxy_settings(DUMMY_PROXY if proxied else None),
-                chromium_sandbox=sandboxed(),
+                chromium_sandbox=uses_sandbox(),
                 timeout=START_SECONDS * 1000,
                 handle_sigint=False,  # the run handles Ctrl-C
             )
@@ -328,8 +328,8 @@ async def _start(kind: tuple[bool, bool]) -> Process:
             raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
         # A frozen browser does not answer commands; it can only be killed by its process id.
         pid = next((int(info["id"]) for info in infos if info["type"] == "browser"), None)
-        process = Process(browser, control, pid, kind, AsyncExitStack())
-        stack.push_async_callback(_end, process)
+        process = BrowserProcess(browser, control, pid, kind, AsyncExitStack())
+        stack.push_async_callback(_close_browser, process)
         process.stack = stack.pop_all()
         return process
 
@@ -367,7 +367,7 @@ def _reason(error: PlaywrightError) -> str:
     return first_line(error)[:300]
 
 
-async def _end(process: Process) -> None:
+async def _close_browser(process: BrowserProcess) -> None:
     try:
         async with within(CLOSE_SECONDS, "close the browser"):
             await process.browser.close()
@@ -376,7 +376,7 @@ async def _end(process: Process) -> None:
 
 
 @contextmanager
-def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
+def _recording_settings(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """Yield the settings of a recorded context; its videos are moved after it is closed.
 
     They are moved to FILE.webm, FILE-2.webm, …, in the order of the tabs.
@@ -424,7 +424,7 @@ def proxy_settings(url: str | None) -> ProxySettings | None:
 
 
 PREFIX = "urchin-browser-"
-LOCK = "in-use"
+LOCK_FILE_NAME = "in-use"
 MIN_SCRATCH_AGE = 60.0
 """In seconds; a folder younger than this may be about to be locked."""
 
@@ -437,7 +437,7 @@ def scratch() -> Iterator[Path]:
         parent = Path("/tmp")  # noqa: S108 - a new folder is created in it
     _remove_abandoned(parent)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    lock = FileLock(folder / LOCK, thread_local=False)
+    lock = FileLock(folder / LOCK_FILE_NAME, thread_local=False)
     lock.acquire()
     try:
         yield folder
@@ -454,7 +454,7 @@ def _remove_abandoned(parent: Path) -> None:
             mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
             old = time.time() - status.st_mtime > MIN_SCRATCH_AGE
             if mine and old and folder.is_dir() and not folder.is_symlink():
-                with FileLock(folder / LOCK, blocking=False):
+                with FileLock(folder / LOCK_FILE_NAME, blocking=False):
                     pass  # no process has the lock
                 shutil.rmtree(folder)
 

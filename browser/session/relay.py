@@ -26,7 +26,7 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from browser.errors import AttachFailed, BrowserGone
 from browser.page import injected
-from browser.page.waiting import in_background
+from browser.page.waiting import run_in_background
 from browser.session.chrome import debugging_address
 
 if TYPE_CHECKING:
@@ -189,21 +189,21 @@ class Relay:
         elif number is not None and session is None and number in self._creating:
             # Playwright gets this answer when we are attached to the new tab.
             self._creating.discard(number)
-            in_background(self._finish_creating(message))
+            run_in_background(self._finish_creating(message))
         elif session in self._user_sessions:
             return  # events from the user's tabs are ignored
         elif session is None and "method" in message:
-            await self._root_event(message, text)
+            await self._handle_browser_event(message, text)
         elif self._client:
             await self._client.send(text)
 
-    async def _root_event(self, message: Message, text: str | bytes) -> None:
+    async def _handle_browser_event(self, message: Message, text: str | bytes) -> None:
         method, params = message["method"], message["params"]
         if method == "Target.targetCreated":
             info = params["targetInfo"]
             if info["type"] == "page" and info.get("openerId") in self.ours:
                 # In the background, as attaching waits for an answer that this task must receive.
-                in_background(self._attach_tab(info["targetId"]))
+                run_in_background(self._attach_tab(info["targetId"]))
         elif method == "Target.attachedToTarget":
             if params["targetInfo"]["targetId"] in self.ours:
                 self._sessions.add(params["sessionId"])
@@ -234,7 +234,7 @@ class Relay:
 
 
 TAB_SECONDS = 1.0  # a tab with an open dialog does not answer
-PATIENT_SECONDS = 5.0  # if no tab answered: the machine may be busy
+RETRY_TAB_SECONDS = 5.0  # if no tab answered: the machine may be busy
 # Includes the scripts, in which many sites keep their data.
 _DOM_EXPRESSION = "document.documentElement ? document.documentElement.outerHTML : ''"
 
@@ -264,13 +264,13 @@ class UsersTabs:
         no tab answers, they are asked once more with a longer timeout, in case the machine is busy;
         `silent` is then the number of tabs that still do not answer.
         """
-        for seconds in (TAB_SECONDS, PATIENT_SECONDS):
-            found = await self._visible(seconds)
+        for seconds in (TAB_SECONDS, RETRY_TAB_SECONDS):
+            found = await self._find_visible_tab(seconds)
             if found or not self.silent:
                 return found
         return None
 
-    async def _visible(self, seconds: float) -> dict[str, Any] | None:
+    async def _find_visible_tab(self, seconds: float) -> dict[str, Any] | None:
         async def context(target: str) -> dict[str, Any]:
             answer = await self._evaluate(target, injected.CONTEXT_EXPRESSION, seconds)
             if not answer:

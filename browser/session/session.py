@@ -14,8 +14,8 @@ from browser.page.content import page_context, restored_session_storage
 from browser.page.downloads import MAX_BYTES_PER_SESSION, Downloads
 from browser.page.driver import OPEN_SECONDS, Logins
 from browser.page.tab import Tab
-from browser.page.waiting import answer_or_none, in_background, within
-from browser.session.launch import LaunchOptions, Running, driver, processes
+from browser.page.waiting import answer_or_none, run_in_background, within
+from browser.session.launch import LaunchOptions, RunningBrowser, driver, processes
 from browser.session.relay import Relay, UsersTabs
 from browser.text.words import clean
 from browser.types import TabInfo
@@ -47,7 +47,7 @@ class Browser:
 
     def __init__(
         self,
-        begin: Callable[[], AbstractAsyncContextManager[Running]],
+        begin: Callable[[], AbstractAsyncContextManager[RunningBrowser]],
         downloads: Downloads,
         check_allowed: AddressCheck | None = None,
         logins: Logins | None = None,
@@ -57,7 +57,7 @@ class Browser:
         self._downloads = downloads
         self._check_allowed = check_allowed
         self._stack = AsyncExitStack()
-        self._running: Running | None = None
+        self._running: RunningBrowser | None = None
         self._restarting = asyncio.Lock()
         self._tabs: list[Tab] = []
         self._count = 0
@@ -89,7 +89,7 @@ class Browser:
         sites = set(logged_in)
         logins = Logins(sites, anywhere=storage_state is not None and not sites)
         browser = cls(lambda: processes().launched(options), downloads, logins=logins)
-        async with browser._started():
+        async with browser._lifespan():
             yield browser
 
     @classmethod
@@ -103,12 +103,12 @@ class Browser:
         only our own tabs are closed. Raises AttachFailed.
         """
         logins = Logins(anywhere=True)
-        browser = cls(lambda: _attached(url), Downloads(None), check_allowed, logins)
-        async with browser._started():
+        browser = cls(lambda: _attach(url), Downloads(None), check_allowed, logins)
+        async with browser._lifespan():
             yield browser
 
     @asynccontextmanager
-    async def _started(self) -> AsyncIterator[None]:
+    async def _lifespan(self) -> AsyncIterator[None]:
         self._running = await self._stack.enter_async_context(self._start())
         try:
             yield
@@ -228,13 +228,13 @@ class Browser:
         self._forget_closed()
         if len(self._tabs) < MAX_TABS:
             return self._adopt(page).id
-        in_background(answer_or_none(page.close(), NEW_TAB_SECONDS))
+        run_in_background(answer_or_none(page.close(), NEW_TAB_SECONDS))
         return None
 
     def _forget_closed(self) -> None:
         self._tabs = [tab for tab in self._tabs if not tab.events.closed]
 
-    async def _restart(self, lost: Running | None) -> None:
+    async def _restart(self, lost: RunningBrowser | None) -> None:
         """Replace a browser that has ended or is frozen; concurrent callers do this only once."""
         async with self._restarting:
             if self._running is not lost:
@@ -249,7 +249,7 @@ class Browser:
 
 
 @asynccontextmanager
-async def _attached(url: str) -> AsyncIterator[Running]:
+async def _attach(url: str) -> AsyncIterator[RunningBrowser]:
     """Connect to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
 
     Raises AttachFailed, immediately if nothing is listening. When the block ends, only the
@@ -264,7 +264,7 @@ async def _attached(url: str) -> AsyncIterator[Running]:
         except BrowserError as error:
             raise AttachFailed(f"no Chrome responds at {url} ({error})") from error
         try:
-            yield Running(browser.contexts[0], users=UsersTabs(relay))
+            yield RunningBrowser(browser.contexts[0], users=UsersTabs(relay))
         finally:
             with suppress(BrowserError):
                 async with within(LEAVE_SECONDS, "leave the browser"):

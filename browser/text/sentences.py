@@ -18,7 +18,7 @@ _ABBREVIATIONS = frozenset(
 _NUMBER_ABBREVIATIONS = frozenset(("no", "nos"))
 # After these, it ends one if the next word is one of the _OPENERS.
 _MAY_END_SENTENCE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
-_OPENERS = frozenset(
+_SENTENCE_OPENERS = frozenset(
     """a although an as at but during for he her his however i if in it its many most on one
     several she since some that the their there these they this those though to we when while
     with""".split()
@@ -88,7 +88,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
 def _is_opener(text: str, at: int, but: frozenset[str] = frozenset()) -> bool:
     """Whether the word at an offset is capitalised and one of the _OPENERS."""
     word = _word_at(text, at)
-    return word[:1].isupper() and word.casefold() in _OPENERS - but
+    return word[:1].isupper() and word.casefold() in _SENTENCE_OPENERS - but
 
 
 def _word_at(text: str, at: int) -> str:

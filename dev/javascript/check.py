@@ -47,7 +47,7 @@ def install() -> None:
     done.write_text(pinned, "utf-8")
 
 
-def joined() -> tuple[str, list[tuple[str, int]]]:
+def join_library() -> tuple[str, list[tuple[str, int]]]:
     """The library as one text, and the file and line that each of its lines comes from."""
     lines, origins = ["// @ts-check", "(() => { 'use strict';"], [("library", 0)] * 2
     for name in (*LIBRARY_FILES, "library"):
@@ -64,7 +64,7 @@ def check() -> int:
     if node is None or not (CACHE / "installed.json").is_file():
         say("not checked: node, typescript and eslint are needed")
         return 0
-    text, origins = joined()
+    text, origins = join_library()
     (CACHE / "library.js").write_text(text, "utf-8")
     (CACHE / "app.js").write_text(SERVED.read_text("utf-8"), "utf-8")
     for name in ("tsconfig.json", "eslint.config.mjs"):

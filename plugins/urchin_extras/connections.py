@@ -60,7 +60,7 @@ class SocketLink:
 
 
 @asynccontextmanager
-async def connected(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
+async def connect_websocket(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
     """Connect to a `ws:` or `wss:` address. Raises ConnectFailed."""
     from websockets.asyncio.client import connect  # noqa: PLC0415 - used only by channels
     from websockets.exceptions import WebSocketException  # noqa: PLC0415 - as above

@@ -13,7 +13,7 @@ from agent.channels.channel import Channel, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
 from browser.errors import ConnectFailed
-from urchin_extras.connections import connected, download
+from urchin_extras.connections import connect_websocket, download
 
 if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
@@ -75,7 +75,7 @@ class Discord(Channel):
     async def listen(self, take: MessageHandler) -> None:
         """Handle one gateway connection's events; the next connection resumes the session."""
         where = self._resume_at or (await self._call("GET", "/gateway/bot", repeatable=True))["url"]
-        async with connected(
+        async with connect_websocket(
             f"{where.rstrip('/')}/?v=10&encoding=json", self.link.proxy_url
         ) as socket:
             beating: asyncio.Task[None] | None = None
@@ -87,7 +87,7 @@ class Discord(Channel):
                         self._acknowledged = True
                         beating = asyncio.create_task(self._send_heartbeats(socket, every))
                         await socket.send(self._identify_or_resume())
-                    elif not await self._follow(event, socket, take):
+                    elif not await self._handle_event(event, socket, take):
                         return
             except ConnectFailed:
                 self._handle_close_code(socket.close_code)
@@ -96,7 +96,7 @@ class Discord(Channel):
                 if beating is not None:
                     beating.cancel()
 
-    async def _follow(
+    async def _handle_event(
         self, event: dict[str, Any], socket: SocketLink, take: MessageHandler
     ) -> bool:
         """Handle an event; returns False if it asks for a new connection."""
@@ -163,7 +163,7 @@ class Discord(Channel):
                         await take(inbound)
             case "INTERACTION_CREATE":
                 if data.get("data", {}).get("custom_id"):
-                    pressed = self.read(_pressed_button, data)
+                    pressed = self.read(_read_button_press, data)
                     if pressed is not None:
                         await take(pressed)
                     where = f"/interactions/{data['id']}/{data['token']}/callback"
@@ -256,7 +256,7 @@ class Discord(Channel):
         return response_json(answer, f"Discord, {path.split('/')[1]}")
 
 
-def _pressed_button(data: dict[str, Any]) -> Inbound:
+def _read_button_press(data: dict[str, Any]) -> Inbound:
     user = data.get("user") or data.get("member", {}).get("user", {})
     return Inbound(
         id=f"pressed {data['id']}",

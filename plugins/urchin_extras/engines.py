@@ -10,7 +10,7 @@ from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING
 
 from browser.search.json_engines import JsonProvider, text_at
-from browser.search.provider import Fields
+from browser.search.provider import ResultFieldPaths
 from browser.search.query import keywords
 from browser.search.results import nearest_range, since_day, strip_markup
 from browser.text.json_paths import value_at
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from browser.types import SearchQuery
 
 # Maximum characters. Posts and questions are long; their beginning shows what they are about.
-_SNIPPET = 400
+_SNIPPET_CHARS = 400
 _GITHUB_QUERY = 256
 
 
@@ -39,7 +39,7 @@ class GitHubSearch(JsonProvider):
     needs_key = False
     documented = True
     rows = "items"
-    fields = Fields("html_url", "full_name", "description", "pushed_at")
+    fields = ResultFieldPaths("html_url", "full_name", "description", "pushed_at")
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
         super().__init__(url=url, key=key)
@@ -63,7 +63,7 @@ class HackerNewsSearch(JsonProvider):
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Request stories by relevance."""
-        since = _seconds(query.since)
+        since = _unix_time(query.since)
         return {
             "query": query.text,
             "tags": "story",
@@ -107,7 +107,7 @@ class StackExchangeSearch(JsonProvider):
             "pagesize": query.limit,
             "page": query.page,
             "filter": "withbody",
-            "fromdate": _seconds(query.since),
+            "fromdate": _unix_time(query.since),
         }
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
@@ -116,8 +116,8 @@ class StackExchangeSearch(JsonProvider):
         return SearchResult(
             url=text_at(row, "link"),
             title=strip_markup(text_at(row, "title")),
-            snippet=strip_markup(text_at(row, "body || excerpt"))[:_SNIPPET],
-            published=_moment(row.get("creation_date")),
+            snippet=strip_markup(text_at(row, "body || excerpt"))[:_SNIPPET_CHARS],
+            published=_iso_time(row.get("creation_date")),
         )
 
 
@@ -147,18 +147,18 @@ class RedditSearch(JsonProvider):
         return SearchResult(
             url=f"https://www.reddit.com{text_at(row, 'data.permalink')}",
             title=f"{title} ({where})" if where else title,
-            snippet=strip_markup(text_at(row, "data.selftext"))[:_SNIPPET],
-            published=_moment(value_at(row, "data.created_utc")),
+            snippet=strip_markup(text_at(row, "data.selftext"))[:_SNIPPET_CHARS],
+            published=_iso_time(value_at(row, "data.created_utc")),
         )
 
 
-def _seconds(since: str | None) -> int | None:
+def _unix_time(since: str | None) -> int | None:
     """Return the start of a day in seconds since the epoch."""
     day = since_day(since)
     return int(datetime.combine(day, time(), UTC).timestamp()) if day else None
 
 
-def _moment(seconds: object) -> str | None:
+def _iso_time(seconds: object) -> str | None:
     """Format seconds since the epoch as ISO 8601."""
     if not isinstance(seconds, int | float):
         return None

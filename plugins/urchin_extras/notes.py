@@ -35,7 +35,7 @@ def render_note(folder: Path) -> bytes:
         "\n".join(f"> [!warning] {line}" for line in head_lines(report)),
         _CITATION.sub(r"[^\1]", annotated_answer(report)),
         "\n".join([closest_title(report), *closest_lines(report)]) if report.closest else "",
-        _doubts(report),
+        _unsupported_callout(report),
         "\n".join(map(_footnote, report.sources)),
         "\n\n".join(_callout(source) for source in report.sources if source.quotes),
     ]
@@ -58,7 +58,7 @@ def _properties(report: Report, asked: str) -> str:
     return "\n".join(["---", *lines, "---"])
 
 
-def _doubts(report: Report) -> str:
+def _unsupported_callout(report: Report) -> str:
     rows = [f"> - {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     return "\n".join(["> [!warning] Not supported", *rows]) if rows else ""
 

@@ -97,10 +97,10 @@ def _rows(row: etree._Element) -> list[list[str]]:
             for paragraph in cell.iter(_PARAGRAPH)
             if next(paragraph.iterancestors(_COMMENT), None) is None
         )
-        cells += [" ".join(filter(None, paragraphs))] * _repeated(cell, "columns")
+        cells += [" ".join(filter(None, paragraphs))] * _repeat_count(cell, "columns")
     while cells and not cells[-1]:
         cells.pop()
-    return [cells] * (_repeated(row, "rows") if cells else 1)
+    return [cells] * (_repeat_count(row, "rows") if cells else 1)
 
 
 def _text(element: etree._Element) -> Iterator[str]:
@@ -117,6 +117,6 @@ def _text(element: etree._Element) -> Iterator[str]:
         yield child.tail or ""
 
 
-def _repeated(element: etree._Element, what: str) -> int:
+def _repeat_count(element: etree._Element, what: str) -> int:
     count = element.get(f"{_TABLE}number-{what}-repeated", "1")
     return min(max(int(count), 1), _MAX_REPEATED) if count.isdecimal() else 1

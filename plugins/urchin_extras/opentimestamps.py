@@ -22,7 +22,7 @@ from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, send_request
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-PUBLIC = "public"
+PUBLIC_CALENDARS = "public"
 """Given instead of a URL: means the calendars that the OpenTimestamps project recommends."""
 _NONCE_BYTES = 16  # as in the `ots` tool
 _HEADERS = {
@@ -47,7 +47,9 @@ def stamp(
     blind = proof.timestamp.ops.add(ots.OpAppend(secrets.token_bytes(_NONCE_BYTES)))
     node = blind.ops.add(ots.OpSHA256())
     urls = dict.fromkeys(
-        url for name in calendars for url in (ots.DEFAULT_AGGREGATORS if name == PUBLIC else [name])
+        url
+        for name in calendars
+        for url in (ots.DEFAULT_AGGREGATORS if name == PUBLIC_CALENDARS else [name])
     )
     missing = _ask_all([(node, url) for url in urls], "POST", proxy)
     if len(missing) == len(urls):
@@ -68,7 +70,7 @@ def complete(
     found = _read(proof)
     own = {url.rstrip("/") for url in calendars}
     requests, strange = [], []
-    for node, calendar in [] if _blocks(found) else _promises(found.timestamp):
+    for node, calendar in [] if _blocks(found) else _pending_attestations(found.timestamp):
         if calendar.rstrip("/") in own or calendar in ots.DEFAULT_CALENDAR_WHITELIST:
             requests.append((node, calendar))
         else:
@@ -106,7 +108,7 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
         who = f"Bitcoin block {height}"
         told = f"{who} vouches for it if its Merkle root is {root[::-1].hex()}"
         return Stamp(None, who, f"{told}: not checked because its header is missing (--block)")
-    calendars = sorted({calendar for _, calendar in _promises(found.timestamp)})
+    calendars = sorted({calendar for _, calendar in _pending_attestations(found.timestamp)})
     who = " and ".join(calendars) or "an unknown calendar"
     return Stamp(None, who, f"pending: no Bitcoin block contains it yet; {who} promised one")
 
@@ -160,13 +162,13 @@ def _serialize(proof: Any) -> bytes:
     return bytes(out.getbytes())
 
 
-def _promises(node: Any) -> Iterator[tuple[Any, str]]:
+def _pending_attestations(node: Any) -> Iterator[tuple[Any, str]]:
     """Yield the nodes for which a calendar promised a block, with its URL."""
     for attestation in node.attestations:
         if isinstance(attestation, _library().PendingAttestation):
             yield node, attestation.uri
     for below in node.ops.values():
-        yield from _promises(below)
+        yield from _pending_attestations(below)
 
 
 def _blocks(proof: Any) -> list[tuple[int, bytes]]:

@@ -149,7 +149,7 @@ class _RtfReader:
         elif begins and self._open(word):
             self._at_group_start = word == "*"
         else:
-            self._control(word, number)
+            self._handle_control_word(word, number)
 
     def end(self) -> None:
         """Write the last paragraph or table, and the footnotes."""
@@ -196,7 +196,7 @@ class _RtfReader:
             address, start = inner.link
             self.composer.link(address, "".join(self._texts[inner.target][start:]))
 
-    def _control(self, word: str, number: int | None) -> None:
+    def _handle_control_word(self, word: str, number: int | None) -> None:
         group = self._group
         match word:
             case _ if word in _CHARACTER_WORDS:
@@ -215,7 +215,7 @@ class _RtfReader:
             case "ansicpg" | "f" | "fcharset":
                 self._charset(word, number or 0)
             case _:
-                self._layout(word, number)
+                self._handle_layout_word(word, number)
 
     def _charset(self, word: str, value: int) -> None:
         if word == "ansicpg":
@@ -226,7 +226,7 @@ class _RtfReader:
         elif self._group.target == "fonttbl":
             self._fonts[self._font] = _codec(_CHARSETS.get(value, self._encoding))
 
-    def _layout(self, word: str, number: int | None) -> None:
+    def _handle_layout_word(self, word: str, number: int | None) -> None:
         if word == "s":
             self._group.style = number
         if self._group.target != "body":

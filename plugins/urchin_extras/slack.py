@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent.channels.channel import Channel, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
-from urchin_extras.connections import connected, download
+from urchin_extras.connections import connect_websocket, download
 
 if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
@@ -34,7 +34,7 @@ class Slack(Channel):
     async def listen(self, take: MessageHandler) -> None:
         """Handle one socket's events until Slack asks for a new one (every few hours)."""
         where = (await self._call("apps.connections.open", key="app", repeatable=True))["url"]
-        async with connected(where, self.link.proxy_url) as socket:
+        async with connect_websocket(where, self.link.proxy_url) as socket:
             while True:
                 envelope = await socket.receive()
                 kind, payload = envelope.get("type"), envelope.get("payload") or {}
@@ -44,7 +44,7 @@ class Slack(Channel):
                 if kind == "events_api":
                     inbound = self.read(_message, payload.get("event") or {})
                 elif kind == "interactive" and payload.get("type") == "block_actions":
-                    inbound = self.read(_pressed_button, payload)
+                    inbound = self.read(_read_button_press, payload)
                 if inbound is not None:
                     await take(inbound)
                 if "envelope_id" in envelope:  # unacknowledged envelopes are sent again
@@ -115,7 +115,7 @@ def _message(event: dict[str, Any]) -> Inbound | None:
     if event.get("bot_id") or event.get("subtype") not in _USER_SUBTYPES or not event.get("user"):
         return None
     root = event.get("thread_ts") or ("" if direct else event["ts"])
-    lines = [_readable(line) for line in str(event.get("text", "")).split("\n")]
+    lines = [_strip_slack_markup(line) for line in str(event.get("text", "")).split("\n")]
     shared = [str(one.get("text", "")) for one in event.get("attachments", ())]
     quoted = [line.lstrip("> ") for line in lines if line.startswith(">")]
     return Inbound(
@@ -132,7 +132,7 @@ def _message(event: dict[str, Any]) -> Inbound | None:
     )
 
 
-def _readable(line: str) -> str:
+def _strip_slack_markup(line: str) -> str:
     """Return the text as the user wrote it: addresses for `<url|label>`, nothing for `<@bot>`."""
 
     def written(mark: re.Match[str]) -> str:
@@ -156,7 +156,7 @@ def _blocks(text: str, buttons: tuple[tuple[str, str], ...]) -> list[dict[str, A
     return [section, {"type": "actions", "elements": shown}]
 
 
-def _pressed_button(payload: dict[str, Any]) -> Inbound:
+def _read_button_press(payload: dict[str, Any]) -> Inbound:
     channel = str(payload.get("channel", {}).get("id", ""))
     root = payload.get("message", {}).get("thread_ts")
     action = payload["actions"][0]

@@ -41,7 +41,7 @@ class Telegram(Channel):
             for update in await self._call("getUpdates", repeatable=True, json=asked):
                 after = max(after, int(update["update_id"]) + 1)
                 pressed = update.get("callback_query")
-                parse = _message if pressed is None else _pressed_button
+                parse = _message if pressed is None else _read_button_press
                 inbound = self.read(parse, update.get("message") if pressed is None else pressed)
                 if inbound is not None:
                     await take(inbound)
@@ -146,7 +146,7 @@ def _files(message: dict[str, Any]) -> list[str]:
     return found
 
 
-def _pressed_button(pressed: dict[str, Any]) -> Inbound:
+def _read_button_press(pressed: dict[str, Any]) -> Inbound:
     return Inbound(
         id=f"pressed {pressed['id']}",
         sender=str(pressed["from"]["id"]),

@@ -65,7 +65,7 @@ class TwoCaptcha:
         """Submit the challenge and wait for its token; raises SolverFailed."""
         try:
             async with asyncio.timeout(SOLVE_SECONDS):
-                made = await self._call("createTask", task=task_of(challenge))
+                made = await self._call("createTask", task=build_task(challenge))
                 return None if made is None else await self._token(made["taskId"])
         except TimeoutError as error:
             why = f"2captcha did not respond within {SOLVE_SECONDS:g} s"
@@ -101,7 +101,7 @@ class TwoCaptcha:
         raise SolverFailed(f"2captcha: {reason}"[:200], _OUTCOMES.get(code, Outcome.ERROR))
 
 
-def task_of(challenge: Challenge) -> dict[str, Any]:
+def build_task(challenge: Challenge) -> dict[str, Any]:
     """Convert a challenge to the service's task format."""
     kind = f"{challenge.kind}-enterprise" if challenge.enterprise else challenge.kind
     task: dict[str, Any] = {

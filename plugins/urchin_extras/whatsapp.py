@@ -64,7 +64,7 @@ class WhatsApp(Channel):
         self.key("secret"), self.key("verify"), self.key("token")
 
         async def hook(request: Request) -> Response:
-            return await self._hook(request, take)
+            return await self._handle_webhook(request, take)
 
         app = Starlette(routes=[Route(self.settings.path, hook, methods=["GET", "POST"])])
         config = uvicorn.Config(app, ws="none", log_config=None, access_log=False, lifespan="off")
@@ -90,7 +90,7 @@ class WhatsApp(Channel):
         self.link.say(f"the webhook is at http://{self.settings.host}:{port}{self.settings.path}")
         return listening
 
-    async def _hook(self, request: Request, take: MessageHandler) -> Response:
+    async def _handle_webhook(self, request: Request, take: MessageHandler) -> Response:
         from starlette.responses import PlainTextResponse  # noqa: PLC0415 - an extra
 
         if request.method == "GET":

@@ -12,7 +12,7 @@ from agent.cli.flags import question_options
 from agent.config import dump_options, load_options
 from agent.errors import UsageError
 from agent.options import SETTINGS, hint_for, variables_of
-from agent.serve.schemas import ASKED, AskForm, ResumeForm
+from agent.serve.schemas import ASK_FIELDS, AskForm, ResumeForm
 
 SAMPLES = {
     int: (20, 30, 40),
@@ -147,9 +147,9 @@ def test_dumped_settings_round_trip():
 
 def test_rest_forms_use_the_bounds_of_the_settings_table():
     fields = AskForm.model_json_schema()["properties"]
-    assert fields.keys() >= {*ASKED, "question", "schema"}
+    assert fields.keys() >= {*ASK_FIELDS, "question", "schema"}
     assert fields["max_steps"]["anyOf"][0] == {"maximum": 200, "minimum": 1, "type": "integer"}
-    for name in ASKED:
+    for name in ASK_FIELDS:
         assert fields[name]["description"] == SETTINGS[name].metadata["help"]
     assert ResumeForm(budget=2, attended=True).settings() == {"budget": 2}
 

@@ -6,7 +6,7 @@ import pytest
 
 from browser import retries
 from browser.errors import ConnectFailed, FetchError, NoAnswer
-from browser.retries import RetryRule, Temporary, delay, repeat
+from browser.retries import RetryRule, TemporaryFailure, delay, repeat
 
 RULE = RetryRule(3, 0.5, 4.0, patience=10.0)
 
@@ -35,7 +35,10 @@ def failing(*failures, then="done"):
 
 
 async def test_temporary_failure_is_retried_after_random_wait(waits):
-    assert await repeat(RULE, failing(Temporary(ValueError()), Temporary(ValueError()))) == "done"
+    assert (
+        await repeat(RULE, failing(TemporaryFailure(ValueError()), TemporaryFailure(ValueError())))
+        == "done"
+    )
     assert len(waits) == 2
     assert 0 <= waits[0] <= 0.5
     assert 0 <= waits[1] <= 1.0
@@ -43,8 +46,8 @@ async def test_temporary_failure_is_retried_after_random_wait(waits):
 
 async def test_exhausted_retries_raise_last_error_or_return_last_value(waits):
     with pytest.raises(KeyError):
-        await repeat(RULE, failing(*[Temporary(KeyError())] * 3))
-    assert await repeat(RULE, failing(*[Temporary(None, value="busy")] * 3)) == "busy"
+        await repeat(RULE, failing(*[TemporaryFailure(KeyError())] * 3))
+    assert await repeat(RULE, failing(*[TemporaryFailure(None, value="busy")] * 3)) == "busy"
     assert len(waits) == 4
 
 
@@ -55,14 +58,17 @@ async def test_permanent_failure_is_not_retried(waits):
 
 
 async def test_requested_wait_is_honoured_within_patience(waits):
-    await repeat(RULE, failing(Temporary(None, 7.0)))
+    await repeat(RULE, failing(TemporaryFailure(None, 7.0)))
     assert waits == [7.0]
-    assert await repeat(RULE, failing(Temporary(None, 11.0, "later"))) == "later"
+    assert await repeat(RULE, failing(TemporaryFailure(None, 11.0, "later"))) == "later"
     assert waits == [7.0]
 
 
 async def test_unbounded_rule_retries_until_success(waits):
-    assert await repeat(RetryRule(0, 0.5, 4.0), failing(*[Temporary(KeyError())] * 50)) == "done"
+    assert (
+        await repeat(RetryRule(0, 0.5, 4.0), failing(*[TemporaryFailure(KeyError())] * 50))
+        == "done"
+    )
     assert max(waits) <= 4.0
 
 

@@ -40,7 +40,7 @@ REFERENCE_TOOLS = (
 """Tools that the reference engine has; others are unknown in a case."""
 
 
-class EachItsOwn(Budget):
+class PerLoopBudget(Budget):
     """Every loop has its own steps, as in the reference engine; in the product they share them."""
 
     @property
@@ -57,7 +57,7 @@ async def _yes(_effect: str) -> bool:
 
 
 @dataclass(slots=True)
-class Means(ToolContext):
+class ReferenceToolContext(ToolContext):
     """The tools' context, with similarity measured as in the reference engine."""
 
     embeddings: Embeddings | None = None
@@ -155,7 +155,7 @@ class Engine:
         # The reference's tools are no sources: what they return cannot be cited there.
         tools = [replace(tool, is_source=False) for tool in tools_from_functions(own)]
         policy = Policy(Registry([*builtin, *tools]), self._context)
-        budget, note = EachItsOwn(most), self._speaker.note
+        budget, note = PerLoopBudget(most), self._speaker.note
         system = case.get("systemPrompt", "")
         return Orchestrator(
             self._speaker, policy, budget, system, note, opening, guarded=False, concurrent=1
@@ -201,7 +201,7 @@ class Engine:
 
     def _new_context(self, case: dict[str, Any]) -> ToolContext:
         keyed = case.get("settings", {}).get("llmApiKey")
-        return Means(
+        return ReferenceToolContext(
             question=case.get("input", ""),
             evidence=Evidence(),
             record=self._speaker.note,

@@ -20,8 +20,8 @@ from tests.forked import Commands
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-How = Literal["full", "broken", "short"]
-HOWS: tuple[How, ...] = ("full", "broken", "short")
+FailureMode = Literal["full", "broken", "short"]
+HOWS: tuple[FailureMode, ...] = ("full", "broken", "short")
 OURS = ("internal error", "Traceback")
 """Outcomes that a failing disk must never cause."""
 
@@ -55,7 +55,7 @@ class Asked:
     model: str
     flags: tuple[str, ...]
 
-    def run(self, data: Path, *words: str, fails: tuple[int, How] | None = None):
+    def run(self, data: Path, *words: str, fails: tuple[int, FailureMode] | None = None):
         """Run `research` on a data folder; if requested, its nth write fails in a given way."""
         env = {"PATH": os.environ["PATH"], "HOME": str(data), "RESEARCH_DATA_DIR": str(data)}
         if fails is not None:
@@ -64,7 +64,7 @@ class Asked:
         data.mkdir(exist_ok=True)
         return self.commands.run(str(COMMAND), *words, env=env)
 
-    def ask(self, data: Path, nth: int, how: How):
+    def ask(self, data: Path, nth: int, how: FailureMode):
         """Ask the question; returns how the command ended."""
         exported = ("--export", str(data / "report.md"))
         asked = ("When?", "--events", "-q", "--model", self.model, *self.flags, *exported)
@@ -76,7 +76,7 @@ class Asked:
         assert done.returncode == 0, done.stderr
         return self._told(self.folder / "whole").stat().st_size
 
-    def flaws(self, nth: int, how: How) -> list[str]:
+    def flaws(self, nth: int, how: FailureMode) -> list[str]:
         """Ask with a failing write; return what is wrong with the result."""
         data = self.folder / f"{how}-{nth}"
         done = self.ask(data, nth, how)

@@ -18,7 +18,7 @@ from agent.journal.runs import RunFolder, Runs
 from agent.memory import Memory
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from browser.session.chrome import OVERRIDES
+from browser.session.chrome import EXECUTABLE_VARIABLES
 from tests.conftest import COMMAND
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from tests.crash.tasks import Task
     from tests.forked import Command, Commands
 
-WATCH = 0.005  # seconds between two looks at how far a run is, where it tells nothing
-TWICE = 0.3  # of the runs are killed again while they are resumed
+POLL_SECONDS = 0.005  # seconds between two looks at how far a run is, where it tells nothing
+SECOND_KILL_PROBABILITY = 0.3  # of the runs are killed again while they are resumed
 
 
 @dataclass(frozen=True)
-class Whole:
+class UninterruptedRun:
     """The same run, uninterrupted: its answer, and the length of its record and its duration."""
 
     answer: str
@@ -48,21 +48,21 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Point:
+class KillPoint:
     """Where to kill: after a number of events, at a record size in bytes, or at a time."""
 
     by: Literal["events", "bytes", "seconds"]
     at: float
 
     @classmethod
-    def chosen(cls, chance: random.Random, whole: Whole) -> Point:
+    def chosen(cls, chance: random.Random, whole: UninterruptedRun) -> KillPoint:
         """Choose a point anywhere in a run."""
         by = chance.choice(("events", "bytes", "seconds"))
         return cls(by, chance.random() * 1.02 * getattr(whole, by))
 
 
 @dataclass(frozen=True)
-class Known:
+class RequestsBeforeKill:
     """Requests to model and web so far, and which of them have recorded answers."""
 
     requests: Counter[str]
@@ -72,10 +72,10 @@ class Known:
 
 
 @dataclass
-class Broken:
+class KilledRunResult:
     """The result of a killed and resumed run; `flaws` is empty if everything was right."""
 
-    point: Point
+    point: KillPoint
     kills: int = 0
     acknowledged: list[str] = field(default_factory=list)
     flaws: list[str] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Broken:
     asked_again: int = 0
 
 
-class Victim:
+class KillableTask:
     """A task that runs in its own data folder and is killed."""
 
     def __init__(self, task: Task, speaker: Speaker, data: Path, commands: Commands) -> None:
@@ -95,7 +95,7 @@ class Victim:
 
     def command(self, *words: str) -> Command:
         """Start `research` in its own home folder."""
-        given = ("PATH", "PYTHONPATH", OVERRIDES[0], "NODE_COMPILE_CACHE")
+        given = ("PATH", "PYTHONPATH", EXECUTABLE_VARIABLES[0], "NODE_COMPILE_CACHE")
         env = {name: os.environ[name] for name in given if name in os.environ}
         env |= {"HOME": str(self.data), "RESEARCH_DATA_DIR": str(self.data)}
         return self._commands.start(str(COMMAND), *words, env=env)
@@ -109,7 +109,7 @@ class Victim:
         """The run, if it has begun."""
         return next(iter(Runs(self.data)), None)
 
-    def unbroken(self) -> Whole:
+    def unbroken(self) -> UninterruptedRun:
         """Run to the end."""
         began = time.monotonic()
         out, err = self.start().communicate()
@@ -121,7 +121,7 @@ class Victim:
         assert list(self._replayed(folder)) == []
         size = folder.journal.stat().st_size
         verdicts = tuple(s["verdict"] for s in report["sentences"])
-        return Whole(
+        return UninterruptedRun(
             report["answer"], verdicts, len(out.splitlines()), size, seconds, self.memories()
         )
 
@@ -138,13 +138,15 @@ class Victim:
         """Every run has its own book; apart from its name, the content is the same."""
         return text.replace(self.task.book, "BOOK") if self.task.book else text
 
-    def broken(self, point: Point, whole: Whole, chance: random.Random) -> Broken:
+    def broken(
+        self, point: KillPoint, whole: UninterruptedRun, chance: random.Random
+    ) -> KilledRunResult:
         """Run, kill and resume until it finishes; then check."""
-        done = Broken(point)
+        done = KilledRunResult(point)
         self.kill(self.start(), point, done)
         before = self._known()
-        while self.folder() and chance.random() < TWICE:
-            left = Point.chosen(chance, whole)
+        while self.folder() and chance.random() < SECOND_KILL_PROBABILITY:
+            left = KillPoint.chosen(chance, whole)
             self.kill(self.command("resume", "--events", "-q"), left, done)
             self._compare(before, done)
             before = self._known()
@@ -157,12 +159,12 @@ class Victim:
         done.flaws += self._flaws(err, whole, done)
         return done
 
-    def kill(self, process: Command, point: Point, done: Broken) -> None:
+    def kill(self, process: Command, point: KillPoint, done: KilledRunResult) -> None:
         """Kill a run when it reaches a point; what it acknowledged until then is kept."""
         os.set_blocking(process.stdout.fileno(), False)
         began, told = time.monotonic(), b""
         while process.poll() is None:
-            select.select([process.stdout], [], [], WATCH)
+            select.select([process.stdout], [], [], POLL_SECONDS)
             told += process.stdout.read() or b""
             folder = self.folder()
             reached = {
@@ -183,7 +185,7 @@ class Victim:
         folder = self.folder()
         return list(check_chain(folder.journal).events) if folder else []
 
-    def _known(self) -> Known:
+    def _known(self) -> RequestsBeforeKill:
         """Return what was asked so far, and which of it has a recorded reply or result."""
         events = self._events()
         replied = {e.place for e in events if e.type == "model.reply"}
@@ -191,9 +193,11 @@ class Victim:
         replies = {digest for place, digest in asked.items() if place in replied}
         results = {e.data["param"] for e in events if e.type == "tool.result"}
         pages = {page for page in self.task.pages if any(page in param for param in results)}
-        return Known(Counter(self.speaker.asked), Counter(self.task.asked()), replies, pages)
+        return RequestsBeforeKill(
+            Counter(self.speaker.asked), Counter(self.task.asked()), replies, pages
+        )
 
-    def _compare(self, before: Known, done: Broken) -> None:
+    def _compare(self, before: RequestsBeforeKill, done: KilledRunResult) -> None:
         """Find what was asked again since, although its reply or result was recorded."""
         requests = self.speaker.asked - before.requests
         pages = self.task.asked() - before.pages
@@ -201,7 +205,7 @@ class Victim:
         done.flaws += [f"read again: {path}" for path in before.results & pages.keys()]
         done.asked_again += sum(before.requests[digest] > 0 for digest in requests)
 
-    def _flaws(self, err: bytes, whole: Whole, done: Broken) -> Iterator[str]:
+    def _flaws(self, err: bytes, whole: UninterruptedRun, done: KilledRunResult) -> Iterator[str]:
         folder = self.folder()
         assert folder
         if not folder.report.is_file():

@@ -25,7 +25,7 @@ FORM = (
 
 
 @dataclass
-class Orders:
+class OrderSite:
     """A running site; `/NAME/` is a separate book. `orders[name]` holds those that arrived."""
 
     url: str
@@ -33,13 +33,13 @@ class Orders:
     asked: Counter[str] = field(default_factory=Counter)
 
 
-def taking_orders() -> AbstractContextManager[Orders]:
+def serve_order_site() -> AbstractContextManager[OrderSite]:
     """Serve on 127.0.0.1 until the block ends."""
-    return serving(_Handler, Orders)
+    return serving(_Handler, OrderSite)
 
 
 class _Handler(Handler):
-    server: Server[Orders]
+    server: Server[OrderSite]
 
     def get(self) -> None:
         _, name, what = [*self.path.split("/"), ""][:3]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fixtures.server import Site
-    from tests.crash.orders import Orders
+    from tests.crash.orders import OrderSite
     from tests.crash.speaker import Talk
 
 
@@ -91,7 +91,7 @@ def planned(site: Site) -> Task:
     return Task("planned", question, decide, lambda: site.asked, flags, ("/museum",))
 
 
-def ordering(orders: Orders, name: str) -> Task:
+def ordering(orders: OrderSite, name: str) -> Task:
     """A login and two orders in the browser: fields are typed into, buttons clicked."""
     url = f"{orders.url}/{name}/"
     wanted = ("anchor", "bell")

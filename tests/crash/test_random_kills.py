@@ -9,28 +9,28 @@ import random
 
 import pytest
 
-from tests.crash.kills import Point, Victim
-from tests.crash.orders import taking_orders
+from tests.crash.kills import KillableTask, KillPoint
+from tests.crash.orders import serve_order_site
 from tests.crash.speaker import speaking
 from tests.crash.tasks import ordering, planned, reading
 
 
 @pytest.fixture
 def orders():
-    with taking_orders() as running:
+    with serve_order_site() as running:
         yield running
 
 
 def whole_and_broken(make, tmp_path, commands, points):
     """Run a task to its end, then once for each point at which it is killed."""
     with speaking(make("whole").decide) as speaker:
-        whole = Victim(make("whole"), speaker, tmp_path / "whole", commands).unbroken()
+        whole = KillableTask(make("whole"), speaker, tmp_path / "whole", commands).unbroken()
     chance = random.Random(17)
     for number, (by, share) in enumerate(points):
         task = make(f"book{number}")
         with speaking(task.decide) as speaker:
-            victim = Victim(task, speaker, tmp_path / str(number), commands)
-            yield victim.broken(Point(by, share * getattr(whole, by)), whole, chance)
+            victim = KillableTask(task, speaker, tmp_path / str(number), commands)
+            yield victim.broken(KillPoint(by, share * getattr(whole, by)), whole, chance)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def resident() -> float:
     return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) / 1024
 
 
-def open_things() -> tuple[int, int]:
+def count_open_resources() -> tuple[int, int]:
     """Count the handles of this process, and the processes that it started."""
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()
     return len(list(Path("/proc/self/fd").iterdir())), len(children)
@@ -69,7 +69,7 @@ async def read(reader: Reader, urls: list[str], *, refused: bool = False) -> flo
 
 
 @dataclass(frozen=True)
-class Grown:
+class MemoryGrowth:
     """MB at the end beyond those after the first hundred pages; and what was open both times."""
 
     a_hundred: float
@@ -78,7 +78,7 @@ class Grown:
     open_after: tuple[int, int]
 
 
-async def grown(count: int, first: int = 100, refused: int = 20) -> Grown:
+async def grown(count: int, first: int = 100, refused: int = 20) -> MemoryGrowth:
     """Read this many pages over loopback, then bodies that are refused.
 
     Counting starts after the `first` pages.
@@ -94,10 +94,10 @@ async def grown(count: int, first: int = 100, refused: int = 20) -> Grown:
             reader = Reader(Polite(http))
             pages = [f"{base}/page?{n}" for n in range(count)]
             early = await read(reader, pages[:first])
-            before = open_things()
+            before = count_open_resources()
             last = await read(reader, pages[first:])
-            opened = open_things()
+            opened = count_open_resources()
             bodies = [f"{base}{name}?{n}" for n in range(refused) for name in _REFUSED][:refused]
             after = await read(reader, bodies, refused=True)
     server.close()
-    return Grown((last - early) * 100 / (count - first), after - last, before, opened)
+    return MemoryGrowth((last - early) * 100 / (count - first), after - last, before, opened)

@@ -87,8 +87,17 @@ SHOWN = {
     "code": "<pre><code>{}</code></pre>",
     "frame": "<iframe srcdoc='<p>{}</p>'></iframe>",
 }
-BESIDE = ("pdf", "snippet", "e-mail", "file name", "memory", "memory key", "skill", "tool output")
-CARRIERS = ("title", "description", *SHOWN, *HIDDEN, *BESIDE)
+CARRIERS_OUTSIDE_PAGES = (
+    "pdf",
+    "snippet",
+    "e-mail",
+    "file name",
+    "memory",
+    "memory key",
+    "skill",
+    "tool output",
+)
+CARRIERS = ("title", "description", *SHOWN, *HIDDEN, *CARRIERS_OUTSIDE_PAGES)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from agent.errors import ToolError
 from agent.evidence import Evidence
 from agent.guard.outgoing import Outgoing
-from agent.guard.provenance import SEARCH, Kind, Provenance
+from agent.guard.provenance import SEARCH_SITE, Kind, Provenance
 from agent.limits import LimitSettings
 from agent.tools.action_tools import ACTING_TOOLS
 from agent.tools.context import ToolContext
@@ -123,10 +123,10 @@ def context_of(question: str, run: Run | None = None, private: str = "") -> Tool
         name, _, site = kind.partition("@")
         read.add(text, Kind(name), f"https://{site}/" if site else "")
     for site, text in (run.public if run else {"evil.test": HOSTILE}).items():
-        if site != SEARCH:
+        if site != SEARCH_SITE:
             read.add(text, Kind.WEB, f"https://{site}/")
-        if run or site == SEARCH:  # the results said the like of the page that they led to
-            read.add(text, Kind.WEB, SEARCH)
+        if run or site == SEARCH_SITE:  # the results said the like of the page that they led to
+            read.add(text, Kind.WEB, SEARCH_SITE)
     tab = SimpleNamespace(url="https://evil.test/")
     web = SimpleNamespace(tab=tab, searches_locally_only=False)
     return ToolContext(

@@ -11,7 +11,7 @@ from agent.errors import ToolError
 from agent.guard.provenance import Kind, Provenance
 from agent.run.outcome import exit_code
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, keys_text
-from agent.tools.policy import check_acts
+from agent.tools.policy import check_action
 from tests.loopback import Handler, serving
 from tests.security.outgoing_texts import TOOLS, context_of
 
@@ -205,4 +205,4 @@ async def test_upload_is_allowed_if_question_names_file_and_site(question, asks)
     upload = TOOLS.get("UPLOAD")
     asked = upload.params(ref="e1", path="papers/cv.pdf")
     with pytest.raises(ToolError, match="needs approval to") if asks else nullcontext():
-        await check_acts(context_of(question), upload, asked)
+        await check_action(context_of(question), upload, asked)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.export.event_lines import event_lines
 from agent.guard.outgoing import MAX_BITS, Outgoing
-from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind, Provenance
+from agent.guard.provenance import FUNCTION, SEARCH_SITE, SERVER, Kind, Provenance
 from tests.security.outgoing_texts import (
     CHANNELS,
     HOSTILE,
@@ -187,7 +187,7 @@ def test_environment_secret_is_withheld_from_queries(ask):
 def test_private_search_uses_only_question_and_public_words():
     read = Provenance(QUESTION)
     read.add("My diagnosis is diabetes.", Kind.FILE)
-    read.add("Showers along the coast", Kind.WEB, SEARCH)
+    read.add("Showers along the coast", Kind.WEB, SEARCH_SITE)
     outgoing = Outgoing(read, private_search=True)
     left, withheld = outgoing.query("weather Bergen showers diabetes")
     assert left == "weather Bergen showers"
@@ -262,7 +262,9 @@ def test_site_receives_limited_number_of_its_own_words():
 )
 def test_url_may_extend_a_seen_url_with_question_words(url, passes):
     outgoing = run(private="diabetes")
-    outgoing.provenance.add("Search: https://shop.test/search?q=shoes&page=1", Kind.WEB, SEARCH)
+    outgoing.provenance.add(
+        "Search: https://shop.test/search?q=shoes&page=1", Kind.WEB, SEARCH_SITE
+    )
     assert (not outgoing.refusal_of_address(url)) is passes
 
 
@@ -278,7 +280,7 @@ def test_url_may_extend_a_seen_url_with_question_words(url, passes):
 )
 def test_root_of_a_named_host_is_allowed(url, passes):
     outgoing = run(private="diabetes")
-    outgoing.provenance.add("more at seen.test", Kind.WEB, SEARCH)
+    outgoing.provenance.add("more at seen.test", Kind.WEB, SEARCH_SITE)
     assert (not outgoing.refusal_of_address(url)) is passes
 
 
@@ -307,7 +309,7 @@ def test_doi_in_private_file_is_allowed_as_url(text):
 @pytest.mark.parametrize(
     ("share", "site", "passes"),
     [
-        ("file", SEARCH, True),
+        ("file", SEARCH_SITE, True),
         ("file", f"{SERVER}shop", True),
         ("file", "named.test", True),
         ("file", "evil.test", False),
@@ -318,7 +320,7 @@ def test_doi_in_private_file_is_allowed_as_url(text):
 )
 def test_shared_data_goes_only_to_permitted_recipients(share, site, passes):
     shared = run("Tell named.test", f"diabetes, {CARD}", shared=frozenset({share}))
-    if site == SEARCH:
+    if site == SEARCH_SITE:
         assert (shared.query(CARD)[1] == []) is passes
     else:
         assert (not shared.refusal("diabetes", site)) is passes
@@ -326,7 +328,7 @@ def test_shared_data_goes_only_to_permitted_recipients(share, site, passes):
 
 def test_search_approval_does_not_apply_to_sites():
     outgoing = run(private=f"diabetes {CARD}")
-    outgoing.allow(f"diabetes {CARD}", SEARCH)
+    outgoing.allow(f"diabetes {CARD}", SEARCH_SITE)
     assert outgoing.query(f"diabetes {CARD}")[1] == []
     assert outgoing.refusal("diabetes", "evil.test")
     outgoing.allow("diabetes", "evil.test")

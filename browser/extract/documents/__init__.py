@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from browser.errors import BrowserError, ExtractError
 from browser.extract.dates import iso_date
-from browser.extract.documents.archive import Archive, without_extra
+from browser.extract.documents.archive import Archive, missing_extra_error
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.documents.sheets import read_xls, read_xlsx
 from browser.extract.documents.slides import read_pptx
@@ -52,7 +52,7 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
     if kind == "application/epub+zip" or "META-INF/container.xml" in archive.names:
         return read_epub(archive, url, name)
     if kind.startswith(_MIMETYPE):
-        return read_plugged("odf", body, url, name)
+        return read_with_plugin("odf", body, url, name)
     main = archive.part("", "officeDocument")
     match main.partition("/")[0]:
         case "word":
@@ -67,7 +67,7 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
     return _read_folder(archive, url, name, read)
 
 
-def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
+def read_with_plugin(kind: str, body: bytes, url: str, name: str) -> Document:
     """Read a document with the plug-in for its kind; raises ExtractError if there is none."""
     try:
         reader = load_plugin("documents", kind)
@@ -139,7 +139,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
     try:
         import sharepoint2text  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise without_extra(kind, "documents", "a newer format, or PDF") from error
+        raise missing_extra_error(kind, "documents", "a newer format, or PDF") from error
     # The library logs a line for everything that it does not support.
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
     try:

@@ -147,7 +147,7 @@ def drop(element: etree._Element) -> None:
         del parent[0]
 
 
-def without_extra(kind: str, extra: str, other: str) -> ExtractError:
+def missing_extra_error(kind: str, extra: str, other: str) -> ExtractError:
     """Return the error for a format whose library is missing; `other` is a format to convert to."""
     message = f"reading .{kind} requires: pip install 'urchin-research[{extra}]'"
     return ExtractError(message, hint=f"Or save it as {other}.")

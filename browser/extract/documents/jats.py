@@ -58,7 +58,7 @@ def read_jats(root: etree._Element, url: str, name: str) -> Document:
     page = etree.Element("body")
     for part in ("front", "body", "back"):
         for element in root.iterfind(f"{{*}}{part}"):
-            page.extend(_converted(element, 1))
+            page.extend(_convert_to_html(element, 1))
     composer.markup(page)
     return composer.document(url, "jats", name, facts)
 
@@ -80,7 +80,7 @@ def _date(root: etree._Element) -> str:
     return min(filter(None, found), default="")
 
 
-def _converted(element: etree._Element, level: int) -> Iterator[etree._Element]:
+def _convert_to_html(element: etree._Element, level: int) -> Iterator[etree._Element]:
     """Convert a JATS element's content to HTML; the nesting of sections sets the heading levels."""
     for child in element:
         tag = local_name(child)
@@ -101,7 +101,7 @@ def _converted(element: etree._Element, level: int) -> Iterator[etree._Element]:
         if name == "a":
             made.set("href", child.get(_HREF) or "")
         made.text, made.tail = child.text, child.tail
-        made.extend(_converted(child, inner))
+        made.extend(_convert_to_html(child, inner))
         yield made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from browser.extract.documents.archive import without_extra
+from browser.extract.documents.archive import missing_extra_error
 from browser.extract.documents.composer import Composer
 from browser.extract.tree import parse_html
 from browser.types import Document
@@ -37,7 +37,7 @@ def read_rst(text: str, url: str, name: str) -> Document:
     try:
         from docutils.core import publish_parts  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise without_extra("rst", "documents", "Markdown") from error
+        raise missing_extra_error("rst", "documents", "Markdown") from error
     _add_directives(text)
     plain = _ROLE.sub(lambda match: match[0] if match[0].startswith(":math:") else match[1], text)
     html = publish_parts(plain, writer="html5", settings_overrides=_SETTINGS)["html_body"]

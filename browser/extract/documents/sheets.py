@@ -17,7 +17,7 @@ from xml.etree.ElementTree import ParseError
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import BROKEN_ZIP, without_extra
+from browser.extract.documents.archive import BROKEN_ZIP, missing_extra_error
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.tree import text_content
 
@@ -52,7 +52,7 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
     try:
         from openpyxl import load_workbook  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise without_extra("xlsx", "office", ".csv") from error
+        raise missing_extra_error("xlsx", "office", ".csv") from error
     archive.check_all()  # openpyxl has no size limit
     reader = _SheetReader()
     try:
@@ -117,7 +117,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     try:
         import xlrd  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise without_extra("xls", "office", ".csv") from error
+        raise missing_extra_error("xls", "office", ".csv") from error
     reader, log = _SheetReader(), StringIO()
     try:
         _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))

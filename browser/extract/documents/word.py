@@ -18,11 +18,11 @@ from zipfile import ZipFile
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import relations_of, without_extra
+from browser.extract.documents.archive import missing_extra_error, relations_of
 from browser.extract.documents.charts import read_chart
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.documents.word_numbers import Numbers, W
-from browser.extract.tree import MAX_TAGS, bounded, local_name, parse_html, parse_xml
+from browser.extract.tree import MAX_TAGS, local_name, parse_html, parse_xml, truncate_tags
 
 if TYPE_CHECKING:
     from browser.extract.documents.archive import Archive
@@ -74,7 +74,7 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     try:
         import mammoth  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise without_extra("docx", "office", "PDF") from error
+        raise missing_extra_error("docx", "office", "PDF") from error
 
     composer = Composer()
     packed = BytesIO(_repack(archive, main, composer.notes))
@@ -147,7 +147,7 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
     with ZipFile(out, "w") as packed:
         for part, has_text in parts.items():
             data = archive.read(part)
-            read = bounded(data, _MAX_TAGS)
+            read = truncate_tags(data, _MAX_TAGS)
             if len(read) < len(data):
                 notes.append(_TOO_LONG)
             root = parse_xml(read)

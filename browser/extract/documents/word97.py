@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import Any
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import without_extra
+from browser.extract.documents.archive import missing_extra_error
 from browser.extract.documents.composer import Composer
 from browser.extract.sniff import decode
 from browser.types import Document
@@ -18,7 +18,7 @@ _MAX_TEXT_CHARS = 5_000_000
 _WORD_97 = 0xC1
 _COMPRESSED = 1 << 30
 # The parts of a file, in order.
-_PARTS = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes")
+_TEXT_PARTS = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes")
 _SHOWN_AFTER = ("footnotes", "endnotes", "boxes", "comments", "headers")
 # Only a field's result is shown; it follows the character \x14.
 _FIELD_INSTRUCTION = re.compile(r"\x13[^\x13\x14\x15]*(?:\x14|(?=\x15))")
@@ -35,7 +35,7 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
     try:
         import olefile  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise without_extra("doc", "documents", ".docx or PDF") from error
+        raise missing_extra_error("doc", "documents", ".docx or PDF") from error
     composer = Composer(notes=[_HIDDEN_NOTE])
     try:
         with olefile.OleFileIO(BytesIO(body)) as file:
@@ -51,7 +51,7 @@ def read_doc(body: bytes, url: str, name: str) -> Document:
         raise ExtractError(f"not readable as .doc: {error}") from error
     at = 0
     parts = {}
-    for part, length in zip(_PARTS, lengths, strict=True):
+    for part, length in zip(_TEXT_PARTS, lengths, strict=True):
         parts[part] = text[at : at + length]
         at += length
     for part in ("text", *_SHOWN_AFTER):

@@ -97,10 +97,10 @@ def with_platform(document: Document, body: bytes, url: str) -> Document:
     if record is None and known is not None:
         note = f"no {known.name} record found on this page: read as a plain page"
         return replace(document, notes=(*document.notes, note))
-    return document if record is None else _completed(document, record)
+    return document if record is None else _add_missing_items(document, record)
 
 
-def _completed(document: Document, record: Record) -> Document:
+def _add_missing_items(document: Document, record: Record) -> Document:
     names = [name for item in record.items if (name := item.author or item.handle)]
     unnamed = sum(name not in document.text for name in names)
     # The extracted text of a thread may have the posts but not their authors.

@@ -154,7 +154,7 @@ class _Values:
         """
         for way in alternatives(path):
             if way.startswith(_ADDRESS_PREFIXES):
-                values = self._filled(way)
+                values = self._fill_template(way)
             else:
                 where, _, pattern = way.partition(_PATTERN_ARROW)
                 values = self._at(where.strip(), attribute)
@@ -165,7 +165,7 @@ class _Values:
                 return found
         return []
 
-    def _filled(self, template: str) -> list[str]:
+    def _fill_template(self, template: str) -> list[str]:
         """Fill in an address with the values of its paths; empty if one of them is missing."""
         parts = [self.text(path) for path in _BRACES.findall(template)]
         texts = iter(parts)

@@ -19,7 +19,7 @@ from browser.extract.metadata import names, node_types, read_jsonld, read_meta, 
 from browser.extract.platforms.parsing import number, parse_date
 from browser.extract.platforms.site_record import Record
 from browser.extract.sniff import decode
-from browser.extract.tree import bounded, parse_html
+from browser.extract.tree import parse_html, truncate_tags
 from browser.net.url import host, join, parse
 from browser.text.words import one_line
 
@@ -106,7 +106,7 @@ class SitePage:
     def soup(self) -> BeautifulSoup:
         """The content as BeautifulSoup over lxml."""
         text = decode(self.markup) if isinstance(self.markup, bytes) else self.markup
-        return BeautifulSoup(bounded(text).replace("\x00", ""), "lxml")
+        return BeautifulSoup(truncate_tags(text).replace("\x00", ""), "lxml")
 
     @functools.cached_property
     def tree(self) -> etree._Element:

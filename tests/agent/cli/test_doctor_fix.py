@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.session.chrome import OVERRIDES, candidates
+from browser.session.chrome import EXECUTABLE_VARIABLES, candidates
 from tests.conftest import COMMAND
 from tests.loopback import Handler, serving
 
@@ -55,7 +55,7 @@ def test_doctor_fix_downloads_missing_browser(tmp_path: Path, site):
               "--search", "searxng", "--searxng-url", site.url]  # fmt: skip
     with serving(Downloads, str) as downloads:
         environment = {**os.environ, **here, "PLAYWRIGHT_DOWNLOAD_HOST": downloads}
-        for name in OVERRIDES:
+        for name in EXECUTABLE_VARIABLES:
             environment.pop(name, None)
         before, after = (
             subprocess.run(

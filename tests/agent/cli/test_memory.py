@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agent.cli.ask import dream_after
+from agent.cli.ask import consolidate_after_run
 from agent.config import load_options
 from agent.memory import Memory
-from agent.memory.consolidation import due
+from agent.memory.consolidation import is_due
 from agent.memory.sealed_log import SealedLog
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.timestamping import NAME, authority
@@ -157,8 +157,8 @@ def test_memory_is_consolidated_after_answer_unless_quiet_or_ci(
     store, left, tmp_path, monkeypatch, ci, quiet, dreams
 ):
     monkeypatch.setenv("CI", ci)
-    dream_after(0, load_options({"data_dir": tmp_path / "data"}), quiet=quiet)
-    assert due(store.entries) is not dreams
+    consolidate_after_run(0, load_options({"data_dir": tmp_path / "data"}), quiet=quiet)
+    assert is_due(store.entries) is not dreams
 
 
 def test_sealed_entry_is_timestamped_and_verified(run, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from agent.evidence.confidence import cross_check
-from agent.evidence.page_state import with_shown
+from agent.evidence.page_state import append_shown_lines
 from agent.evidence.store import Evidence
 from browser.types import Document, Outcome, Page
 
@@ -34,7 +34,7 @@ def page(text: str, url: str = "https://keeper.example/signal") -> Page:
 
 def state(evidence, shown, *, url="https://keeper.example/signal", outcome="", step=""):
     read = page(ARTICLE, url)
-    document = with_shown(read.document, shown, outcome)
+    document = append_shown_lines(read.document, shown, outcome)
     read = Page(url, url, "browser", Outcome.OK, read.fetched_at, document=document)
     return evidence.add(read, step, acted=bool(outcome))
 
@@ -53,7 +53,7 @@ def test_snapshot_only_text_follows_article_passages():
 
 
 def test_article_heading_is_repeated_above_snapshot_only_text():
-    shown = with_shown(page(ARTICLE).document, "# Fog signal\n\n2 comments")
+    shown = append_shown_lines(page(ARTICLE).document, "# Fog signal\n\n2 comments")
     assert shown.text[shown.shown_from :] == "# Fog signal\n\n2 comments"
 
 
@@ -61,18 +61,18 @@ def test_repeated_short_lines_are_kept_in_new_context():
     """A person's balance, beside bills that the same person paid."""
     article = "2 July\n\nBen\n\nGroceries\n\n3 July\n\nCleo\n\nPizza"
     shown = f"Ben\n\n-178.60\n\nCleo\n\n-122.20\n\n{article}"
-    state = with_shown(page(article).document, shown)
+    state = append_shown_lines(page(article).document, shown)
     assert state.text[state.shown_from :] == "Ben\n\n-178.60\n\nCleo\n\n-122.20"
 
 
 def test_emptied_table_row_is_replaced_by_snapshot_row():
     article = "| Setting | Value |\n|---|---|\n| Title | |\n| Tiddlers | |\n| Version | 5.4 |"
     shown = "| Title | Harbour log |\n\n| Tiddlers | 6 (button) |\n\n| Version | 5.4 |"
-    state = with_shown(page(article).document, shown)
+    state = append_shown_lines(page(article).document, shown)
     rows = [line for line in state.text.splitlines() if line.startswith("|")]
     assert "| Title | |" not in rows
     assert {"| Title | Harbour log |", "| Tiddlers | 6 (button) |", "| Version | 5.4 |"} <= {*rows}
-    kept = with_shown(page(article).document, "| Other | row |")
+    kept = append_shown_lines(page(article).document, "| Other | row |")
     assert "| Title | |" in kept.text
 
 

@@ -23,7 +23,7 @@ from warcio.checker import Checker
 
 from agent import research
 from agent.errors import UsageError
-from agent.export import FORMATS, ending, export
+from agent.export import FORMATS, export, format_extension
 from agent.export.junit import TestCase, to_xml
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
@@ -44,7 +44,7 @@ from dev.formats import PAGE, page
     ],
 )
 def test_longest_known_extension_selects_format(name, end):
-    assert ending(Path(name)) == end
+    assert format_extension(Path(name)) == end
 
 
 def test_junit_has_one_case_per_sentence(written):

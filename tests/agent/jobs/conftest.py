@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.jobs.job import ENDED
+from agent.jobs.job import FINAL_STATES
 from agent.jobs.jobs import Jobs
 from agent.jobs.worker import Worker
 from tests.crash.speaker import speaking
@@ -69,7 +69,7 @@ class JobsHarness:
 
     async def ended(self, *jobs):
         """Wait for jobs to finish; returns them at that time."""
-        return [await self.until(job, lambda found: found.state in ENDED) for job in jobs]
+        return [await self.until(job, lambda found: found.state in FINAL_STATES) for job in jobs]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from agent.errors import UsageError
 from agent.jobs.jobs import Jobs
 from agent.jobs.jobs_database import NoteTable
-from agent.jobs.schedules import GRACE, Schedule, Schedules, fire_due, parse_when
+from agent.jobs.schedules import MISFIRE_GRACE, Schedule, Schedules, fire_due, parse_when
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)  # a Monday
@@ -101,7 +101,7 @@ def test_500_firings_across_dst_and_sleep_have_no_duplicates_or_losses(missed):
     for a, b in asleep:
         over = [time for time in wanted if a < time <= b]
         done = [time for time in over if time in counted]
-        late = [time for time in over if b - time > GRACE]
+        late = [time for time in over if b - time > MISFIRE_GRACE]
         # nothing is late: all; else what is fresh, or, where told so, the last one
         expected = [time for time in over if time not in late]
         assert done == (expected or (over[-1:] if missed == "once" else []))

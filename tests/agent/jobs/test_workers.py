@@ -19,7 +19,7 @@ from agent.journal.runs import Runs
 from browser.errors import DeadlineExceeded
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
-from browser.net.pace import pacing
+from browser.net.pace import shared_pace
 from browser.net.polite import Polite
 from browser.read.reader import Mode, Reader
 from browser.session.session import Browser
@@ -89,7 +89,7 @@ async def test_workers_share_crawl_delay_of_a_host(tmp_path, place):
 
         async def worker(mode: Mode) -> None:
             database = JobsDatabase.open(place, tmp_path)
-            with pacing(SharedPace(database, 0.01)):
+            with shared_pace(SharedPace(database, 0.01)):
                 async with (
                     Egress(policy) as egress,
                     HttpClient(egress) as http,

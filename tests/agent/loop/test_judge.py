@@ -10,8 +10,8 @@ from agent.evidence import Evidence, check_answer
 from agent.guard.budget import Budget
 from agent.loop.judge import (
     ClaimJudge,
+    find_undecided_claims,
     judge_request,
-    open_claims,
 )
 from agent.models.base import ModelReply
 from agent.tools.context import no_record
@@ -59,7 +59,7 @@ async def judged(reply, claims, evidence, answer=""):
 
 
 async def verdicts(evidence, reply):
-    judge = await judged(reply, open_claims(ANSWER, evidence), evidence)
+    judge = await judged(reply, find_undecided_claims(ANSWER, evidence), evidence)
     return check_answer(ANSWER, evidence, judge).sentences, judge.model.asked
 
 
@@ -68,7 +68,7 @@ async def test_second_hop_claim_is_judged_with_cited_passages_of_other_sentences
     at = datetime(2026, 1, 1, tzinfo=UTC)
     evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
     answer = "The pier was begun in 1890. [S1¶1] Whoever leads the town has a home there. [S2¶1]"
-    claims = open_claims(answer, evidence)
+    claims = find_undecided_claims(answer, evidence)
     assert list(claims) == ["Whoever leads the town has a home there."]
     request = judge_request(claims, evidence, answer)
     own, _, others = request.partition("Cited by the answer's other sentences:")
@@ -141,7 +141,7 @@ async def test_verdict_is_parsed_and_missing_verdict_stays_undecided(evidence, r
 
 async def test_judge_quotation_becomes_source_quote(evidence):
     reply = '1: supported "begun in 1890" and "after four years of work"'
-    decided = await judged(reply, open_claims(ANSWER, evidence), evidence)
+    decided = await judged(reply, find_undecided_claims(ANSWER, evidence), evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
 
@@ -151,7 +151,7 @@ async def test_quotation_from_uncited_page_does_not_support_claim(evidence):
     at = datetime(2026, 1, 1, tzinfo=UTC)
     evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
     answer = "The head of the town has a home on the pier. [S1¶1]"
-    claims = open_claims(answer, evidence)
+    claims = find_undecided_claims(answer, evidence)
     elsewhere = await judged('1: supported "mayor lives on the pier"', claims, evidence)
     [said] = check_answer(answer, evidence, elsewhere).sentences
     assert (said.verdict, said.decided_by) == (VerdictState.UNDECIDED, "judge")
@@ -170,11 +170,11 @@ async def test_judge_request_names_page_of_each_passage(evidence):
 
 
 async def test_claim_with_changed_citation_is_judged_again(evidence):
-    open_ones = open_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
+    open_ones = find_undecided_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
     judge = await judged("1: undecided", open_ones, evidence)
     assert await judge.decide(open_ones, "judge")
     assert len(judge.model.asked) == 1
-    mended = open_claims("It took until 1894 to open to trains. [S1¶2]", evidence)
+    mended = find_undecided_claims("It took until 1894 to open to trains. [S1¶2]", evidence)
     assert await judge.decide(mended, "judge")
     assert len(judge.model.asked) == 2
 
@@ -197,7 +197,7 @@ async def test_verdict_line_with_several_quotations_is_parsed(evidence):
 
 async def test_judge_request_contains_question_answer_and_context(evidence):
     evidence.question = "How long did it take?"
-    claims = open_claims("It was slow work. [S1¶2]", evidence)
+    claims = find_undecided_claims("It was slow work. [S1¶2]", evidence)
     request = judge_request(claims, evidence, ANSWER)
     assert request.startswith(f"Question: How long did it take?\n\n<answer>\n{ANSWER}")
     assert "S1¶1 (Pier) The pier was begun in 1890." in request
@@ -208,7 +208,7 @@ async def test_judge_request_contains_question_answer_and_context(evidence):
 )
 async def test_judge_rating_of_answer_is_parsed_and_recorded(evidence, line, word):
     evidence.question = "When did it open?"
-    claims, recorded = open_claims(ANSWER, evidence), []
+    claims, recorded = find_undecided_claims(ANSWER, evidence), []
 
     def record(kind, _place, **data):
         recorded.extend(data["verdicts"] if kind == "judge" else ())

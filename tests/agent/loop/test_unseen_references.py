@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.loop.unseen import drop_unseen
+from agent.loop.unseen import remove_unseen_addresses
 
 SENTENCE = "It was lit in 1871. [S1¶2]"
 SEEN = "<web> https://hesk.example/light says so."
@@ -20,21 +20,23 @@ SEEN = "<web> https://hesk.example/light says so."
     ],
 )
 def test_invented_reference_list_is_removed_with_its_heading(invented):
-    text, gone = drop_unseen(SENTENCE + invented, SEEN)
+    text, gone = remove_unseen_addresses(SENTENCE + invented, SEEN)
     assert text == SENTENCE
     assert all("made-up.example" in address for address in gone)
     assert gone
 
 
 def test_unseen_url_in_sentence_is_removed_without_sentence():
-    text, gone = drop_unseen("See [the light](https://made-up.example/x) of 1871. [S1¶2]", SEEN)
+    text, gone = remove_unseen_addresses(
+        "See [the light](https://made-up.example/x) of 1871. [S1¶2]", SEEN
+    )
     assert (text, gone) == ("See the light of 1871. [S1¶2]", ["https://made-up.example/x"])
-    text, _ = drop_unseen("It stands (https://made-up.example/x). [S1¶2]", SEEN)
+    text, _ = remove_unseen_addresses("It stands (https://made-up.example/x). [S1¶2]", SEEN)
     assert text == "It stands. [S1¶2]"
 
 
 def test_references_to_read_sources_are_kept():
     listed = f"{SENTENCE}\n\nSources:\n- https://hesk.example/light\n- The keeper's log. [S1¶3]"
-    assert drop_unseen(listed, SEEN) == (listed, [])
+    assert remove_unseen_addresses(listed, SEEN) == (listed, [])
     mixed = f"{listed}\n- https://made-up.example/x"
-    assert drop_unseen(mixed, SEEN)[0] == listed
+    assert remove_unseen_addresses(mixed, SEEN)[0] == listed

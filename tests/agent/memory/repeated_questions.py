@@ -41,7 +41,7 @@ ASKED = tuple(form for forms in QUESTIONS for form in (*forms, forms[0].lower().
 
 
 @dataclass
-class Left:
+class MemoryContents:
     """What memory contains after a round of all questions, and what it would show a model."""
 
     counts: Counter[str]
@@ -50,7 +50,9 @@ class Left:
     prompts: list[str] = field(default_factory=list)
 
 
-async def rounds(site: Site, folder: Path, runs: int, asked: Sequence[str] = ASKED) -> list[Left]:
+async def rounds(
+    site: Site, folder: Path, runs: int, asked: Sequence[str] = ASKED
+) -> list[MemoryContents]:
     """Run this many times; returns what was left after each round of questions, and at the end."""
     found = []
     for number in range(runs):
@@ -68,14 +70,14 @@ async def rounds(site: Site, folder: Path, runs: int, asked: Sequence[str] = ASK
     return found
 
 
-def left(folder: Path, asked: Sequence[str]) -> Left:
+def left(folder: Path, asked: Sequence[str]) -> MemoryContents:
     """Consolidate, then inspect."""
     with Memory.open(folder / "memory.db") as memory:
         consolidate(memory.entries, 30.0)
         held = memory.newest(limit=None)
         injected = [context_block(memory.layers(question).recalled) for question in asked]
     facts = [hit.text for hit in held if hit.kind == "fact"]
-    return Left(
+    return MemoryContents(
         Counter(hit.kind for hit in held),
         sum(map(len, injected)),
         _repeated(facts) + [line for block in injected for line in _repeated(_lines(block))],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.memory.associations import LinkKind, MemoryLink
-from agent.memory.consolidation import consolidate, due, reword, unworded
+from agent.memory.consolidation import consolidate, is_due, reword, unrephrased_insights
 from agent.models.scripted import ScriptedModel
 from agent.run.conversation_jobs import word_insights
 from agent.types import Report, ReportSource, Sentence, VerdictState
@@ -128,11 +128,11 @@ def test_consolidation_stops_at_deadline_and_continues_later(memory: Memory) -> 
 
 
 def test_consolidation_is_due_only_after_new_memories(memory: Memory) -> None:
-    assert not due(memory.entries)
+    assert not is_due(memory.entries)
     memory.add("something")
-    assert due(memory.entries)
+    assert is_due(memory.entries)
     consolidate(memory.entries)
-    assert not due(memory.entries)
+    assert not is_due(memory.entries)
 
 
 @pytest.mark.parametrize("query", ["Where did Ines sail?", "Which lantern is red?", "Who rang?"])
@@ -153,9 +153,9 @@ def test_consolidation_never_lowers_recall(memory: Memory, query: str) -> None:
 def test_consolidation_is_not_due_between_consecutive_questions(memory: Memory) -> None:
     report = Report(run="r1", question="Who?", status="not_found")
     memory.record_run(report)
-    assert due(memory.entries)
+    assert is_due(memory.entries)
     memory.record_run(report.model_copy(update={"question": "Who else?"}))
-    assert not due(memory.entries)
+    assert not is_due(memory.entries)
 
 
 async def test_model_rewords_insight_and_consolidation_keeps_wording(
@@ -180,11 +180,11 @@ async def test_model_rewords_insight_and_consolidation_keeps_wording(
     assert advice.id in {given.id for given in memory.layers("Is the dog in the museum?").recalled}
     consolidate(memory.entries)
     assert [one.text for one in memory.entries.all("insight")] == [row.text, advice.text]
-    assert unworded(memory.entries) == []
+    assert unrephrased_insights(memory.entries) == []
     question = "How wide is the Marram lighthouse keeper's dog?"
     _run(memory, 7, question, "", "not_found", "")
     consolidate(memory.entries)
-    (renewed,) = unworded(memory.entries)
+    (renewed,) = unrephrased_insights(memory.entries)
     assert renewed.text.startswith("Questions about")
 
 
@@ -193,7 +193,7 @@ async def test_empty_rewording_keeps_rule_based_insight(memory: Memory, tmp_path
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"for": "after", "reply": '{"insight":""}'}) + "\n")
     assert await word_insights(memory, ScriptedModel.from_file(script)) == 0
-    assert unworded(memory.entries)[0].text.startswith("Questions about")
+    assert unrephrased_insights(memory.entries)[0].text.startswith("Questions about")
 
 
 @pytest.mark.parametrize(("left_out", "confidence"), [("fact", 0.8), ("outcome", 0.5)])
@@ -206,7 +206,7 @@ def test_unworded_insights_are_searchable_but_not_recalled_by_runs(
     memory.entries.delete(left_out)
     memory.entries.delete("source")
     consolidate(memory.entries)
-    (insight,) = unworded(memory.entries)
+    (insight,) = unrephrased_insights(memory.entries)
     (hit,) = memory.search("Kittiwake yawl Brackwater", kinds=["Soul"])
     assert (hit.key, hit.confidence) == (insight.key, confidence)
     question = "Are all spars of the Kittiwake of larch?"
@@ -245,7 +245,7 @@ def test_manually_added_insight_is_ignored_and_kept_by_consolidation(memory: Mem
     )
     memory.record_run(report)
     consolidate(memory.entries)
-    assert "by hand" not in {insight.key for insight in unworded(memory.entries)}
+    assert "by hand" not in {insight.key for insight in unrephrased_insights(memory.entries)}
     reword(memory.entries, "by hand", "Ask the keeper in the morning")
     consolidate(memory.entries)
     found = memory.get(kept)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.memory import Layers, Turn, build_messages
-from agent.memory.layers import newest
+from agent.memory.layers import keep_newest
 from agent.protocol import inert
 from browser.types import PageContext
 
@@ -99,9 +99,9 @@ def test_profile_and_skills_are_included_with_scores() -> None:
 
 
 def test_oldest_entries_are_dropped_in_insertion_order() -> None:
-    assert "p2" not in newest({f"p{n}": n for n in range(53)}, 50)
-    assert len(newest({f"m{n}": n for n in range(105)}, 100)) == 100
-    assert "7" not in newest({"zeta": 0, "7": 1, **{f"m{n}": n for n in range(99)}}, 100)
+    assert "p2" not in keep_newest({f"p{n}": n for n in range(53)}, 50)
+    assert len(keep_newest({f"m{n}": n for n in range(105)}, 100)) == 100
+    assert "7" not in keep_newest({"zeta": 0, "7": 1, **{f"m{n}": n for n in range(99)}}, 100)
 
 
 def test_inputs_are_not_modified() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.memory.layers import context_block
 from agent.memory.memory_types import Hit, Origin
-from agent.memory.outcomes import distinct
+from agent.memory.outcomes import drop_duplicates
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.agent.memory.repeated_questions import ROTATION, rounds
 
@@ -53,7 +53,7 @@ def test_recalled_memories_are_distinct() -> None:
         _hit(7, "playbook", "Playbook for: pier length\nSteps:\n1) WEB_SEARCH pier length"),
         _hit(8, "outcome", "Who built the pier? → answered: Ada Finch built it in 1901."),
     ]
-    assert [hit.id for hit in distinct(hits)] == [2, 5, 6, 8]
+    assert [hit.id for hit in drop_duplicates(hits)] == [2, 5, 6, 8]
 
 
 def test_playbook_is_found_by_question_not_by_urls(memory: Memory) -> None:

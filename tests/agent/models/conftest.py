@@ -8,7 +8,7 @@ import pytest
 
 from browser import retries
 from tests.agent.models.wire import AnthropicProvider, OpenAIProvider, running
-from tests.loopback import at_once
+from tests.loopback import sleep_briefly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "sleep", at_once)
+    monkeypatch.setattr(retries, "sleep", sleep_briefly)
 
 
 @pytest.fixture

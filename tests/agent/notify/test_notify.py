@@ -21,7 +21,7 @@ from agent.notify.targets import notify, sign
 from agent.options import Options
 from browser import retries
 from browser.net.transport import certificates
-from tests.loopback import Handler, at_once, serving
+from tests.loopback import Handler, serving, sleep_briefly
 from tests.mail_servers import MailBox
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class HookSite:
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries follow each other immediately."""
-    monkeypatch.setattr(retries, "sleep", at_once)
+    monkeypatch.setattr(retries, "sleep", sleep_briefly)
 
 
 @pytest.fixture

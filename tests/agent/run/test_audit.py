@@ -10,7 +10,7 @@ import pytest
 from docx import Document
 
 from agent.errors import UsageError, WebOutOfReach
-from agent.export.report_view import faults, to_check, verdict_label
+from agent.export.report_view import faults, sentences_to_check, verdict_label
 from agent.journal.runs import Runs
 from agent.run.audit import audit
 from agent.run.draft import read_draft
@@ -100,7 +100,7 @@ async def test_sentences_are_checked_against_their_citations(audited):
         ("We find this odd.", "uncited"),
     ]
     assert report.sentences[1].reason == "“42” does not appear in [1]"
-    assert to_check(report) == [report.sentences[1]]
+    assert sentences_to_check(report) == [report.sentences[1]]
     assert faults(report) == []
 
 

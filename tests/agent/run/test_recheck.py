@@ -10,7 +10,7 @@ import pytest
 
 from agent.errors import UsageError
 from agent.export import export
-from agent.export.report_view import no_longer_holding
+from agent.export.report_view import no_longer_supported_sentences
 from agent.export.verify_run import verify
 from agent.journal.runs import Runs
 from agent.run.audit import audit
@@ -187,7 +187,7 @@ async def test_changed_value_or_negation_contradicts(pages, reported_run, again,
     report = await again(first.run)
     [row] = report.rechecked
     assert (row.state, row.old, row.new) == ("contradicted", claim, now)
-    assert (report.standing, no_longer_holding(report)) == ("contradicted", [row])
+    assert (report.standing, no_longer_supported_sentences(report)) == ("contradicted", [row])
 
 
 async def test_table_row_is_compared_by_cell(pages, reported_run, again):

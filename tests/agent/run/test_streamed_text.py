@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.cli.progress import Speech
+from agent.cli.progress import StreamedReplies
 from agent.journal.events import Event
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
@@ -39,7 +39,7 @@ def delta(text, place="0/1", *, anew=False):
 
 
 def test_last_words_are_shown_without_tags():
-    speech = Speech()
+    speech = StreamedReplies()
     for piece in ("<<THINK>>The lamp", " was lit.<</TH", "INK>", ">I read. <<TOO", "L:READ:u>>"):
         speech.note(delta(piece))
         assert "<<" not in speech.last_words(80)
@@ -48,13 +48,13 @@ def test_last_words_are_shown_without_tags():
 
 
 def test_tag_lookalike_in_streamed_text_is_shown():
-    speech = Speech()
+    speech = StreamedReplies()
     speech.note(delta("Write cout << lamp; or 1 << 4."))
     assert speech.last_words(80) == "Write cout << lamp; or 1 << 4."
 
 
 def test_restarted_or_finished_reply_clears_streamed_text():
-    speech = Speech()
+    speech = StreamedReplies()
     speech.note(delta("The lamp"))
     speech.note(delta("", anew=True))
     speech.note(delta("It was"))

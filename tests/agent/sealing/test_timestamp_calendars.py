@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from urchin_extras.opentimestamps import complete, stamp
 
-from agent.sealing import TimestampFailed, TimestampInvalid, check, is_proof
+from agent.sealing import TimestampFailed, TimestampInvalid, check, is_opentimestamps_proof
 from tests.calendars import HEIGHT, MINED, Calendar, calendar
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_proof_is_bound_to_one_digest(running: Calendar) -> None:
 
 def test_damaged_proof_is_rejected(running: Calendar) -> None:
     proof = stamp(DIGEST, [running.url])[0]
-    assert is_proof(proof)
+    assert is_opentimestamps_proof(proof)
     for bad in (proof[:-1], proof + b"x", proof[:40]):
         with pytest.raises(TimestampInvalid):
             check(bad, DIGEST)

@@ -6,7 +6,7 @@ from agent.evidence.page_state import split_state
 from agent.journal.runs import Runs
 from agent.tools.action_tools import type_text
 from browser.session import launch
-from browser.session.chrome import OVERRIDES
+from browser.session.chrome import EXECUTABLE_VARIABLES
 from tests.browser.page.pages import serve_pages
 
 CALENDAR = """<!doctype html><title>Stay</title><p>When do you want to come to the island?</p>
@@ -71,7 +71,7 @@ async def test_failed_action_skips_later_actions_of_same_reply(ask, script, even
 
 async def test_run_reports_that_no_browser_can_be_started(ask, script, site, monkeypatch):
     await launch.processes().close_idle()  # those of other tests
-    monkeypatch.setenv(OVERRIDES[0], "/nowhere/chrome")
+    monkeypatch.setenv(EXECUTABLE_VARIABLES[0], "/nowhere/chrome")
     report = await ask(model=script(f"<<TOOL:OPEN:{site.url}/hesk>>", "It was lit in 1871."))
     assert report.status == "failed"
     assert report.error.type == "WebOutOfReach"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.errors import ConnectFailed, DeadlineExceeded, NoAnswer, Refused
-from browser.net.pace import HostPace, pacing
+from browser.net.pace import HostPace, shared_pace
 from browser.net.polite import Polite
 from tests.browser.net.servers import Exchange, Origin, greet
 
@@ -55,7 +55,7 @@ async def allows(http: HttpClient, url: str) -> bool:
 async def delay_of(http: HttpClient, url: str) -> float | None:
     """Return the seconds between two requests once a page on the host has been requested."""
     pace = HostPace()
-    with pacing(pace):
+    with shared_pace(pace):
         await Polite(http).wait_turn(url, deadline=5)
     return next(iter(pace.delays.values()), None)
 

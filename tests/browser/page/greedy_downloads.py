@@ -60,7 +60,7 @@ def _head(kind: str, length: int = 0) -> bytes:
 
 
 @dataclass(frozen=True)
-class Filled:
+class DownloadCounts:
     """Bytes that the server sent of each file; files and bytes kept; files requested."""
 
     sent: dict[str, int]
@@ -70,7 +70,7 @@ class Filled:
     told: tuple[str, ...]
 
 
-async def filled(size: int, files: int, folder: Path, quota: int = QUOTA) -> Filled:
+async def filled(size: int, files: int, folder: Path, quota: int = QUOTA) -> DownloadCounts:
     """Let a site send a file of this many bytes twice, then this many small ones."""
     site = Site(size, files)
     server = await asyncio.start_server(site.answer, "127.0.0.1", 0)
@@ -89,7 +89,7 @@ async def filled(size: int, files: int, folder: Path, quota: int = QUOTA) -> Fil
     server.close()
     lies = _files_in(folder)
     assert len(lies) == len(kept)
-    return Filled(
+    return DownloadCounts(
         site.sent | {"begun": len(tab.events.downloads)},
         len(kept),
         sum(p.stat().st_size for p in lies),

@@ -13,7 +13,7 @@ from browser.net.pace import HostPace
 from browser.search import SearchCache, build_providers
 from browser.search.chain import NEWS_LIFETIME_S, cache_lifetime
 from browser.search.results import merge
-from browser.search.state import Rests
+from browser.search.state import EngineCooldowns
 from browser.types import Outcome, SearchPage, SearchResult
 from tests.browser.search.sources import HOUR, QUERY, Clock, failing, hits
 
@@ -28,8 +28,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def rests(clock: Clock) -> Iterator[Rests]:
-    with closing(Rests(clock=clock)) as rests:
+def rests(clock: Clock) -> Iterator[EngineCooldowns]:
+    with closing(EngineCooldowns(clock=clock)) as rests:
         yield rests
 
 
@@ -81,7 +81,7 @@ def test_damaged_cache_is_recreated_and_unwritable_cache_is_temporary(
     ],
 )
 def test_cooldown_length_depends_on_failure(
-    answer: SearchPage, seconds: float, rests: Rests
+    answer: SearchPage, seconds: float, rests: EngineCooldowns
 ) -> None:
 
     rests.record("a", answer)
@@ -91,7 +91,7 @@ def test_cooldown_length_depends_on_failure(
     assert rests.remaining(rest) == seconds
 
 
-def test_repeated_block_doubles_cooldown_up_to_a_day(rests: Rests, clock: Clock) -> None:
+def test_repeated_block_doubles_cooldown_up_to_a_day(rests: EngineCooldowns, clock: Clock) -> None:
     waits = []
     for _ in range(9):
         rests.record("a", failing(Outcome.BLOCKED))
@@ -103,7 +103,7 @@ def test_repeated_block_doubles_cooldown_up_to_a_day(rests: Rests, clock: Clock)
     assert waits == [15, 30, 60, 120, 240, 480, 960, 1440, 1440]
 
 
-def test_simultaneous_failures_count_once(rests: Rests) -> None:
+def test_simultaneous_failures_count_once(rests: EngineCooldowns) -> None:
     rests.record("a", failing(Outcome.BLOCKED))
     rests.record("a", failing(Outcome.BLOCKED))
 
@@ -113,7 +113,7 @@ def test_simultaneous_failures_count_once(rests: Rests) -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.EMPTY])
-def test_successful_answer_resets_cooldown(outcome: Outcome, rests: Rests) -> None:
+def test_successful_answer_resets_cooldown(outcome: Outcome, rests: EngineCooldowns) -> None:
     rests.record("a", failing(Outcome.BLOCKED))
     rests.record("a", SearchPage(outcome))
     assert rests.current("a") is None

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from browser.search.query import keywords, names, quoted, rewrites
-from browser.search.results import as_iso, leading_date, nearest_range
+from browser.search.results import leading_date, nearest_range, to_iso_date
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_leading_date_parses_snippet_prefix(snippet: str, day: str | None) -> No
 
 def test_as_iso_converts_engine_dates_or_returns_none() -> None:
     said = ["2024-05-01T00:00:00Z", "Jul 3, 2023", "3 days ago", "", None]
-    assert [as_iso(text) for text in said] == [
+    assert [to_iso_date(text) for text in said] == [
         "2024-05-01T00:00:00Z", "2023-07-03", None, None, None,
     ]  # fmt: skip
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from browser.session.launch import LOCK, MIN_SCRATCH_AGE, scratch
+from browser.session.launch import LOCK_FILE_NAME, MIN_SCRATCH_AGE, scratch
 
 BROWSE = """
 import asyncio, sys
@@ -133,7 +133,7 @@ def test_scratch_cleanup_ignores_foreign_files(own_place):
 
 def test_scratch_lock_is_released_with_folder(own_place):
     with scratch() as folder, pytest.raises(TimeoutError):
-        FileLock(folder / LOCK, blocking=False).acquire()
+        FileLock(folder / LOCK_FILE_NAME, blocking=False).acquire()
     assert not folder.exists()
 
 

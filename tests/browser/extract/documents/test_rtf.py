@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from browser.errors import ExtractError
 from browser.extract import extract_body
-from browser.extract.documents import read_plugged
+from browser.extract.documents import read_with_plugin
 
 if TYPE_CHECKING:
     from browser.types import Document
@@ -127,5 +127,5 @@ def test_malformed_rtf_never_raises(pieces: list[str]) -> None:
 
 def test_unsupported_kind_error_names_package_to_install() -> None:
     with pytest.raises(ExtractError, match="WPD files need a plug-in") as refused:
-        read_plugged("wpd", b"", "https://example.org/a.wpd", "a.wpd")
+        read_with_plugin("wpd", b"", "https://example.org/a.wpd", "a.wpd")
     assert "pip install urchin-extras" in refused.value.hint
