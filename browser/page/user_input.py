@@ -47,6 +47,16 @@ NUMBER_READS, NUMBER_SECONDS = 6, 0.025
 """How often, and after how many seconds, a slider is read again: some change only when redrawn."""
 ARROW_KEY_ROLES = frozenset({"slider", "spinbutton"})
 """Roles of controls that are not native fields and are set with arrow keys."""
+# Waits until a field has the focus: some sheets focus the one that gets the keys after the click.
+FOCUS_MS = 150  # for sheets that listen for keys without one
+_FOCUS_SCRIPT = """(most) => new Promise((done) => {
+  const end = performance.now() + most;
+  const look = () => {
+    if (document.activeElement !== document.body || performance.now() > end) done();
+    else setTimeout(look, 5);
+  };
+  setTimeout(look);
+})"""
 BY_WHEEL = "by the wheel"
 FAR_PIXELS = 1_000_000  # farther than the end of any list
 _TYPES_FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
@@ -327,6 +337,8 @@ async def _press_cell(target: Target, times: int = 1) -> None:
     problem = await click(target, count=times)
     if problem.startswith(_NOT_PRESSED):  # otherwise the keys show whether it was selected
         raise ActionError(f"not typed: the cell was to be clicked, {problem}")
+    with suppress(PlaywrightError):  # the click may have led to another page
+        await target.frame.evaluate(_FOCUS_SCRIPT, FOCUS_MS)
 
 
 async def append(target: Target, text: str, kind: str = "") -> None:
