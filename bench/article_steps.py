@@ -84,7 +84,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS
     page = Page(fold, truth, walked, (root, elements), meta, scale, modes)
     answers: dict[tuple[bool, bool], str] = {}
-    real = reader.read_plainly
+    real = reader.extract_article
 
     def once(tree: Any, *, precise: bool = False, fast: bool = False) -> str:
         if (precise, fast) not in answers:
@@ -98,7 +98,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
 def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
     """Score all pages with only these steps."""
     kept = {name: getattr(owner, name) for name, (owner, _) in NEUTRAL.items()}
-    real = reader.read_plainly
+    real = reader.extract_article
     try:
         for name, (owner, neutral) in NEUTRAL.items():
             if name not in steps:
@@ -107,11 +107,11 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
             if steps in page.by_steps:
                 continue
             # trafilatura with cached answers: it would be asked the same for every set of steps.
-            reader.read_plainly = page.modes["once"]  # type: ignore[assignment]
+            reader.extract_article = page.modes["once"]  # type: ignore[assignment]
             blocks = reader.content_blocks(page.walked, page.root[0], page.meta, page.scale)
             page.by_steps[steps] = page.counts(render_text(blocks))
     finally:
-        reader.read_plainly = real
+        reader.extract_article = real
         for name, (owner, _) in NEUTRAL.items():
             setattr(owner, name, kept[name])
 
