@@ -423,7 +423,7 @@ _PYTHON_TYPES = {str: "text", int: "number", float: "number", bool: "true|false"
 
 
 def _python_type(annotation: Any) -> str:
-    """Return a type as `_json_type` names it; "" if only its JSON Schema tells."""
+    """Return a type as `_json_type` names it; "" if only its JSON Schema shows it."""
     origin, args = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _python_type(args[0])

@@ -199,7 +199,8 @@ def _choose(
     may_have_items = meta.is_thread or not (meta.is_article or is_large)
     if may_have_items and (items := read_items(content)):
         dropped = _exclude_blocks(content, items)
-        return items, [block for block in dropped if block.is_prose or block.is_data]
+        counted = (b for b in dropped if b.is_prose or b.is_data or b.kind == "quote")
+        return items, list(counted)
     is_listing = not meta.is_article and _is_listing(content)
     if meta.is_thread or is_large or is_listing or _parsing_cost(root) > _MAX_COST:
         return content, []

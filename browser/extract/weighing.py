@@ -45,7 +45,7 @@ _REMEDY = "opening the page in the browser shows"
 # What a note calls a block.
 _NAMES = {"item": "list item", "item-rest": "list item", "code": "code block"}
 
-# Elements whose text is a link, a control, or invisible.
+# Text in these elements is a link, part of a control, or invisible.
 _NO_PROSE_TAGS = frozenset("a script style noscript template head select textarea button".split())
 _MIN_PROSE_CHARS = 40
 _TAG = re.compile(r"<[^>]*>")

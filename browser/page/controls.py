@@ -232,7 +232,7 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
         names = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_SHOWN])
         there = f"there are: {names}" if names else "no list of options opened"
         if (await control_state(target))["text"] == value:
-            there += "; the text now stands in the field"
+            there += "; the field now contains the text"
         raise ActionError(
             f"{which}; {there}", hint="SELECT an option by its visible text, or CLICK it."
         )

@@ -47,8 +47,7 @@ NUMBER_READS, NUMBER_SECONDS = 6, 0.025
 """How often, and after how many seconds, a slider is read again: some change only when redrawn."""
 ARROW_KEY_ROLES = frozenset({"slider", "spinbutton"})
 """Roles of controls that are not native fields and are set with arrow keys."""
-# Waits until a field has the focus: some sheets focus the one that gets the keys after the click.
-FOCUS_MS = 150  # for sheets that listen for keys without one
+FOCUS_MS = 150  # some sheets focus the field that gets the keys only after the click, others none
 _FOCUS_SCRIPT = """(most) => new Promise((done) => {
   const end = performance.now() + most;
   const look = () => {

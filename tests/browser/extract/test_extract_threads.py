@@ -256,3 +256,4 @@ def test_posts_with_a_class_of_their_own_stay_in_place_and_signatures_are_left_o
     heads = [f"**Member {n}, 2021-02-0{n}:**" for n in range(1, len(says) + 1)]
     assert parts[: 2 * len(says)] == [x for pair in zip(heads, says, strict=True) for x in pair]
     assert parts[2 * len(says)] == "**Outside the posts:**"
+    assert f"{len(says)} quotes" in " ".join(document.notes)
