@@ -237,7 +237,7 @@ class ReportBuilder:
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Note on each secondary sentence which source it cites, and whether that source agrees."""
+        """Add to each secondary sentence its primary source, and whether that source agrees."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)

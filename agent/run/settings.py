@@ -99,7 +99,7 @@ def remaining_budget(options: Options, spending: Spending | None = None) -> dict
 def _highest_price(
     options: Options, environ: Mapping[str, str]
 ) -> Callable[[int, int], float] | None:
-    """Return a function that prices a call (input, output tokens) to the most expensive model."""
+    """Return a function that prices a call (tokens in, out) to the costliest model, or None."""
     named = [(options.model, options.base_url), *((name, None) for name in options.fallback)]
     if options.judge:
         named.append((options.judge, options.base_url))
