@@ -87,7 +87,7 @@ class PubMed(DeclaredPlatform):
 
 
 class OpenReview(DeclaredPlatform):
-    """Reads notes, in whose `content` values may be wrapped in `value`; replies become items."""
+    """Reads notes and their replies; `content` fields may be wrapped in `value` objects."""
 
     name = "openreview"
     hosts = ("openreview.net",)
