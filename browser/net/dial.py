@@ -114,11 +114,12 @@ async def _connect_to_fastest(addresses: Sequence[Address], port: int) -> socket
                 except OSError as error:
                     errors.append(error)
     finally:
+        # Nothing is awaited here: if this task is cancelled too, no socket may stay open.
         for attempt in attempts:
-            attempt.cancel()
-        for outcome in await asyncio.gather(*attempts, return_exceptions=True):
-            if isinstance(outcome, socket.socket) and outcome is not winner:
-                outcome.close()  # this one connected too, but later
+            if attempt.cancel() or attempt.cancelled() or attempt.exception() is not None:
+                continue
+            if attempt.result() is not winner:
+                attempt.result().close()  # this one connected too, but later
     if winner is not None:
         return winner
     # asyncio's message is the same for all failures; errno shows the cause.

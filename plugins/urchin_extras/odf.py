@@ -24,7 +24,7 @@ _COMMENT = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation"
 _FORMULA = "{http://www.w3.org/1998/Math/MathML}annotation"
 _HEADING, _PARAGRAPH = f"{_TEXT}h", f"{_TEXT}p"
 _TABLE_ELEMENT, _TABLE_ROW = f"{_TABLE}table", f"{_TABLE}table-row"
-# Content inside these elements is read with the element, or is never shown.
+# Content inside these elements is read together with the element, or is never shown.
 _HANDLED_CONTAINERS = (
     _TABLE_ROW,
     f"{_TEXT}note",
@@ -132,7 +132,7 @@ def _add_paragraph(element: etree._Element, composer: Composer) -> None:
 
 
 def _rows(row: etree._Element) -> list[list[str]]:
-    """Return a row's cells, as many times as the row is repeated."""
+    """Return a row's cells, once for each repetition of the row."""
     cells: list[str] = []
     for cell in row:
         paragraphs = (
