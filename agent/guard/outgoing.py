@@ -173,8 +173,7 @@ class Outgoing:
         return ""
 
     def _is_public(self, text: str) -> bool:
-        """Return whether a string is in the question or in public text, ignoring spaces in
-        numbers."""
+        """Return whether a string is in the question or public text; ignores spaces in numbers."""
         pattern = re.escape(text)
         if not any(map(str.isalpha, text)):
             pattern = r"[ .,\-/()]{0,2}".join(_letters_and_digits(text))

@@ -143,8 +143,7 @@ class LoginsInUse:
         self._names = names
 
     def state(self) -> dict[str, Any]:
-        """Decrypt the sessions into one storage state; raises `UsageError` if one cannot be
-        decrypted."""
+        """Decrypt the sessions into one storage state; raises `UsageError` if that fails."""
         return merge_states([self._saved.state(name) for name in self._names])
 
     def renew(self, state: dict[str, Any]) -> None:

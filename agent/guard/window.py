@@ -98,8 +98,7 @@ class Window:
     def narrow(
         self, fitted: Sequence[Message], question: int, system: int, limit: int | None
     ) -> list[Message]:
-        """Cut a conversation that an endpoint rejected as too long, and limit later ones to its
-        size.
+        """Cut a conversation that an endpoint rejected as too long; later ones are limited too.
 
         `system` is the size of the system prompt in tokens, `limit` the endpoint's window (None:
         unknown). If cutting old messages is not enough, the newest one is cut as well.
