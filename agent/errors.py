@@ -17,7 +17,7 @@ ResearchError
  │    ├── ModelUnknown     2 the endpoint has no model with this name
  │    └── NotAnEndpoint    2 the URL is not a model API but a web page or another API
  ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
- ├── NeedsUser          5   an action needs the user's approval, and no user can be asked
+ ├── NeedsUser          5   an action needs the user's approval, and no user replied or can be asked
  ├── PlanRefused        5   the user did not approve the plan of a run (--plan)
  ├── NotSent            6   a messaging service did not accept a message
  ├── ReplayDiverged     8   a replayed run makes a request that is not in its journal
@@ -173,7 +173,7 @@ class NotAnEndpoint(ModelError, UsageError):
 
 
 class NeedsUser(ResearchError):
-    """An action of the run needs the user's approval, and no user can be asked."""
+    """An action of the run needs the user's approval, and no user replied or can be asked."""
 
     exit_code = 5
     hint = "Run it in a terminal, where it can ask you before it acts."

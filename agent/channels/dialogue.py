@@ -248,19 +248,20 @@ class Dialogue:
 
     async def _run(self, message: Inbound, *, on_event: Callable[[Event], None]) -> Report:
         """Run the question, or resume its interrupted run."""
-        declined = False
+        approved: bool | str | None = True  # the last reply to a request for approval
         turn = asyncio.Lock()  # parallel steps may ask at the same time
 
-        async def approve(effect: str) -> bool | str:
-            """Ask for approval; after a refusal, do not ask again in this run."""
-            nonlocal declined
+        async def approve(effect: str) -> bool | str | None:
+            """Ask for approval; after a refusal, or without a reply, do not ask again."""
+            nonlocal approved
             async with turn:
-                if declined:
-                    return False
-                question = f"May I {effect}?"
-                reply = (await self._ask_user(message, question, buttons=True)).strip()
-                declined = reply != "site" and reply.lower() not in _YES
-                return "site" if reply == "site" else not declined
+                if approved:
+                    question = f"May I {effect}?"
+                    reply = (await self._ask_user(message, question, buttons=True)).strip()
+                    approved = None
+                    if reply:
+                        approved = reply if reply == "site" else reply.lower() in _YES
+                return approved
 
         async def ask(question: str) -> str:
             async with turn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 import click
@@ -65,7 +66,10 @@ def write_first_screen(
                 [(name.ljust(width), helps[name]) for name in group if name in helps]
             )
     context = click.Context(click.Command("research"))
-    known = {option.opts[0]: option.get_help_record(context) for option in options}
+    brief = [copy(option) for option in options]
+    for option in brief:
+        option.show_envvar = False  # `research ask --help` names the environment variables
+    known = {option.opts[0]: option.get_help_record(context) for option in brief}
     with formatter.section("Question options"):
         formatter.write_dl([row for name in FIRST_FLAGS if (row := known[name])])
     formatter.write_paragraph()

@@ -63,7 +63,7 @@ async def rerun(
     values: Mapping[str, str] | None = None,
     model: str | Model | None = None,
     on_event: Callable[[Event], None] | None = None,
-    approve: Callable[[str], Awaitable[bool | str]] | None = None,
+    approve: Callable[[str], Awaitable[bool | str | None]] | None = None,
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:

@@ -58,7 +58,7 @@ async def research(
     memory: bool | Memory | None = None,
     tools: Mapping[str, Callable[..., Any]] | None = None,
     on_event: Callable[[Event], None] | None = None,
-    approve: Callable[[str], Awaitable[bool | str]] | None = None,
+    approve: Callable[[str], Awaitable[bool | str | None]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
     opened: Callable[[ToolContext], None] | None = None,
     config: bool = False,

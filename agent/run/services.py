@@ -83,7 +83,7 @@ class Inputs:
     memory: Memory | None = None
     tools: dict[str, Callable[..., Any]] = field(default_factory=dict)
     on_event: Callable[[Event], None] | None = None
-    approve: Callable[[str], Awaitable[bool | str]] | None = None
+    approve: Callable[[str], Awaitable[bool | str | None]] | None = None
     ask: Callable[[str], Awaitable[str]] | None = None
     config: bool = False
     prior: PriorRun | None = None

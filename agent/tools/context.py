@@ -46,8 +46,9 @@ CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("timeout")
 """The timeout of the current call."""
 CALL_PLACE: ContextVar[str] = ContextVar("place", default="")
 """The step id of the current call, under which its model calls are recorded."""
-Approve = Callable[[str], Awaitable[bool | str]]
-"""Asks the user to approve an effect. Returns yes, no, or `site` for everything on this site."""
+Approve = Callable[[str], Awaitable[bool | str | None]]
+"""Asks the user to approve an effect. Returns yes, no, `site` for everything on this site, or None
+if the user did not reply."""
 Ask = Callable[[str], Awaitable[str]]
 """Asks the user a question. Returns the answer, or an empty string."""
 Rephrase = Callable[[str, str, str], Awaitable[Sequence[tuple[str, str | None]]]]

@@ -343,8 +343,10 @@ async def _approve_sending(
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
     what = f"send “{sent.text}” to" if sent.text else "follow another link on"
-    if not await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})"):
-        raise refusal(context, tool.name, f"the user refused: {why}", "Do it without that text.")
+    reply = await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})")
+    if not reply:
+        did = "did not reply" if reply is None else "refused"
+        raise refusal(context, tool.name, f"the user {did}: {why}", "Do it without that text.")
     context.outgoing.allow(sent.text, site)
 
 

@@ -57,8 +57,8 @@ def refusal(
 ) -> ToolError:
     """Record a refused call; returns the error to raise, with the reason.
 
-    `undone` marks an action that needed approval when no user was available; the report mentions
-    it.
+    `undone` marks an action that needed approval when no user was available or none replied; the
+    report mentions it.
     """
     context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
     return ToolError(f"{tool} was not run: {why}", hint=hint)
@@ -106,6 +106,9 @@ async def require_approval(
                 hint += " The user can approve it in a terminal."
             raise refusal(context, tool, why, hint, undone=act)
         reply = await context.approve(effect)
+        if reply is None:
+            why = f"needs approval to {effect}, and the user did not reply"
+            raise refusal(context, tool, why, undone=act)
         if not reply:
             raise refusal(context, tool, f"the user refused to let it {effect}")
         note("the user, for the site" if reply == "site" else "the user")
