@@ -104,7 +104,7 @@ async def _check_typed_in_drawn_field(
     replaced: bool,
     instead: str | None,
 ) -> str:
-    """Check what an editor or terminal that draws its text itself shows after typing."""
+    """After typing, check the text shown by an editor or terminal that draws its own text."""
     after = await _read_back(driver, target)
     if after is None or after["drawn"] is None:
         return _LEFT_PAGE

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 DOWNLOAD_SECONDS = 50.0  # a call may take at most one minute
 FIRST_BYTE_SECONDS = 5.0  # some servers create the file only on request
-LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for a text; a look takes a quarter of this
+LOOK_AGAIN_SECONDS = 0.2  # between looks while waiting for text; a look takes a quarter of this
 # Pixels past the middle of a drop target, in the direction of the drag; sortable lists insert
 # before or after it accordingly.
 DROP_OFFSET = 2
