@@ -335,7 +335,7 @@ async def _press_cell(target: Target, times: int = 1) -> None:
     """Select a sheet's cell, or open it with two clicks; raises ActionError if it cannot be."""
     problem = await click(target, count=times)
     if problem.startswith(_NOT_PRESSED):  # otherwise the keys show whether it was selected
-        raise ActionError(f"not typed: the cell was to be clicked, {problem}")
+        raise ActionError(f"not typed: clicked the cell, {problem}")
     with suppress(PlaywrightError):  # the click may have led to another page
         await target.frame.evaluate(_FOCUS_SCRIPT, FOCUS_MS)
 
