@@ -87,7 +87,7 @@ class PubMed(DeclaredPlatform):
 
 
 class OpenReview(DeclaredPlatform):
-    """Reads notes: `content` fields with or without `value`; replies are its items."""
+    """Reads notes: `content` fields with or without `value`, and replies as items."""
 
     name = "openreview"
     hosts = ("openreview.net",)
