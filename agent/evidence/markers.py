@@ -1,8 +1,8 @@
 """Parses a Markdown answer into parts that make claims, and reads their citation markers.
 
 Markers are `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (an entire
-source), `[1]` and `[^1]` (a source by number, or a footnote defined below), and links to a URL that
-was read.
+source), `[1]` and `[^1]` (a source number, or a footnote that the answer defines), and links to a
+URL that was read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence
 
 MAX_RANGE_PASSAGES = 40
-"""Maximum number of passages that a range such as `[S3¶1-40]` cites; wider ones are truncated."""
+"""Maximum number of passages in a range such as `[S3¶1-40]`; longer ranges are truncated."""
 
 
 class CitedId(NamedTuple):
@@ -67,7 +67,7 @@ _BARE_LABEL = re.compile(rf"\^?\d{{1,3}}|{_ITEM}|source|link", re.IGNORECASE)
 
 
 class MarkerReader:
-    """Reads one answer's markers against the evidence of its run."""
+    """Parses an answer's markers and looks them up in its run's evidence."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -87,7 +87,7 @@ class MarkerReader:
             plain += text[at : match.start()]
             at = match.end()
             if match["link"] and not self._link(match["link"]).references:
-                plain += match[0]  # an address in the text, for a page that was not read
+                plain += match[0]  # part of the text: an address that was not read
                 continue
             label = match["text"] or ""
             if not label or _BARE_LABEL.fullmatch(label):
@@ -140,7 +140,7 @@ class MarkerReader:
             if not match[0]:
                 continue
             if match[1]:
-                n = int(match[1])  # `¶14` alone refers to the source named before it
+                n = int(match[1])  # `¶14` alone refers to the preceding source
             source = self._evidence.source(n)
             found: list[CitedId] = []
             if source and match[2]:
@@ -165,8 +165,8 @@ UNKNOWN_HEADING = "What is not known"
 class AnswerPart:
     """A part of an answer: `prefix` (list bullet, blockquote marker), `text`, `suffix` (line ends).
 
-    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Headings, table
-    headers and lines that end with a colon make none either (`claims` is false), but their markers
+    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claims. Neither do
+    headings, table headers and lines that end with a colon (`claims` is false), but their markers
     are read. `head` contains the column names of a table row.
     """
 
@@ -179,7 +179,7 @@ class AnswerPart:
 
 
 def answer_parts(answer: str) -> Iterator[AnswerPart]:
-    """Split an answer into parts; joined together, they give exactly the same text."""
+    """Split an answer into parts; joining them gives exactly the original text."""
     in_not_known = False
     for part in _split_lines(answer):
         if line_kind(part.text) == "heading":
@@ -247,7 +247,7 @@ def _prose(text: str) -> AnswerPart:
 def sentences_with_markers(
     plain: str, markers: Sequence[Marker]
 ) -> Iterator[tuple[int, int, list[Marker]]]:
-    """Yield the sentences in `plain` by their offsets, each with its markers.
+    """Yield each sentence in `plain` as offsets, with its markers.
 
     A marker belongs to the last sentence that begins before it.
     """
@@ -261,7 +261,7 @@ def sentences_with_markers(
 
 
 def _follows_sentence(plain: str) -> bool:
-    """Whether a word after `plain`, on the same line, would begin a sentence."""
+    """Return whether a word after `plain`, on the same line, would begin a sentence."""
     before = plain.rpartition("\n")[2].rstrip(_SEPARATORS)
     return bool(before) and len(sentences(f"{before} A")) > len(sentences(before))
 

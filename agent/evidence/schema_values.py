@@ -1,10 +1,10 @@
 """Checks the values that a model filled in for a schema, and removes those without evidence.
 
 The object that contains a value is called its record, and is identified by its key (`Kittiwake`).
-Numbers, dates and short strings must occur in the passages cited for them and apply to their
-record: in its table row, in the field's column, or in a sentence about it. Numbers are compared
-with their units. Values that code cannot decide are submitted to the judge, as claims that name the
-record. Longer strings and yes/no values are kept even if their verdict is undecided.
+Numbers, dates and short strings must occur in the passages cited for them, in a place that shows
+that they belong to the record: in the field's column of its table row, or in a sentence about it.
+Numbers are compared with their units. If code cannot decide, the judge gets the value as a claim
+that names the record. Longer strings and yes/no values are kept even if their verdict is undecided.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class CheckedValues:
 def check_values(
     draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None = None
 ) -> CheckedValues:
-    """Keep values that have evidence; others become null, or are dropped if null is not allowed.
+    """Keep the values that have evidence; set others to null, or drop them if null is not allowed.
 
-    `judge` decides each value that code cannot, as a claim such as `Heron, built: 1981`.
+    If code cannot decide about a value, `judge` gets it as a claim such as `Heron, built: 1981`.
     """
     check = _ValuesCheck(draft, schema, evidence, judge)
     data = check.rebuild(draft.data, (), ())
@@ -134,7 +134,7 @@ class _ValueContext:
 
     @property
     def shown(self) -> str:
-        """The value as a claim states it, with its unit, or as `yes` or `no`."""
+        """The value as shown in a claim: with its unit, or as `yes` or `no`."""
         if isinstance(self.value, bool):
             return ("no", "yes")[self.value]
         if not isinstance(self.value, int | float) or self.unit is None:
@@ -144,7 +144,7 @@ class _ValueContext:
 
     @property
     def claim(self) -> str:
-        """The value in a claim that names its record: `Kittiwake, length: 41 m`."""
+        """A claim that states the value and names its record: `Kittiwake, length: 41 m`."""
         spelt = [_NAME_PART_RE.findall(name) for name in self.names]
         if spelt and len(spelt[-1]) > 1 and self.shown != str(self.value):
             spelt[-1].pop()  # the unit, which follows the value
@@ -158,7 +158,7 @@ class _ValuesCheck:
     """Rebuilds an instance from the values that have evidence.
 
     `left_out` gives the position of each removed value and the reason; `empty` lists the paths in
-    the new instance that have lost their value.
+    the new instance that lost their values.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class _ValuesCheck:
 def _keys(items: Sequence[Any]) -> list[str]:
     """Return the key of each list item: the value of the first field that distinguishes them.
 
-    "" for an item that is not an object, or has no such value.
+    The key is "" if an item is not an object or has no such value.
     """
     rows = [
         {k: str(v) for k, v in item.items() if isinstance(v, str | int | float) and v is not True}
@@ -321,9 +321,9 @@ def _check(place: _ValueContext, passages: Sequence[Passage]) -> Verdict:
 
 
 def _check_rows(place: _ValueContext, rows: Sequence[Passage]) -> Verdict | None:
-    """Look a value up in its record's table rows, in its field's column.
+    """Look up a value in its field's column in its record's table rows.
 
-    None if the tables do not decide.
+    Returns None if the tables do not decide.
     """
     record, is_key = place.record, str(place.value) == place.record.key
     own = [row for row in rows if _is_row_of(row, record)] if record.key else list(rows)
@@ -350,7 +350,7 @@ def _check_rows(place: _ValueContext, rows: Sequence[Passage]) -> Verdict | None
 
 
 def _nearest_by_heading(place: _ValueContext, rows: Sequence[Passage]) -> Sequence[Passage]:
-    """Keep the rows whose headings share the most words with the field: `passengers_2019`."""
+    """Keep the rows whose headings share the most words with the field, as in `passengers_2019`."""
     shared = [len(place.stems & set(content_words(row.heading))) for row in rows]
     return [row for row, n in zip(rows, shared, strict=True) if n == max(shared)]
 
@@ -402,7 +402,7 @@ def _compare(place: _ValueContext, text: str, heading: str = "") -> tuple[Verdic
 def _compare_measured(
     value: float, wanted: Unit, found: Sequence[Quantity]
 ) -> tuple[VerdictState, str] | None:
-    """Compare a number and its unit with `found` ones; None if none of them has this value."""
+    """Compare a number and its unit with those in `found`; None if none of them has this value."""
     refused: tuple[VerdictState, str] | None = None
     for quantity in found:
         if quantity.unit is None:
@@ -423,7 +423,7 @@ def _compare_measured(
 
 
 def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
-    """Report that a cell has another value; a sentence without the value is not evidence."""
+    """Return that a cell contradicts the value, or that a sentence without it decides nothing."""
     if heading and text.strip():
         return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
     return VerdictState.UNDECIDED, ""
@@ -432,12 +432,12 @@ def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
 def _find_in_passage(place: _ValueContext, passage: Passage) -> Verdict | None:
     """Look up a value in a passage's sentences; None if none of them contains it.
 
-    It is supported in a sentence about its record, and undecided in any other.
+    A value in a sentence about its record is supported; in any other sentence, it is undecided.
     """
     text, undecided = passage.text, None
     contradicted: Verdict | None = None
     about = _records_named_in(place, f"{' '.join(place.titles)} {passage.heading}")
-    if not place.record.key:  # the page was selected for the question
+    if not place.record.key:  # a page selected for the question is assumed to be about it
         about = about or {""}
     is_key = str(place.value) == place.record.key
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
@@ -465,7 +465,7 @@ def _find_in_passage(place: _ValueContext, passage: Passage) -> Verdict | None:
 def _may_be_of_another_field(place: _ValueContext, sentence: str) -> bool:
     """Return whether a sentence has several numbers of the value's kind, as in `from 829 to 851`.
 
-    Returns False if the field's words are nearest to the value.
+    Returns False if the field's words are closer to the value than to the other numbers.
     """
     if not isinstance(place.value, int | float) or str(place.value) == place.record.key:
         return False
@@ -488,7 +488,7 @@ def _may_be_of_another_field(place: _ValueContext, sentence: str) -> bool:
 
 
 def _is_number(place: _ValueContext, number: Quantity) -> bool:
-    """Return whether a number found equals a value, converted to its field's unit if needed."""
+    """Return whether a number from the page, converted if necessary, equals the value."""
     value = number.value
     if number.unit and place.unit:
         value = number.unit.convert(value, place.unit) or value
@@ -519,7 +519,7 @@ def _records_named_in(place: _ValueContext, text: str) -> set[str]:
 
 
 def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
-    """Return whether a name refers to the subject; `Type 4` does not refer to `Type 9`."""
+    """Return whether a name refers to the subject; `Type 4` is not a name of `Type 9`."""
     number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
     if number and number[1] not in subject:
         return False
@@ -548,7 +548,7 @@ def _with_judge(
 
 
 def _records_named_around(place: _ValueContext, quote: str, passage: Passage) -> set[str]:
-    """Return the keys named in quoted words, in their sentence, or in the headings above."""
+    """Return the keys named in a quote, otherwise in its sentence or in the headings above."""
     text = passage.text
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     sentence = next((text[a:b] for a, b in spans if quote in text[a:b]), text)
@@ -563,7 +563,7 @@ def _must_be_literal(value: Any) -> bool:
 
 
 def contains_value(value: Any, text: str) -> bool:
-    """Return whether `text` contains a number, an ISO date or words, however they are written."""
+    """Return whether `text` contains a number, ISO date or words, regardless of their format."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int | float):

@@ -1,7 +1,7 @@
 """Units of measurement: quantities in text, units of fields or columns, and conversions.
 
-The table has English and German names, and symbols. An unknown unit is treated as no unit, so it
-never causes a rejection.
+Names are recognised in English and German, and as symbols. An unknown unit is treated as no unit,
+so it never causes a rejection.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
         if binds and (unit := find_unit(joined)):
             return unit, size
     if words and (unit := find_unit(words[0])):
-        is_per = words[1:2] in (["/"], ["per"])  # part of a rate that is not in the table
+        is_per = words[1:2] in (["/"], ["per"])  # in a rate that is not in the table
         return (None, 0) if is_per else (unit, 1)
     return None, 0
 
@@ -168,7 +168,7 @@ def heading_unit(heading: str) -> Unit | None:
 
 
 def is_same_or_unknown_unit(a: Unit | None, b: Unit | None) -> bool:
-    """Return whether two units may be the same; None is unknown and may stand for any unit."""
+    """Return whether two units may be the same; None means an unknown unit, which may be any."""
     return a is None or b is None or a == b
 
 

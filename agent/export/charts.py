@@ -30,7 +30,7 @@ MIN_BARS: Final = 2  # a single bar compares nothing
 MAX_BARS: Final = 30
 """Maximum number of bars in a chart: more do not fit on a printed page."""
 MAX_LABEL_CHARS: Final = 30
-"""Maximum length of a label in characters: as much as fits next to the bars."""
+"""Maximum length of a label in characters: longer ones do not fit next to the bars."""
 BLOCKS: Final = 24
 """Number of characters in the longest bar of a text chart."""
 _ROW, _LABELS, _BARS, _WIDTH = 26, 220, 300, 640  # pixels: row height, widths of the columns
@@ -44,7 +44,7 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 class Bar:
     """A table row: its label, its number, and the number as shown in the cell.
 
-    `sources` are the numbers of its citations, `holds` says whether they support the row.
+    `sources` contains the source numbers that the row cites; `holds` says whether they support it.
     """
 
     label: str
@@ -65,7 +65,7 @@ class Chart:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The lowest and the highest value, widened so that the range includes 0."""
+        """The lowest and the highest value, extended to include 0."""
         values = [bar.value for bar in self.bars]
         return min(0.0, *values), max(0.0, *values)
 
@@ -137,7 +137,7 @@ def comparable(cells: Sequence[str]) -> list[float] | None:
 
 
 def _figure(cell: str) -> Figure | None:
-    """Return the number in a cell; None for several, for dates, and for a number in a sentence."""
+    """Return the number in a cell; None if it has several, a date, or a number in a sentence."""
     facts = extract_facts(cell)
     if len(facts.figures) != 1 or facts.dates or len(cell.split()) > MAX_CELL_WORDS:
         return None

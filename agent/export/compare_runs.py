@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 Pair = tuple[str | None, str | None]
-"""The entries of the first and the second run; None if only the other has it."""
+"""An entry of the first and of the second run; None if the run does not have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def render_docx(folder: Path) -> bytes:
 
 
 def _add_source(document: Any, source: ReportSource) -> None:
-    """Write a source: its title and address as links, when it was read, and its quotes."""
+    """Write a source: its title and address as links, the time of reading, and its quotes."""
     head = document.add_paragraph(f"[{source.n}] ")
     head.paragraph_format.keep_with_next = True
     if source.url.startswith(("http://", "https://")):
@@ -139,7 +139,7 @@ def _add_table(document: Any, rows: list[list[str]], notes: _Footnotes) -> None:
 
 
 def _add_cited(paragraph: Any, text: str, notes: _Footnotes, *, bold: bool) -> None:
-    """Write text: its addresses as links, its citations as footnotes."""
+    """Write text, with addresses as links and citations as footnotes."""
     for piece in filter(None, _CITED.split(text)):
         if piece.startswith("http"):
             _add_link(paragraph, piece, piece)
@@ -177,7 +177,7 @@ class _Footnotes:
         run._r.insert_element_before(reference, "w:t")  # noqa: SLF001 - the run's own element
 
     def add(self) -> None:
-        """Add the part with the footnotes, if there are any."""
+        """Add the document part that contains the footnotes, if there are any."""
         from docx.opc.packuri import PackURI  # noqa: PLC0415 - as above
         from docx.opc.part import Part  # noqa: PLC0415 - as above
 
@@ -197,7 +197,7 @@ class _Footnotes:
             notes += "</w:footnote>"
         spaces = f'xmlns:w="{_WORDS}" xmlns:r="{_RELATIONS}"'
         xml = f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:footnotes {spaces}>'
-        part._blob = f"{xml}{notes}</w:footnotes>".encode()  # noqa: SLF001 - it was made empty, for its relations
+        part._blob = f"{xml}{notes}</w:footnotes>".encode()  # noqa: SLF001 - the part was created empty, for its relations
 
     @staticmethod
     def _note(part: Any, mark: str, source: ReportSource) -> str:

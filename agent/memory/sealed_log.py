@@ -66,8 +66,8 @@ class Seal:
 class SealCheck:
     """The result of checking the sealed log, which is intact if `reason` is empty.
 
-    `stamps` contains (entry number, timestamp) pairs; the log up to that entry is older than the
-    timestamp.
+    `stamps` contains (entry number, timestamp) pairs; each timestamp proves that the log up to this
+    entry existed at that time.
     """
 
     entries: int
@@ -77,7 +77,7 @@ class SealCheck:
 
 
 class SealedLog:
-    """The sealed log of a memory's namespace."""
+    """The sealed log of a namespace."""
 
     def __init__(self, memory: Memory) -> None:
         self._store = memory.store
@@ -108,7 +108,7 @@ class SealedLog:
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
         """Have the head signed by the authority at this URL, which sees only the hash.
 
-        Raises `UsageError` if nothing has been sealed yet, and timestamp errors.
+        Raises `UsageError` if nothing has been sealed yet, and the errors of the timestamp service.
         """
         head = self._head()
         token = load_timestamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
@@ -147,11 +147,11 @@ class SealedLog:
         roots: Path | None = None,
         blocks: Mapping[int, bytes] | None = None,
     ) -> SealCheck:
-        """Check the entire chain; `head` is a hash noted earlier, which must still be part of it.
+        """Check the entire chain; `head` is a hash saved earlier, which must still be part of it.
 
-        Timestamps must belong to entries in the chain. They must be signed by an authority trusted
-        by `roots` (a certificate file; browsers' certificates by default), or be anchored in a
-        Bitcoin block whose header is in `blocks`, which maps heights to headers.
+        Timestamps must belong to entries in the chain. They must be signed by an authority that
+        `roots` trusts (a certificate file; by default, the certificates that browsers trust), or
+        anchored in a Bitcoin block whose header is in `blocks`, which maps heights to headers.
         """
         log = self.entries()
         previous, found = GENESIS, []

@@ -4,15 +4,15 @@
 |------------------------------------------------------------|---------------------|---------|
 | the conversation is too long                               | `ModelContext`      | no: cut |
 | a content filter                                           | `ModelFiltered`     | no      |
-| 402, any status that speaks of quota or billing            | `ModelQuota`        | no      |
-| 401, 403, a key that is not valid                          | `ModelUnauthorized` | no      |
-| 404 or any status that names the model                     | `ModelUnknown`      | no      |
-| a web page, another API, 404 or 405 without a word         | `NotAnEndpoint`     | no      |
-| 408, 409, 425, 429, 5xx; nothing, half a stream, garbage   | `ModelUnavailable`  | yes     |
+| 402, any status whose message is about quota or billing    | `ModelQuota`        | no      |
+| 401, 403, an invalid key                                   | `ModelUnauthorized` | no      |
+| 404, any status whose message names the model              | `ModelUnknown`      | no      |
+| a web page, another API, 404 or 405 without a message      | `NotAnEndpoint`     | no      |
+| 408, 409, 425, 429, 5xx; no, partial or invalid response   | `ModelUnavailable`  | yes     |
 | any other refusal                                          | `ModelError`        | no      |
 
-A failure may have the status 200, or be reported in a stream or a choice; its error code is then
-used instead.
+A failure may have the status 200, or be reported in a stream or a choice. In these cases, its error
+code is used instead of the status.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from agent.models.providers import Endpoint
 
 NO_RESPONSE_STATUS = 0
-"""Stands for the status of a call without a response, or with only part of one."""
+"""Used as the status of a call without a response, or with an incomplete one."""
 NOT_A_REPLY = 1
-"""Stands for the status of a response that is not a model's reply: a web page or other JSON."""
+"""Used as the status of a response that is not a model's reply: a web page or other JSON."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 _MESSAGE_CHARS = 200
 """Maximum number of characters of a provider's message that are passed on."""
@@ -87,7 +87,7 @@ _PAGE = re.compile(
 
 
 class TransientFailure(TemporaryFailure):
-    """A failure that is worth a retry; `billed` means that the attempt may have cost something."""
+    """A failure for which a retry may help; `billed` means that the attempt may cost money."""
 
     def __init__(
         self, error: ResearchError, after: float | None = None, *, billed: bool = False
@@ -117,7 +117,7 @@ class Failure:
         """Return the exception to raise: `TransientFailure` if a retry may succeed."""
         final = self._final_error(endpoint)
         if isinstance(final, ModelUnavailable):
-            # Without a response, it is unknown whether the provider did the work.
+            # Without a response, it is unknown whether the provider processed the request.
             return TransientFailure(
                 final, self.retry_after, billed=self.status == NO_RESPONSE_STATUS
             )

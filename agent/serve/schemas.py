@@ -54,14 +54,15 @@ class _Question(_Watched):
         max_length=10,
         description="Ids of files that the question is about, as returned by `/api/files`.",
     )
-    # On the command line, a schema is a file; clients must not name files on the server.
+    # On the command line, a schema is a file name, but clients must not specify files on the
+    # server.
     schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
 LIMITS = ("budget", "timeout", "max_steps")
 ASK_FIELDS = (*LIMITS, "depth", "report", "plan", "site", "since", "lang", "max_sources")
-"""The settings that a client may choose for a run; all others are set by the server."""
-if TYPE_CHECKING:  # a type checker cannot know fields generated from a table
+"""The settings that a client may set for a run; the server sets all others."""
+if TYPE_CHECKING:  # type checkers cannot see fields that are generated from a table
 
     class _Limits(_Watched): ...
 
@@ -73,7 +74,7 @@ else:
 
 
 class ResumeForm(_Limits):
-    """Limits for the rest of a run."""
+    """Limits for the remainder of a run."""
 
 
 class AskForm(_Asked):
@@ -169,7 +170,7 @@ class RememberForm(BaseModel):
 
 
 class MemoryRow(BaseModel):
-    """A memory. `trusted` means not from the web; `confidence` is set only for insights."""
+    """A memory. `trusted` means that it is not from the web; only insights have a `confidence`."""
 
     id: int
     key: str | None

@@ -74,7 +74,7 @@ class HttpPeer:
 
 
 async def _relay_both_ways(left: HttpPeer, right: HttpPeer) -> None:
-    """Copy bytes both ways until both ends are done, starting with what h11 has read ahead."""
+    """Copy bytes both ways until both ends are done, starting with bytes that h11 read ahead."""
     for source, sink in ((left, right), (right, left)):
         sink.writer.write(source.http.trailing_data[0])
     pumps = {

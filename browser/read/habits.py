@@ -1,6 +1,6 @@
-"""Remembers how sites could be read: which need a browser, which are slow, which keep failing.
+"""Remembers how sites can be read: which need a browser, which are slow, which keep failing.
 
-How long a read may take depends on this history. `research habits` shows and deletes it.
+The time limit for a read depends on this history. `research habits` shows and deletes it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ REPEATED_FAILURES = 3
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How often a site was read over HTTP alone, how often in the browser, and the last reason.
+    """How often a site was read over HTTP and in the browser; `reason` is why it last needed one.
 
     `at` is the ISO time of the last read. `failed` is the outcome of the last reads if they failed,
     `times` the number of consecutive failures with that outcome. `seconds` is the duration of the

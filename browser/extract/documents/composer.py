@@ -41,6 +41,11 @@ class Composer:
         """Add a paragraph or another kind of block, such as a list item, quote or code block."""
         self._add(kind, text, text)
 
+    def picture(self, description: str) -> None:
+        """Add the alternative text of a picture, if it has any."""
+        if text := _line(description):
+            self.paragraph(f"Picture: {text}")
+
     def table(self, rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
         """Add a table; empty rows are left out, and the others padded to equal length."""
         kept = [cells for row in rows if any(cells := [_line(cell) for cell in row])]

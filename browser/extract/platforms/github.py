@@ -113,7 +113,7 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
     posts = [post for block in outer if (post := _comment(page, block))]
     if first is not None:
-        # If the first post has no text, a reply must not be taken for it.
+        # If the first post has no text, a reply must not be mistaken for it.
         head = _comment(page, first)
         posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]

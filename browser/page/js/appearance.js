@@ -1,4 +1,4 @@
-// Describes looks in words: colours, sizes, positions and shapes distinguish elements without a name.
+// Describes appearance in words: colours, sizes, positions and shapes tell elements without a name apart.
 const NAMED_COLOURS = {
   black: [0, 0, 0], white: [255, 255, 255], grey: [128, 128, 128], red: [255, 0, 0], green: [0, 128, 0],
   lime: [0, 255, 0], blue: [0, 0, 255], yellow: [255, 255, 0], orange: [255, 165, 0], purple: [128, 0, 128],
@@ -12,7 +12,7 @@ const DARK = 0.34, LIGHT = 0.78;
 
 const isColoured = (colour) => !!colour && Math.max(...colour.slice(0, 3)) - Math.min(...colour.slice(0, 3)) > GREYISH;
 
-// The name that a user would use: the hue, dark or light, followed by the hex value if the name is not exact.
+// The name that a user would use: the hue, with "dark" or "light", followed by the hex value if the name is not exact.
 const colourName = (colour) => {
   const channels = colour.slice(0, 3).map(Math.round);
   const exact = Object.entries(NAMED_COLOURS).find(([, value]) => value.every((channel, i) => channel === channels[i]));
@@ -71,13 +71,14 @@ const iconOf = (element) => {
   return tail ? iconWords(tail).slice(0, ICON_SHOWN) : '';
 };
 
-// An icon's classes without the styles, nor the family that another one begins with: `lucide lucide-x h-5` is `lucide-x`.
+// An icon's classes, without style classes and without a family name that begins another class: `lucide lucide-x h-5`
+// becomes `lucide-x`.
 const iconWords = (text) => {
   const words = text.split(' '), telling = words.filter((word) => !UTILITY_CLASS.test(word) && !words.some((other) => other.startsWith(`${word}-`)));
   return (telling.length ? telling : words).join(' ');
 };
 
-// The first element inside with a class and a box but no elements or words: an icon drawn by a style sheet or font.
+// The first descendant that has a class and a box but no child elements or text: an icon drawn by a style sheet or font.
 const emptyLeaf = (element) => [...element.querySelectorAll('[class]')].find((one) => !one.firstElementChild && one.offsetWidth && !/[\p{L}\p{N}]/u.test(one.textContent) && !MADE_UP_CLASS.test(one.className));
 
 // A disc, not a button with rounded corners.
@@ -93,7 +94,7 @@ const measures = (element, style) => {
   if (style.position === 'absolute' || style.position === 'fixed') return [sizeOf(box), `at ${Math.round(box.left)},${Math.round(box.top)}`, withinWhat(element.offsetParent)].filter(Boolean);
   return Math.max(box.width, box.height) < AREA_FROM ? [] : [sizeOf(box)];
 };
-// The element that another's size or position is relative to: a knob's track, a bar's frame.
+// The element that another element's size or position is relative to, such as a knob's track or a bar's frame.
 const TRACK_TO = 600;
 const withinWhat = (outer) => {
   if (!outer || outer === document.body) return '';
@@ -129,8 +130,8 @@ const boxOf = (element, style, back) => {
   return [isRound(element, style) ? 'disc' : 'box', fallbackName(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
 };
 
-// A board, such as a game's: cells in rows and columns, most of them empty. The position of content has a meaning, so it
-// is read as a table. Returns rows of strings, or null if the element is not a board.
+// A board, such as a game's: cells in rows and columns, most of them empty. Positions have a meaning on a board, so it is
+// read as a table. Returns rows of strings, or null if the element is not a board.
 const BOARD_FROM = 6, BOARD_TO = 400, BOARD_FILLED = 0.7;
 const CELL_WORDS = 8; // characters in a board's cell
 const boardOf = (element) => {
@@ -259,7 +260,7 @@ const outlineOf = (path) => {
   return { points, arcs };
 };
 
-// A drawing's shapes, if there are few: a chart's bars, a task's figures. Icons are smaller.
+// A drawing's shapes, if there are few, such as a chart's bars or a puzzle's figures. Icons are smaller.
 const DRAWING_FROM = 40, SHAPES_SHOWN = 24, SHAPES_KNOWN = 60;
 const drawingOf = (svg, isActed) => {
   const box = svg.getBoundingClientRect();
@@ -273,7 +274,8 @@ const drawingOf = (svg, isActed) => {
   return descriptions.slice(0, SHAPES_SHOWN).join('; ') + more;
 };
 
-// Paths are included if all are named shapes, unlike in a logo; letters if they look different; and a single text.
+// Paths are included if all of them are named shapes (a logo's are not); letters, if they differ in appearance; text, if
+// there is only one.
 const LETTERS_LONG = 2, LONE_LONG = 20;
 const figuresBeside = (svg) => {
   const [paths, letters] = ['path', 'text'].map((kind) => [...svg.querySelectorAll(kind)].slice(0, SHAPES_KNOWN + 1));
@@ -283,8 +285,8 @@ const figuresBeside = (svg) => {
   return [...(paths.length && paths.every((path) => pathName(path) !== 'path') ? ['path'] : []), ...(unlike ? ['text'] : [])];
 };
 
-// For elements with names, features that distinguish some siblings: the background of a list's selected items, a word's
-// text colour, the sizes of similar buttons. Two alternating backgrounds are a table's stripes.
+// Features that set some named elements apart from their siblings: the background of a list's selected items, a word's text
+// colour, the sizes of similar buttons. Two alternating backgrounds are a table's stripes.
 const ALIKE_FROM = 3, STRIPES_TO = 0.7, STRIPED_FROM = 0.8; // of the members; the others are selected rows
 const LARGER = 1.15; // ratio at which a difference in size is visible
 
@@ -321,8 +323,8 @@ const markColours = (family, of, phrase) => {
   }
 };
 
-// Words at the same place in repeated elements (names in a list, a table column) in different colours:
-// `Lerwick (red)`. Not in code, where syntax is coloured.
+// Words in the same place in repeated elements (names in a list, a table column) that differ in colour: `Lerwick (red)`. Not
+// in code, where syntax is coloured.
 const UP_TO_ALIKE = 3; // levels from the words up to the repeated element
 const COLOURED_TOLD = 60;
 

@@ -1,5 +1,5 @@
-// Changes between two walks: how long the page needs to settle, what flashed or appeared briefly, and what has a new look
-// with the same text. The waiting itself is done in Python, as timers in a background tab are throttled.
+// Changes between two walks: how long the page needs to settle, what flashed or appeared briefly, and which elements changed
+// only in appearance. The waiting itself is done in Python, as timers in a background tab are throttled.
 const QUIET_MS = 40; // without a DOM change; of nine measured actions, eight finished within 66 ms
 const SHORT_TIMER_MS = 700; // wait for short timers started by an action (debounced searches, delayed dialogs)
 const TIMER_WATCH_MS = 3000;
@@ -133,12 +133,12 @@ const noteWords = (target, added, removed) => {
   }
 };
 
-// Since the last walk: `gone`, words that appeared and vanished, as [ref, text]; `flashed`, refs in order; `restyled`,
-// elements with a new look, as [ref, look].
+// Returns the changes since the last walk: `gone`, text that appeared and vanished, as [ref, text]; `flashed`, refs in
+// order; `restyled`, elements with a new appearance, as [ref, look].
 const changesSince = () => {
   const went = [...passingWords].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
   const gone = went.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text)).slice(0, WORDS_TOLD);
-  passingWords = new Map(); // those still there are part of this walk
+  passingWords = new Map(); // words that are still there are part of this walk
   const back = flashes.filter(({ element }) => lookIsBack(element)).map(({ element }) => holderOf(element)).filter(Boolean);
   const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > FLASHES_EACH).map(([element]) => element));
   const changed = [...looksBefore.keys()].filter((element) => element.isConnected && !lookIsBack(element));

@@ -56,7 +56,7 @@ const isFrameworkRoot = (element, listeners) => {
   return listeners.length > 0 && listeners.every((listener) => atDocument.some((set) => set.has(listener)));
 };
 
-// How a delegated listener checks its target, found in its source code, as selectors for the intended elements.
+// The checks that a delegated listener's source code makes on its target, converted to selectors for the intended elements.
 /** @type {[RegExp, (name: string) => string][]} */
 const DELEGATION_PATTERNS = [
   [/(?:closest|matches|is|find)\(\s*['"`]([^'"`\n]{1,80})['"`]/g, (m) => m],
@@ -169,7 +169,7 @@ const listensItself = (element) => {
   return listens || !!element.onmousedown || !!element.onmouseup || !!element.onpointerdown || !!element.ondblclick || !!element.ondrop || frameworkClick(element);
 };
 
-// A label that is clicked instead of its hidden control, which it draws itself.
+// A label that draws its hidden control, and is clicked instead of it.
 const drawsItsControl = (label) => {
   const control = label.control;
   if (!control || !/^(checkbox|radio|file)$/.test(control.type ?? '') || drawnByItsParent(control)) return false;

@@ -1,6 +1,6 @@
 // Closes the most common platforms' consent dialogs if they cover the page, by rejecting if possible.
-// Nothing outside this list is ever clicked automatically: the author of content on a page can give it any class, but
-// cannot make it cover the page on a site that keeps user content in its place.
+// Nothing outside this list is ever clicked automatically: users who post content can give it any class, but on a site that
+// confines such content, they cannot make it cover the page.
 // Platform: [selectors to reject, to close without choosing, to accept], each in order of preference.
 const CONSENT_PLATFORMS = {
   OneTrust: ['#onetrust-reject-all-handler, .ot-pc-refuse-all-handler', '#onetrust-banner-sdk .onetrust-close-btn-handler', '#onetrust-accept-btn-handler'],
@@ -34,7 +34,7 @@ const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
 
 const COVERS_FROM = 0.3; // of the window; a bar at the edge leaves the page readable, and is kept
 
-// Whether an element is in a layer that covers much of the window, or in any layer while layers cover all of it.
+// Whether an element is in a layer that covers much of the window, or in any layer if all layers together cover the window.
 const coversPage = (element) => {
   const layer = outward(element, (at) => PINNED.has(getComputedStyle(at).position));
   if (!layer) return false;
@@ -43,7 +43,7 @@ const coversPage = (element) => {
   return share >= COVERS_FROM || layersOver(() => true).length > 0;
 };
 
-// Whether a click may do more than close the dialog: open an address, send a form, press another control.
+// Whether a click may do more than close the dialog, such as open an address, submit a form or press another control.
 const NO_ADDRESS = /^\s*(#|javascript:\s*(void\s*\(?\s*0\s*\)?)?\s*;?)?\s*$/i;
 const doesMore = (button) => {
   const link = button.closest('a'), control = button.closest('button,input');

@@ -2,7 +2,7 @@
 // element at a point.
 const composedParent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
 
-// The first that passes a test, of an element and its ancestors from the inside out; null if none does.
+// The first of an element and its ancestors, from the inside out, that passes a test; null if none does.
 const outward = (element, test, most = Infinity) => {
   for (let at = element, hops = 0; at && hops < most; at = composedParent(at), hops += 1) if (test(at)) return at;
   return null;
@@ -125,7 +125,7 @@ const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 // The rows and columns of boxes: their distinct tops and lefts, in whole pixels, in order.
 const gridOf = (boxes) => ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
 
-// How often each value occurs: [value, count], most frequent first.
+// Counts values: [value, count] pairs, the most frequent first.
 const countBy = (items, valueOf) => {
   const counts = new Map();
   for (const item of items) counts.set(valueOf(item), (counts.get(valueOf(item)) ?? 0) + 1);

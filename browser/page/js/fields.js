@@ -1,4 +1,4 @@
-// Controls: kinds, states, custom widgets drawn for them, focus; and finding and selecting text.
+// Controls: their kinds and states, the custom widgets drawn for them, and focus. Also finds and selects text.
 const fieldKind = (element) => {
   if (isStepper(element)) return roleOf(element);
   if (element.tagName === 'INPUT') return element.type;
@@ -25,7 +25,7 @@ const isKeyCatcher = (element) => {
   const clipped = holder && !holder.clientHeight && HIDING_OVERFLOW.test(getComputedStyle(holder).overflowY);
   const unseen = clipped || !isShownAtAll(element) || !sizeable(element) || right + scrollX <= 0 || bottom + scrollY <= 0;
   const stage = unseen && stageOf(element);
-  // Next to an element that accepts text itself, it only serves the clipboard.
+  // A textarea next to an element that accepts text itself only serves the clipboard.
   return !!stage && ![...stage.querySelectorAll(EDITABLE_ELEMENT)].some(sizeable);
 };
 
@@ -72,7 +72,7 @@ const drawnFor = (field) => {
 const TYPED_INTO = `input:not([type=hidden],[type=checkbox],[type=radio]),textarea,${EDITABLE_ELEMENT}`;
 const fieldIn = (element) => {
   if (isField(element) || element.isContentEditable) return element;
-  const inner = [...element.querySelectorAll(TYPED_INTO)].filter((one) => one.checkVisibility()); // a slider keeps a hidden one
+  const inner = [...element.querySelectorAll(TYPED_INTO)].filter((one) => one.checkVisibility()); // a slider contains a hidden field
   if (inner.length === 1 && inner[0].matches(':read-write:enabled')) return inner[0];
   if (isSheetCell(element)) return element.closest(CELL);
   return element.control ?? catcherFor(element) ?? element;
@@ -84,7 +84,8 @@ const catcherFor = (element) => {
   return catcher && !more.length && isWithin(element, stageOf(catcher)) ? catcher : null;
 };
 
-// Whether an element is in a sheet's cell: selected, it gets the keys that the sheet's hidden textarea catches.
+// Whether an element is in a sheet's cell: once selected, the cell receives the keys that the sheet's hidden textarea
+// catches.
 const CELL = 'td,[role=gridcell]';
 const isSheetCell = (element) => {
   const cell = element.closest(CELL), catcher = cell && catcherFor(element);
@@ -136,7 +137,7 @@ const openerOf = (field) => {
   return buttons.length === 1 ? buttons[0] : null;
 };
 
-// Whether a string fills a row of fields, one character each, starting at an element (a code of several digits).
+// Whether a string fills a row of one-character fields that starts at an element, as a code of several digits does.
 const isSpreadOver = ({ element, text }) => {
   const fields = [...element.getRootNode().querySelectorAll('input')].filter((one) => sizeable(one) && one.type === element.type);
   const values = fields.slice(fields.indexOf(element)).slice(0, text.length).map((one) => one.value);
@@ -212,8 +213,8 @@ const sendsPassword = (field, control, via) => {
   return behind.find((one) => one.type === 'password' || squash(one.innerText || one.value)) === control && control.type !== 'password';
 };
 
-// The password field that a stored secret was typed into. A click or key sends it, and nothing else, if it acts on the
-// field's form or button and the form goes to the page's own origin.
+// The password field that a stored secret was typed into. A click or key press submits it, and nothing else, if it acts on
+// the field's form or button and the form goes to the page's own origin.
 let secretField = null; // WeakRef
 const secretTyped = (element) => { secretField = new WeakRef(element); };
 const sentTo = (form, control) => new URL(control?.getAttribute('formaction') ?? Element.prototype.getAttribute.call(form, 'action') ?? '', document.baseURI).origin;
@@ -235,7 +236,8 @@ const nameSent = (control, via) => {
   return before.length === 1 ? squash(before[0].value).slice(0, 80) : '';
 };
 
-// Describes what is sent, according to the HTML, when the element or the focused one is clicked or receives Enter; '' for nothing.
+// Describes what is sent, according to the HTML, when the element or the focused one is clicked or receives Enter; '' if
+// nothing is sent.
 const effect = ({ element, via }) => {
   const acted = element ?? document.activeElement ?? document.body;
   const control = acted.closest('button,input,[role=button],[role=menuitem],a,summary,textarea,[contenteditable]') ?? acted;
@@ -268,13 +270,14 @@ const openedIn = (element) => {
   const over = left <= x && x <= right && top <= y && y <= bottom;
   return over || isWithin(focused, element) ? focused : element;
 };
-// The field that took the place of another one when that was focused, as formatted numbers do; null if there is none.
+// The field that replaced another one when that received the focus, as in inputs for formatted numbers; null if there is
+// none.
 const swappedFor = (element) => {
   const focused = element.getClientRects().length ? null : focusedElement();
   return isField(focused) && focused.parentElement === element.parentElement ? focused : null;
 };
-// The focused element: `line` describes it, `right` says whether it is the expected one, `off` why it, or the expected one,
-// must not be pressed with a key (a field may still be typed into).
+// The focused element: `line` describes it; `right` is whether it is the expected element; `off` is the reason why keys must
+// not activate it or, if the focus is elsewhere, the expected element (typing into a field is still allowed).
 const focusOf = (element) => {
   const focused = focusedElement();
   const right = !element || (!!focused && (isWithin(focused, element) || focused === element.control));
@@ -283,8 +286,8 @@ const focusOf = (element) => {
   return { line: focused ? lineOf(focused) : '', right, off };
 };
 
-// The range of a text, across nodes and white space. Editable text is searched first, as instructions often repeat the word.
-// An editor that renders its own text does so beside the element with the focus.
+// The range of a string, across nodes and white space. Editable text is searched first, because instructions often repeat
+// the string. An editor that renders its own text does so beside the element with the focus.
 const rangeIn = (text, element) => {
   const stage = element && fieldKind(element) === 'editor' ? stageOf(element) : null;
   const roots = element ? [stage ?? element] : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
@@ -377,7 +380,7 @@ const refsOfText = (wanted) => {
   return found.length || !needle ? found : refsAcrossNodes(needle);
 };
 
-// The same for a text made up of several nodes, as frameworks render it: `{label}: {value}`.
+// The same for text that is split into several nodes, as frameworks render it: `{label}: {value}`.
 const refsAcrossNodes = (needle) => {
   const { commonAncestorContainer: at } = rangeOf(needle, document.body) ?? {};
   const element = at instanceof Element ? at : null, said = element ? squash(element.textContent) : '';

@@ -64,7 +64,7 @@ class Lines {
     if (before?.drawn === description) before.i = `${before.times = (before.times ?? 1) + 1} × ${description}`;
     else this.piece({ i: description, drawn: description });
   }
-  // A line that so far only opens a control is continued with the control's first text.
+  // A line that has only opened a control so far continues with the control's first text.
   end() {
     if (!this.line?.p.length || !this.line.p.every((piece) => piece.open)) this.flush();
   }
@@ -195,7 +195,7 @@ const addressOf = (element) => {
   return call.startsWith('void') ? '' : call && 'javascript:' + call.slice(0, ADDRESS_SHOWN);
 };
 
-// A picture without alternative text that may be content: large, and not marked as decoration (alt="").
+// A picture without alternative text that may be content: it is large, and not marked as decorative (alt="").
 const PICTURE_FROM = 150; // pixels in both directions
 const unlabelled = (image, rect) => {
   if (image.tagName !== 'IMG' || image.hasAttribute('alt') || Math.min(rect.width, rect.height) < PICTURE_FROM) return '';

@@ -1,4 +1,4 @@
-// Before a press: is the element enabled, in view, still and uncovered? After a press: did the element receive it?
+// Before a press: is the element enabled, in view, uncovered and not moving? After a press: did the element receive it?
 const SHOWN_MARGIN = 1;
 const CLIPS = /auto|scroll|hidden/;
 
@@ -49,7 +49,7 @@ const isHitOn = (hit, element) => (isWithin(hit, element) && !(element.role === 
   || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
 const related = (hit, element) => isHitOn(hit, element) || isWithin(element, hit);
 
-// Controls that represent others with the same text inside them are hit at their text, as are tree items.
+// Controls that contain other controls with the same text are clicked at their text, as are tree items.
 const spokenFor = new WeakSet();
 const wordsBox = (element) => {
   const first = element.role === 'treeitem' ? itemWords(element)[0] : [...textNodes(element)].find((node) => node.data.trim());
@@ -161,7 +161,7 @@ const aim = ({ element: known, ref, at }) => {
   const off = offReason(element);
   if (off && !(isField(element) && off === SWITCHED_OFF)) return { why: off, off: true, wait: true };
   const atPoint = (box) => ({ x: at[0] + (at[0] < 0 ? box.right : box.left), y: at[1] + (at[1] < 0 ? box.bottom : box.top) });
-  // No scrolling if it can be hit where it is: a virtual list may re-render its rows when it scrolls.
+  // Do not scroll if the element can be hit where it is: a virtual list may re-render its rows when it scrolls.
   const before = element.getBoundingClientRect(), { x, y } = at ? atPoint(before) : middleOf(before);
   const there = before.width > 0 && before.height > 0 ? deepHit(x, y) : null;
   if (!there || !isHitOn(there, element)) bringIntoView(element);

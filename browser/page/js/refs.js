@@ -22,7 +22,7 @@ const register = (element) => {
 
 const closestRow = (element) => (element.closest(ROW) || element.getRootNode() !== document ? outward(element, (at) => at.matches(ROW), ROW_HOPS) : null);
 
-// `said` is the beginning of its text, if that is known.
+// `said` is the beginning of the element's text, if known.
 const ownName = (element, role = roleOf(element), said = undefined) => attributeName(element)
   || (EDITABLE.has(role) ? '' : (said ?? shortText(element, TEXT_COMPARED)).slice(0, NAME_TEXT)) || fallbackName(element);
 
@@ -48,13 +48,13 @@ const once = (kind, element, read) => {
 };
 const rowText = (element) => once('texts', element, (row) => shortText(row, ROW_TEXT));
 
-// The text before a table or list, which says what it is about: day 17 in another month is another day.
+// The text before a table or list, which says what it is about: day 17 of another month is a different day.
 const captionOf = (element) => {
   const list = element.closest('table,ul,ol,dl,[role=grid],[role=listbox],[role=tree]');
   return list ? once('captions', list, () => textBefore(list) + ' ' + headOf(list)) : '';
 };
 
-// Letters and digits only: the arrow of the sorted column appears and disappears.
+// Letters and digits only, because the arrow of a sorted column appears and disappears.
 const headOf = (list) => {
   const head = list.tagName === 'TABLE' ? list.caption ?? list.tHead : null;
   return head ? squash(shortText(head, CAPTION_TEXT).replace(/[^\p{L}\p{N}]+/gu, ' ')) : '';

@@ -56,7 +56,7 @@ const coverTester = () => {
 
 const lookAt = (element, style, outer) => {
   const { overflow } = style, look = lookInside(element, style, outer, overflow);
-  look.clip = null; // clipped content may be expanded; an element without size shows nothing
+  look.clip = null; // clipped content may be expandable; an element without a size shows nothing
   if (HIDING_OVERFLOW.test(overflow)) {
     const { width, height } = element.getBoundingClientRect();
     if (width <= 1 || height <= 1) look.gone = 'invisible';
@@ -114,7 +114,7 @@ const escapeValue = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;'
 const rendered = () => {
   const root = document.documentElement;
   const out = [`<!doctype html><html${root.lang ? ` lang="${escapeValue(root.lang)}"` : ''}><head><meta charset="utf-8"><title>${escapeText(document.title)}</title>`];
-  // The user is looking at an open dialog: it is content, not a frame around it.
+  // The user is looking at an open dialog, so it is content, not a frame around the content.
   const isFront = (element) => element.tagName === 'DIALOG' || element.getAttribute('aria-modal') === 'true' || /^(alert)?dialog$/.test(element.getAttribute('role') || '');
   const tagOf = (element) => (isFrame(element) || isFront(element) ? 'section' : element.tagName.toLowerCase());
   const attributes = (element) => KEPT_ATTRIBUTES.filter((name) => element.hasAttribute(name)).map((name) => ` ${name}="${escapeValue(element.getAttribute(name))}"`).join('');

@@ -35,7 +35,8 @@ const largestScroller = () => {
   return largest;
 };
 
-// Returns whether anything moved; if there is no scroll bar but the wheel may move it, { screen } in pixels.
+// Returns whether anything moved or, if there is no scroll bar but the wheel may work, { screen }: the visible height in
+// pixels.
 const scroll = async ({ element, pages, to }) => {
   const at = scrollerOf(element);
   const isPage = at === document.scrollingElement;
@@ -64,7 +65,8 @@ const renderedText = (list) => [...allTextNodes(list)].map((node) => node.data).
 const wordedElements = (list) => [...allTextNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
 const topOf = (element) => element.getBoundingClientRect().top;
 
-// The elements that a scroll bar moves: its content, or a sibling if it is only a bar; sideways, also column headers.
+// The elements that a scroll bar moves: its content or, if it has none, a sibling; for horizontal scrolling, also column
+// headers.
 const movedBy = (list, across) => outward((across && list.closest(GRIDS)) || list, (at) => at === document.body || renderedText(at).trim()) ?? document.body;
 
 // A way to scroll through a list: `at` and `end` are pixels from its start.
@@ -100,7 +102,7 @@ const byWheel = async (list) => {
     const ways = await wheeled(list, notch, inView);
     await wheeled(list, -notch, inView);
     if (ways.length > 1 && ways[0] * notch > 0 && ways.every((way) => Math.abs(way - ways[0]) < 1)) return wheelWay(list, ways[0] / notch);
-    if (ways.some(Math.abs)) return null; // otherwise it may be at its end
+    if (ways.some(Math.abs)) return null; // otherwise, the list may be at its end
   }
   return null;
 };

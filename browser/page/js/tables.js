@@ -1,10 +1,11 @@
-// Tables: which are only layout, and those that a grid draws as several tables side by side.
+// Tables: recognises layout tables, and joins the tables that a grid draws side by side.
 
-// A layout table is read as blocks, a data table as rows. A form that is just a row's button (edit, delete) is not layout.
+// A layout table is read as blocks, a data table as rows. A form that is just a row's button (edit, delete) does not make a
+// table a layout table.
 const BLOCKS = 'table,h1,h2,h3,ul,ol,iframe,p+p', TYPED_OR_CHOSEN = 'input:not([type=hidden],[type=submit],[type=button],[type=image]),select,textarea';
 const layoutTables = new WeakMap();
 const isLayout = (table) => {
-  if (!table) return false; // rows by role alone
+  if (!table) return false; // the rows are marked only by their role
   if (!layoutTables.has(table)) {
     const forms = [...table.querySelectorAll('form')];
     layoutTables.set(table, !!table.querySelector(BLOCKS) || forms.some((form) => form.querySelector(TYPED_OR_CHOSEN)));
@@ -12,8 +13,8 @@ const isLayout = (table) => {
   return layoutTables.get(table);
 };
 
-// Joins the rows of grids that draw their frozen columns as a table of their own, beside the other columns (TUI Grid) or over
-// a copy of the same cells (Handsontable). The rows must have the same heights and positions throughout, and touch.
+// Joins the rows of grids that draw their frozen columns as a separate table, beside the other columns (TUI Grid) or over a
+// copy of the same cells (Handsontable). The rows must have the same heights and positions throughout, and touch.
 const EVEN = 2; // pixels by which edges may differ
 class SplitTables {
   constructor() {
@@ -34,7 +35,7 @@ class SplitTables {
     else this.tables.set(parent, [{ line, box }]);
   }
 
-  // Returns the lines, with those of joined rows as one.
+  // Returns the lines, with joined rows merged into one line each.
   join(lines) {
     const gone = new Set(), edges = []; // the lines joined to others, and where tables meet
     const tables = [...this.tables.values()];
@@ -71,8 +72,8 @@ const edgeOf = (box, other) => {
   return near(other.right, box.right) ? other.left : null;
 };
 
-// Adds the cells of other rows to a table's; cells over those with the same words replace them. A header over other words
-// belongs to another table.
+// Adds the cells of another table's rows to a table's rows; cells that cover cells with the same words replace them. A
+// header that covers different words belongs to another table.
 const joinRows = (table, other) => {
   const rows = table.map(({ line, box }, at) => {
     const { box: its } = other[at], cells = cellsOf(line.p), added = cellsOf(other[at].line.p), count = added.length;
