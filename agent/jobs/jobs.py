@@ -173,7 +173,7 @@ class Jobs:
                 continue
             record = RunRecord.read(Runs(self.data_dir).find(name))
             if not record.end:
-                hint = "Finish it with `research resume`, or queue its question and use that job."
+                hint = "Finish it with `research resume`, or queue its question and name that job."
                 raise UsageError(f"{record.folder.id} is not finished", hint=hint)
             runs.append(record)
         return {
@@ -275,7 +275,7 @@ class Jobs:
     def remove(self, name: str) -> Job:
         """Delete a job that has ended. Its run is kept.
 
-        Raises `UsageError` if it does not exist, has not ended, or another job waits for it.
+        Raises `UsageError` if it does not exist or has not ended, or if another job waits for it.
         """
         job = self.show(name)
         if job.state not in FINAL_STATES:
@@ -283,7 +283,7 @@ class Jobs:
                 f"{job.id} is {job.state}", hint="Cancel it with `research queue cancel`."
             )
         if job.id in self._awaited_job_ids():
-            raise UsageError(f"another job waits for {job.id}", hint="Cancel that job first.")
+            raise UsageError(f"another job is waiting for {job.id}", hint="Cancel that job first.")
         self._delete(row.workflow_id for row in self._attempts(job.id))
         return job
 

@@ -32,7 +32,7 @@ LIST_SECONDS = 4.0  # for scrolling a list of options, out of an action's ten se
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
 _SHOWN_KEYS = ("text", "reads", "beside")
 _CELL_KINDS = frozenset({"cell", "td"})
-_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK the button that confirms it"
+_NOT_CONFIRMED = "and the dialog with the choices is still open: CLICK its confirm button"
 _FIELD_NOT_VISIBLE = "but this field is not visible: the page may show another one in its place"
 _LEFT_PAGE = "it left the page, so its value could not be checked"
 

@@ -402,7 +402,7 @@ class Tab:
             if submit and await injected.call(target.frame, "sendsAway", target.element):
                 raise ActionError(
                     "not typed: the form sends the password to another site",
-                    hint="TYPE it without submit, then CLICK the button, which asks the user.",
+                    hint="TYPE it without submit, then CLICK the button; the user must approve.",
                 )
             self.driver.logins.add(target.frame.url)
             await user_input.fill(target, value, field)
