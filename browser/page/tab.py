@@ -298,7 +298,7 @@ class Tab:
             return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
-        """Find the captcha on the page, for a solver; None if there is none of a known kind."""
+        """Find a captcha of a known kind on the page, for a solver; None if there is none."""
         return await challenges.find(self.driver)
 
     async def answer_challenge(self, token: str) -> str:

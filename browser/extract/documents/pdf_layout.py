@@ -230,7 +230,7 @@ class _Page:
         self._add_paragraphs(self._lines[start:], self._full_line)
 
     def _add_paragraphs(self, lines: Sequence[Line], full: float) -> None:
-        """Add lines as paragraphs; a line of `full` or more characters continues on the next one."""
+        """Add lines as paragraphs; a line of at least `full` characters continues on the next."""
         text = ""
         for n, line in enumerate(lines):
             separator = "\n\n"
