@@ -29,7 +29,7 @@ relevant.
 
 
 def add_closest(report: Report, text: str, evidence: Evidence) -> None:
-    """Add passages relevant to the question: those cited by `text`, then the nearest ones."""
+    """Add passages relevant to the question: first those that `text` cites, then similar ones."""
     question, sources = report.question, SourceList(report.sources)
     wanted = frozenset(content_words(question))
     nearest = evidence.search(question, 2 * MAX_CLOSEST) if wanted else []

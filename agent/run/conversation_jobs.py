@@ -5,10 +5,10 @@ measured every turn, a summary is written every third turn, the profile is exten
 turn, and turns past the fortieth are condensed. Skills are scored every tenth turn, and proposed
 every seventh if the answer was verified.
 
-A job sees the user's messages and the answers, never a page or a tool result. New skills are
+A job sees the user's messages and the answers, but never pages or tool results. New skills are
 proposed only from the user's messages and the names of the tools, never from an answer: they
-outlive the run, and an answer may contain text from the web. Each job is recorded, so that another
-process can complete the remaining ones.
+outlive the run, and an answer may contain text from the web. The start and end of each job are
+recorded, so that another process can run the remaining jobs.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class JobProgress:
 
 
 def job_place(name: str) -> str:
-    """Return the place of a job in the record."""
+    """Return a job's place in the journal."""
     return f"{AFTER}/{name}"
 
 
@@ -304,8 +304,8 @@ class ConversationJobs:
             instruction = _line(fields.get("instruction"), MAX_SKILL_CHARS)
             if name and instruction and name not in known:
                 proposed[name] = instruction
-        # If a process was killed, it may already have added some of its skills; none is added
-        # twice.
+        # A process that was killed may already have added some of the skills, so skip existing
+        # ones.
         if PROPOSE in self.progress.begun:
             return
         self.record(JOB_BEGUN_EVENT, job_place(PROPOSE))
@@ -315,7 +315,7 @@ class ConversationJobs:
 
 
 def answered_count(memory: Memory) -> int:
-    """Return how many questions were answered; 0 if the stored counter is not a number."""
+    """Return the number of answered questions; 0 if the stored counter is not a number."""
     counted = js.to_string(memory.values(kinds.INTERNAL).get(COUNTER, "0"))
     return int(counted) if counted.isascii() and counted.isdigit() else 0
 

@@ -1,6 +1,6 @@
 """The positions of elements in a snapshot, and how well two positions match.
 
-A rerun finds an element by its role and name. If several elements share both, it uses the row.
+A rerun finds an element by role and name. If several elements share both, it compares their rows.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def keep_own_parts(ref: str, places: Mapping[str, Place]) -> Place:
     if above:
         own = _words_above(place) - frozenset[str]().union(*map(_words_above, others))
     if not (others or rows):
-        own = frozenset()  # its name alone identifies it
+        own = frozenset()  # the name alone identifies the element
     return replace(place, own_parts=own, parts_above=above, others=len(others))
 
 
