@@ -1,4 +1,4 @@
-"""Requests for a plan (subtasks or steps) and a draft's open points, and parsing the replies."""
+"""Requests for a plan (subtasks or steps) and for a draft's open points, and reply parsing."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _SINGLE_TASK_RE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """A part of a request, with the numbers (from 0) of the earlier parts it depends on.
+    """A part of a request, with the numbers (from 0) of the earlier parts on which it depends.
 
-    `dependent` is also true if the subtasks that it names do not exist.
+    `dependent` is also true if the subtask depends on parts that do not exist.
     """
 
     task: str
@@ -52,7 +52,7 @@ class Subtask:
 class StepPlan:
     """The planned steps for a question that is not split, each with a fallback step (or "").
 
-    `budget` is the number of rounds of tool calls that it should take.
+    `budget` is the number of rounds of tool calls that the plan should take.
     """
 
     steps: tuple[tuple[str, str], ...]
@@ -98,7 +98,7 @@ def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bo
         values = [values] if values != "" else []
     values = values if isinstance(values, list) else []
     numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in values]
-    # `type`, since JSON's `true` is an `int` in Python.
+    # Compare `type`, since JSON's `true` is an `int` in Python.
     earlier = [n for n in numbers if type(n) is int and 0 <= n < number]
     return tuple(dict.fromkeys(earlier)), bool(values)
 

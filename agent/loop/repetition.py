@@ -62,7 +62,7 @@ class _FruitlessCall(NamedTuple):
 
 @dataclass(slots=True)
 class RepetitionGuard:
-    """Watches the calls of one loop."""
+    """Detects repetition in one loop's calls."""
 
     _seen: set[bytes] = field(default_factory=set)
     _fruitless: list[_FruitlessCall] = field(default_factory=list)
@@ -73,7 +73,7 @@ class RepetitionGuard:
     def check_calls(self, results: Sequence[Observation]) -> Repetition | None:
         """Count the calls of a step; returns the repetition to report to the model, if any.
 
-        Raises `LimitReached` if it was already reported.
+        Raises `LimitReached` if the same kind was already reported.
         """
         self._thoughts = 0
         # All calls are counted, including those after the first repetition.

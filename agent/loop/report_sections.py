@@ -89,7 +89,7 @@ def section_task(question: str, section: Section, outline: Sequence[Section]) ->
 
 
 def approved_searches(searches: Sequence[str]) -> str:
-    """Write the instruction to make the searches that the user approved."""
+    """Write the instruction to run the searches that the user approved."""
     listed = "\n".join(f"- {search}" for search in searches)
     return (
         "The user approved these searches. Make them first, as they are written; search for "
@@ -123,7 +123,7 @@ def put_together(sections: Sequence[Section], frame: str) -> str:
 
 
 def _split_summary_parts(frame: str) -> dict[str, str]:
-    """Split the frame into parts by words in its headings; parts that say “none” are omitted.
+    """Split the frame into parts by words in its headings, omitting parts that only say “none”.
 
     A frame without headings is the summary.
     """

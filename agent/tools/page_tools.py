@@ -72,7 +72,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     web.egress.guard.check_url(url)
     usual = web.reader.deadline_of(url, context.limits.read_seconds)
     seconds = context.seconds_left(usual)
-    if web.polite is not None:  # None in the user's own Chrome
+    if web.polite is not None:  # None for the user's Chrome
         await web.polite.wait_turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
@@ -366,7 +366,7 @@ _USER_TASKS = {
 
 
 async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
-    """Try to get past a captcha, bot check or login in front of a page; True if that worked.
+    """Try to get past a captcha, bot check or login on a page; returns True on success.
 
     If the user can see the browser, they are asked to do this; otherwise the captcha solver is
     used, if there is one.
@@ -385,7 +385,7 @@ async def clear_block_page(context: ToolContext, tab: Tab) -> bool:
 
 
 async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
-    """Have the solver solve a page's captcha, enter its token, and record the attempt.
+    """Have the solver solve a page's captcha, enter the token, and record the attempt.
 
     Returns OK and how the token was used, or another outcome and the reason.
     """
