@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.options import Options
 
-INTERRUPTED = 130  # the shells' exit code after Ctrl-C
+INTERRUPTED = 130  # the exit code that shells use for Ctrl-C
 CONSOLIDATION_LIMIT_S = 2.0
 """Maximum seconds for consolidation between the answer and the next shell prompt."""
 _COMPLETED_EXIT_CODES = frozenset({0, 3, 4, 5})
@@ -332,7 +332,7 @@ _FIRST_WAIT_S, _FURTHER_WAIT_S = 1.0, 9.0
 
 @contextmanager
 def piped_file() -> Iterator[Path | None]:
-    """Save standard input in a temporary file for the duration of the block; None if it is empty.
+    """Save standard input in a temporary file while the block runs; yield None if it is empty.
 
     Pipes, sockets and files are read to the end; terminals and /dev/null are not read. A pipe
     that sends nothing for ten seconds is ignored, and a notice is printed.

@@ -1,4 +1,4 @@
-"""`research`: commands are loaded when they are called; anything else is a question."""
+"""The `research` command, which loads subcommands on demand; anything else is a question."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ class ResearchGroup(click.Group):
 def move_location_options(args: list[str]) -> list[str]:
     """Move a command's data location options directly after its name.
 
-    click accepts the options of a group only before its subcommand, but users also write
-    `research memory list --data-dir DIR` and `research --data-dir DIR memory list`.
+    click accepts a group's options only before its subcommand, but users also write `research
+    memory list --data-dir DIR` and `research --data-dir DIR memory list`.
     """
     at = 0
     while at < len(args) and args[at].partition("=")[0] in LOCATION_OPTIONS:

@@ -266,7 +266,7 @@ def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click
 
 
 def _schedules_or_monitors(jobs: Jobs, kind: str) -> Any:
-    """Return the schedules or the monitors."""
+    """Return the store for schedules or monitors."""
     from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
     from agent.jobs.schedules import Schedules  # noqa: PLC0415 - as above
 

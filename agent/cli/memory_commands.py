@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from agent.memory.sealed_log import SealedLog
     from agent.options import Options
 
-_LINE = 160  # characters of a memory in a list
+_LINE = 160  # maximum characters per memory in a list
 _ID_DIGITS = 18  # more digits may exceed the range of a database integer
 _FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _kinds_option = several(
@@ -444,7 +444,7 @@ def _format(hit: Hit) -> str:
 
 
 def _kind(hit: Hit) -> str:
-    """Return a memory's kind; for an insight, also its type and confidence."""
+    """Return a memory's kind, including type and confidence for an insight."""
     if hit.confidence is None:
         return hit.kind
     type_ = (hit.key or "").partition(":")[0]

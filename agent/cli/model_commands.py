@@ -1,4 +1,4 @@
-"""`research models`: the available language models, and a small one to download."""
+"""`research models`: list the available language models, and download a small one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`research config`, `keys`, `secret` and `login`: settings, API keys, passwords, sessions."""
+"""`research config`, `keys`, `secret` and `login`: settings, API keys, passwords and sessions."""
 
 from __future__ import annotations
 
@@ -94,9 +94,8 @@ def save_setting(name: str, value: str) -> str:
     settings = {**read_file(), field: parse_value(value)}
     checked = load_options(settings)
     if field == "model" and checked.model:
-        find_endpoint(
-            checked.model, settings.get("base_url"), os.environ
-        )  # raises for an unknown model
+        # Raises an error for an unknown model.
+        find_endpoint(checked.model, settings.get("base_url"), os.environ)
     values = getattr(checked, field)
     if isinstance(values, tuple) and field != "search":  # written as a single string with commas
         settings[field] = [str(one) for one in values]

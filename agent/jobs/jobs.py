@@ -60,7 +60,7 @@ logging.getLogger("dbos").setLevel(logging.CRITICAL)  # the job reports errors
 
 
 class Jobs:
-    """The jobs in a database. Synchronous, thread-safe, a context manager; see `Jobs.open`."""
+    """The jobs in a database: synchronous, thread-safe, and a context manager; see `Jobs.open`."""
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
         self.database = database
@@ -85,9 +85,8 @@ class Jobs:
         try:
             if jobs._settings.get("version") != VERSION:
                 with FileLock(private_folder(folder / "jobs") / "migration.lock"):
-                    if (
-                        jobs._settings.get("version") != VERSION
-                    ):  # no other process has created them in the meantime
+                    # Another process may have created them in the meantime.
+                    if jobs._settings.get("version") != VERSION:
                         DBOS.migrate(database.url)
                         jobs.register_queue(QUEUE, 4)
                         jobs._settings.put("version", VERSION)
@@ -253,7 +252,7 @@ class Jobs:
         self.client.cancel_workflow(workflow)
 
     def retry(self, name: str) -> Job:
-        """Retry a job that ended without an answer. Its run continues where it stopped.
+        """Retry a job that ended without an answer, continuing its run where it stopped.
 
         Raises `UsageError` if the job does not exist, has not ended, or has an answer.
         """
@@ -269,13 +268,13 @@ class Jobs:
         return self.show(job.id)
 
     def delete(self, prefix: str) -> None:
-        """Delete all jobs whose ids begin with `prefix`, even running ones. Their runs are kept."""
+        """Delete all jobs whose ids begin with `prefix`, even running ones, but keep their runs."""
         self._delete(row.workflow_id for row in self._rows(prefix))
 
     def remove(self, name: str) -> Job:
-        """Delete a job that has ended. Its run is kept.
+        """Delete a job that has ended, but keep its run.
 
-        Raises `UsageError` if it does not exist, has not ended, or another job waits for it.
+        Raises `UsageError` if the job does not exist, has not ended, or is awaited by another job.
         """
         job = self.show(name)
         if job.state not in FINAL_STATES:
@@ -296,7 +295,7 @@ class Jobs:
         return removed
 
     def _awaited_job_ids(self) -> set[str]:
-        """Return the ids of jobs that others wait for."""
+        """Return the ids of jobs that other jobs are waiting for."""
         return {name for job in self.list(_UNFINISHED_STATES) for name in job.after}
 
     def _delete(self, workflows: Iterable[str]) -> None:

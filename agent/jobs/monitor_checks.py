@@ -1,6 +1,6 @@
 """Monitor checks: compare the current page or answer with that from the last check.
 
-The first check reads a page several times to learn which parts always change.
+The first check reads the page several times to learn which parts always change.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def check_monitor(
     ask: Callable[[JobSpec], Awaitable[JobOutcome]],
     recheck: Callable[..., Awaitable[Report]],
 ) -> JobOutcome:
-    """Run the check for a job's monitor; `ask` researches a question, `recheck` checks a report.
+    """Run the check for a job's monitor; `ask` researches a question, `recheck` rechecks a report.
 
     The outcome's status is `first`, `same` or `changed`; its report contains the diff as `answer`.
     """

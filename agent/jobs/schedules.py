@@ -106,7 +106,7 @@ class Schedule(BaseModel):
 
 
 class Schedules:
-    """The schedules by name: those of questions and reminders, or of monitors if `watched`.
+    """Schedules by name, for questions and reminders or, if `watched`, for monitors.
 
     An unknown name raises `NoSuchJob`.
     """
@@ -149,7 +149,8 @@ class Schedules:
         """Schedule a question regularly or once; raises `UsageError`.
 
         `when` is five cron fields or plain words, `zone` a tz database name (default: the
-        machine's). It ends at `until`. An existing schedule with the same name is replaced.
+        machine's). The schedule ends at `until`. An existing schedule with the same name is
+        replaced.
         """
         if not question.strip():
             raise UsageError("a schedule needs a question")
@@ -193,7 +194,7 @@ class Schedules:
         return next(one for one in numbered if one not in known)
 
     def remove(self, name: str) -> None:
-        """Delete a schedule. Its jobs are kept."""
+        """Delete a schedule, but keep its jobs."""
         self._table.delete(self.find(name).name)
 
     def run(self, name: str) -> Job:
@@ -285,7 +286,7 @@ def _unparsable_time_error(text: str) -> UsageError:
 
 
 def _day_of_month(text: str) -> str:
-    """Parse a form like `on the 15th of each month` as the last three cron fields, or ""."""
+    """Parse a phrase like `on the 15th of each month` as the last three cron fields, or ""."""
     before, on_the, after = text.partition("on the ")
     day, _, month = after.partition(" of ")
     number = "1" if day == "first" else day[:-2] if day[-2:] in ("st", "nd", "rd", "th") else day

@@ -164,8 +164,7 @@ async def open_session(live: Callable[[], Options]) -> AsyncIterator[ToolSession
         session = ToolSession(live, stack)
         stack.callback(session.context.close)
         yield session
-        for job in (
-            session.background
-        ):  # interrupted tasks are in the journal, so another run can complete them
+        # Interrupted tasks are in the journal, so another run can complete them.
+        for job in session.background:
             job.cancel()
         await asyncio.gather(*session.background, return_exceptions=True)

@@ -152,9 +152,8 @@ class Connection:
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
-                except (
-                    BaseException
-                ):  # also on cancellation, since nobody is waiting for the server any more
+                # Also on cancellation, since nobody is waiting for the server any more.
+                except BaseException:
                     serving.cancel()
                     raise
             return self._client
@@ -172,9 +171,8 @@ class Connection:
                 )
                 ready.set_result(await stack.enter_async_context(client))
                 await end.wait()
-        except (
-            BaseException
-        ) as error:  # a server may fail in any way; the waiting task gets the error
+        # A server may fail in any way; the waiting task gets the error.
+        except BaseException as error:
             if not ready.done():
                 ready.set_exception(error)
                 ready.exception()  # marks it as retrieved, in case nobody is waiting any more

@@ -290,9 +290,8 @@ class Run:
             services.journal.write("run.finished", report=dumped, after=after)
         )
         services.folder.write(services.folder.report, report.to_json().encode())
-        if (
-            report.status in FINAL_STATUSES
-        ):  # the run will not be resumed, and its browser state contains logins
+        # A finished run is not resumed, and its browser state contains logins.
+        if report.status in FINAL_STATUSES:
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report.with_record(services.folder.path)
         return report

@@ -144,9 +144,8 @@ class EventStream:
                 grown, over = self._grown, self.over
                 while at < len(self._frames):
                     frame, at = self._frames[at], at + 1
-                    if (
-                        frame.seq is None and at > last_kept
-                    ):  # otherwise, the reply is complete by now
+                    # A transient event before a kept one is outdated: its reply is complete.
+                    if frame.seq is None and at > last_kept:
                         yield frame
                     elif frame.seq is not None and frame.seq > after:
                         after = frame.seq
