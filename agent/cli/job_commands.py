@@ -223,7 +223,7 @@ async def _run_worker(
 
 
 async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
-    """Report started and finished jobs on stderr; with `until_empty`, return when none are left."""
+    """Report started and finished jobs on stderr; with `until_empty`, return once all are done."""
     states: dict[str, str] = {job.id: job.state for job in await asyncio.to_thread(jobs.list)}
     while True:
         found = await asyncio.to_thread(jobs.list)

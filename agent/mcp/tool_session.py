@@ -1,4 +1,4 @@
-"""Runs an MCP client's tool calls; the client asks the user for approval.
+"""Runs an MCP client's tool calls, and has the client ask the user for approval.
 
 A client receives a result, a failure, or a question for the user; the last two may be raised as a
 `ToolReply`.

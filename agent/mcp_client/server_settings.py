@@ -1,7 +1,8 @@
-"""Finds the configured MCP servers in config.toml, other clients' files and our own file.
+"""Finds configured MCP servers in config.toml, in other clients' files and in our server file.
 
-A file contains `{"mcpServers": {name: {…}}}`, as in Claude, Cursor and others, or `servers`, as in
-VS Code. Values may contain environment variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`.
+A file contains `{"mcpServers": {name: {…}}}`, as in Claude, Cursor and others, or `servers`
+instead, as in VS Code. Values may contain environment variables: `${NAME}`, `${env:NAME}`,
+`${NAME:-default}`.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class NamedServer:
 def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
     """Find all configured servers; if two have the same name, the first takes precedence.
 
-    `config` also reads our own file. Raises `UsageError` for an invalid file or server.
+    `config` also reads our server file. Raises `UsageError` for an invalid file or server.
     """
     sources = [(config_path(), options.mcp_servers)]
     sources += [(path, read_servers(path)) for path in options.mcp_config]

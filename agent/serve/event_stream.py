@@ -45,7 +45,7 @@ class Frame:
 
 
 class EventStream:
-    """A journal that is read once for all its watchers. `is_active` is true while it may grow.
+    """A journal that is read once for all watchers; `is_active` returns whether it may still grow.
 
     For a run that is being resumed, `earlier_bytes` of the journal had already been written.
     """
@@ -114,7 +114,7 @@ class EventStream:
 
     @property
     def over(self) -> bool:
-        """Return whether the stream has ended, so that no further events will come."""
+        """Return whether the stream has ended and there will be no further events."""
         return self._closed or (self._finished and not self._is_active())
 
     def has_after(self, seq: int) -> bool:

@@ -99,7 +99,7 @@ def add_job(stores: JobsDep, form: JobForm) -> dict[str, Any]:
 
 @queue_routes.post("/pause")
 def pause_queue(stores: JobsDep) -> Done:
-    """Pause the queue: no more jobs are started."""
+    """Pause the queue, so that no more jobs are started."""
     stores.jobs.pause()
     return Done()
 

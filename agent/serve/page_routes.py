@@ -141,7 +141,7 @@ def jobs(state: StateDep) -> Response:
     """Show the queue, schedules and monitors."""
     try:
         stores = state.jobs()
-    except UsageError as error:  # the page shows what to install
+    except UsageError as error:  # the page explains what to install
         return _page(state, "jobs.html", "jobs", jobs=None, missing=f"{error}. {error.hint}")
     rows = {
         "queue": list_jobs(stores),

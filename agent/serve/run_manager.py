@@ -122,7 +122,7 @@ class ActiveRun:
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def stop(self) -> None:
-        """Stop the run and wait for it to end; it answers with what it has so far."""
+        """Stop the run and wait for it to end; its answer is based on the pages read so far."""
         self.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):

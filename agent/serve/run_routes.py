@@ -108,7 +108,7 @@ async def events(
 
 @run_routes.post("/runs/{run}/stop")
 async def stop(active: ActiveDep) -> Done:
-    """Stop a run: it answers with what it has so far and can be resumed."""
+    """Stop a run; it answers from the pages read so far, and can be resumed."""
     await active.stop()
     return Done()
 
@@ -210,7 +210,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is running", hint="Stop it first.")
-        await active.stop()  # its post-run tasks are stopped too
+        await active.stop()  # this also stops its post-run tasks
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()
 
