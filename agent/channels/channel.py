@@ -136,7 +136,7 @@ class Channel(ABC):
 
     @classmethod
     def places(cls, settings: Any) -> tuple[str, ...]:
-        """Return the addresses in the settings other than `url`; they may be private."""
+        """Return the addresses in the settings, apart from `url`, that may be private."""
         return (settings.url,) if settings.url else ()
 
     @abstractmethod
@@ -151,7 +151,7 @@ class Channel(ABC):
         """Send a message once; `answering` is the id of the message that it replies to.
 
         A question is resent if it is unknown whether it arrived. Raises `Refused` or
-        `ConnectFailed` if nothing was sent, `NotSent` otherwise.
+        `ConnectFailed` if nothing was sent, otherwise `NotSent`.
         """
 
     @abstractmethod
@@ -174,7 +174,7 @@ class Channel(ABC):
             return None
 
     def key(self, name: str) -> str:
-        """Return a secret. Raises `UsageError` if it is not set."""
+        """Return a secret. Raises `UsageError` if the secret is not set."""
         variable = self.settings.keys.get(name) or self.keys[name]
         value = os.environ.get(variable, "")
         if not value:

@@ -133,7 +133,7 @@ async def run_channels(
     answer: type[Dialogue],
     say: Callable[[str], None],
 ) -> None:
-    """Run channels until cancelled. If one fails permanently, the others continue.
+    """Run channels until cancelled. If a channel fails permanently, the others continue.
 
     `live` returns the current settings. Changes to permissions and run settings take effect while a
     channel is running; changes to its kind, address and keys do not. `answer` handles a channel's

@@ -91,12 +91,12 @@ class Dialogue:
         return self._live()
 
     def resume(self) -> None:
-        """Answer the messages that were still unanswered when the last process ended."""
+        """Answer the messages that were unanswered when the last process ended."""
         for message in self._inbox.waiting():
             self._start(self._answer(message))
 
     async def close(self) -> None:
-        """Stop all runs; they are resumed at the next start."""
+        """Stop all runs, which are resumed at the next start."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -128,7 +128,7 @@ class Dialogue:
         self._start(self._dispatch(message))
 
     async def _refuse(self, message: Inbound) -> None:
-        """Refuse an unknown sender: silently, or once with the configured text."""
+        """Refuse an unknown sender, either silently or once with the configured text."""
         # the only thing stored about unknown senders is that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):

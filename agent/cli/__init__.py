@@ -1,4 +1,4 @@
-"""The command line: the only place that prints."""
+"""The command line, which is the only package that prints."""
 
 from __future__ import annotations
 

@@ -281,8 +281,8 @@ def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
 class _Output:
     """Prints a run's output according to the flags.
 
-    The `report` is shown as soon as it is ready, before the post-run tasks. It is None if the run
-    was stopped before there was a report.
+    The `report` is shown as soon as it is ready, before the post-run tasks. `report` is None if the
+    run was stopped before there was a report.
     """
 
     progress: Callable[[Event], None]
@@ -334,7 +334,7 @@ _FIRST_WAIT_S, _FURTHER_WAIT_S = 1.0, 9.0
 def piped_file() -> Iterator[Path | None]:
     """Save standard input in a temporary file while the block runs; yield None if it is empty.
 
-    Pipes, sockets and files are read to the end; terminals and /dev/null are not read. A pipe
+    Pipes, sockets and files are read to the end, but terminals and /dev/null are not read. A pipe
     that sends nothing for ten seconds is ignored, and a notice is printed.
     """
     body = _read_stdin()

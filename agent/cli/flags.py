@@ -195,7 +195,7 @@ def only_run_flags(*names: str) -> Callable[[F], F]:
 
 
 def output_flags(function: F) -> F:
-    """Add the flags for printed and written output."""
+    """Add the flags for output to the terminal and to files."""
     return _options_decorator(_OUTPUT_OPTIONS)(function)
 
 
@@ -214,7 +214,7 @@ def _options_decorator(rows: Sequence[Option]) -> Callable[[F], F]:
 
 
 def _with_variable(row: Option) -> dict[str, Any]:
-    """Add the environment variable to an option's settings, unless the row names one."""
+    """Add the environment variable to an option's settings, unless they already contain one."""
     parameter = next((name for name in row.names if not name.startswith("-")), None)
     name = parameter or next(name for name in row.names if name.startswith("--"))
     plain = name.split("/")[0].removeprefix("--").replace("as_", "", 1).replace("-", "_")

@@ -72,12 +72,12 @@ _MIN_SIMILARITY = 0.72
 
 
 class ResearchGroup(click.Group):
-    """Loads commands by name; an unknown first word is the start of a question for `ask`."""
+    """Loads commands by name; an unknown first word is treated as the start of a question."""
 
     ignore_unknown_options = True  # options may precede a question
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept data location options anywhere in the command."""
+        """Accept the options for data locations anywhere in the command."""
         return super().parse_args(ctx, move_location_options(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it

@@ -245,7 +245,7 @@ async def _wait_for_parent_exit() -> None:
 
 
 def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click.Group:
-    """Make the command group for schedules or monitors, with the commands common to both."""
+    """Make the command group for schedules or monitors, including the commands that both share."""
     group = jobs_group(kind, text)
 
     @group.command(name="rm", help=rm_text)

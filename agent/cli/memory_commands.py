@@ -1,7 +1,7 @@
 """`research memory`: inspect, change and delete memories.
 
 Consolidation (`dream`) runs on request, and in `ask` after the answer is printed. `import` and
-`export` read and write a memory as one JSON file. `seal`, `stamp` and `verify` maintain the
+`export` read and write an entire memory as a JSON file. `seal`, `stamp` and `verify` maintain the
 tamper-evident log.
 """
 
@@ -414,7 +414,7 @@ def _sealed_log(store: Memory) -> SealedLog:
 
 
 def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
-    """Find a memory by its id, including shared ones unless `own`; raises `UsageError`."""
+    """Find a memory by its id, including shared ones unless `own` is set; raises `UsageError`."""
     hit = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if hit is None:
         raise UsageError(

@@ -132,7 +132,7 @@ def write_settings(settings: dict[str, Any]) -> Path:
 
 
 def parse_value(value: str, *kinds: type) -> object:
-    """Parse numbers, booleans, lists and `kinds` as JSON, everything else as text."""
+    """Parse numbers, booleans, lists and `kinds` as JSON, and anything else as text."""
     try:
         found = json.loads(value)
     except ValueError:
@@ -303,7 +303,7 @@ def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
 
 
 async def _log_in(url: str) -> dict[str, Any]:
-    """Open a window at a URL, and return the browser's storage state once the user is done."""
+    """Open a browser window at a URL; return the storage state once the user is done."""
     from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:

@@ -1,4 +1,4 @@
-"""Opens the stores that commands use: memory, jobs, and the remaining budget."""
+"""Opens the stores that commands use: memory, jobs, and spending."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def check_task_targets(settings: Options) -> None:
 
 
 def load_remaining_budget(data_dir: Path) -> dict[str, float]:
-    """Return the remaining daily and monthly budgets, if they are set.
+    """Return what remains of the daily and monthly budgets, if they are set.
 
     If RESEARCH_JOBS_URL specifies a shared database, spending on other machines is included.
     """

@@ -181,7 +181,7 @@ class ResearchScreen(App[None]):
         )
 
     def _selected(self, name: str) -> str:
-        """Return the key of the selected row; "" without one."""
+        """Return the key of the selected row; "" if no row is selected."""
         rows, at = self._rows[name], self._table(name).cursor_row
         return rows[at][0] if at < len(rows) else ""
 

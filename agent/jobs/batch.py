@@ -93,7 +93,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a file, each with its location as text."""
+    """Yield the rows of a file, each with a description of its location."""
     kind = path.suffix.lower()
     if kind == ".csv":
         yield from _csv_rows(path, text)

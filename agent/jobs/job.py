@@ -101,7 +101,7 @@ class JobSpec(JobRequest):
 
 
 class JobOutcome(BaseModel):
-    """The outcome of one attempt; `report` is the run's report, `again` means it will be retried.
+    """The outcome of one attempt; `report` is the run's report, `again` means a retry follows.
 
     `badge` combines the report's status and verdicts.
     """

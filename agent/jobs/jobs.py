@@ -152,7 +152,7 @@ class Jobs:
         return self.show(spec.id)
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue unless its id exists; it waits for the jobs in `after`."""
+        """Put an attempt on its queue, unless its id exists, to wait for the jobs in `after`."""
         options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
@@ -161,8 +161,8 @@ class Jobs:
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
         """Return the spec fields for the jobs and runs in `after`.
 
-        The new job waits for the jobs. The runs have already ended, so the first one is continued,
-        and the answers of the others are passed on as text.
+        The new job waits for these jobs. Runs have already ended, so the first run is continued,
+        and the answers of the other runs are passed on as text.
         """
         jobs: list[str] = []
         runs: list[RunRecord] = []
@@ -205,7 +205,7 @@ class Jobs:
         return Job.from_row(rows[-1], report=True) if rows else None
 
     def show(self, name: str) -> Job:
-        """Return a job with its report by its id or an unambiguous prefix of it.
+        """Return a job with its report, given the job's id or an unambiguous prefix of it.
 
         Raises `NoSuchJob`.
         """

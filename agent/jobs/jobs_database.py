@@ -50,7 +50,7 @@ class JobsUnavailable(ResearchError):
 
 
 class JobsDatabase:
-    """Our tables in the jobs database; thread-safe. Times are epoch seconds on its clock."""
+    """Our tables in the jobs database; thread-safe. Times are epoch seconds, by `_now`."""
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url
@@ -103,7 +103,7 @@ class JobsDatabase:
         self.change(row.on_conflict_do_update(index_elements=["id"], set_=alive))
 
     def remove_worker(self, worker: str) -> None:
-        """Delete a worker, so that others take over its running jobs."""
+        """Delete a worker, so that other workers take over its running jobs."""
         self.change(_workers.delete().where(_workers.c.id == worker))
 
     def living_workers(self, stale: float) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Monitor checks: compare the current page or answer with that from the last check.
+"""Monitor checks, which compare the current page or answer with the last check's.
 
 The first check reads the page several times to learn which parts always change.
 """
@@ -226,7 +226,7 @@ async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
 async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[str, dict[str, str]]:
     """Return a page's snapshot and, if a ref is given, the locator of its element.
 
-    Raises `UsageError` for an unknown ref, `WebOutOfReach`.
+    Raises `UsageError` for an unknown ref, and `WebOutOfReach` if the page cannot be opened.
     """
     async with (
         open_web(settings, os.environ, request=url) as web,

@@ -119,7 +119,7 @@ def _path(element: etree._Element) -> str:
 
 
 def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
-    """Learn which parts differ between reads of a page that has not really changed."""
+    """Learn which parts always differ between reads, even if the page has not changed."""
     noise = {(path, f"\n{heading}") for path, heading in _rotating_blocks(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):
@@ -168,7 +168,7 @@ def diff_blocks(
 ) -> list[Change]:
     """Compare two versions of a page in page order; moved blocks do not count as changes.
 
-    Noise is not reported. If text replaces a noise block, both are reported.
+    Noise is not reported. If other text replaces a noise block, both are reported.
     """
     old, new = _mark_noise(before, noise), _mark_noise(after, noise)
     old_texts = Counter(block.text for block, noisy in old if not noisy)

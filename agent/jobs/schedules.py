@@ -225,7 +225,7 @@ def _table(jobs: Jobs) -> NoteTable[Schedule]:
 
 
 def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy") -> Job:
-    """Add the job for a firing, or return the one that another worker added for this time."""
+    """Add the job for a firing, or return the job that another worker has added for it."""
     name, origin = f"{schedule.name}-{time}", f"schedule:{schedule.name}"
     asked = schedule.model_dump(include={"kind", "question", "options", "retry", "notify"})
     jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))

@@ -56,7 +56,7 @@ class SharedPace(HostPace):
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 
     async def turn(self, name: str, interval: float, patience: float) -> float:
-        """Wait for a search engine's next turn; if that takes over `patience`, return the time."""
+        """Wait for a search engine's next turn, or return the delay if it exceeds `patience`."""
         until = asyncio.get_running_loop().time() + patience
         while True:
             rest = await asyncio.to_thread(self._database.host_rest, name)
@@ -86,7 +86,7 @@ class SharedSpending(Spending):
         self._folder_id = path.read_text(encoding="ascii")
 
     def since(self, day: str) -> float:
-        """Sum the spending since a day, here and elsewhere."""
+        """Sum the spending since a given day, in this folder and in others."""
         return super().since(day) + self.elsewhere(day)
 
     def elsewhere(self, day: str) -> float:

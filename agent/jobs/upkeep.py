@@ -1,4 +1,4 @@
-"""A worker's background work: renewing its lease, and a part of the shared work.
+"""A worker's background work: renewing its lease, and doing a share of the common work.
 
 DBOS recovers the workflows of a process that restarts under the same name, but needs a service to
 detect dead processes. Here, the workers' leases replace that service. On the same machine, a lease
@@ -47,7 +47,7 @@ jobs."""
 
 
 class WorkerUpkeep:
-    """A worker's lease and the shared work, each in its own thread between start and release.
+    """Renews a worker's lease and does shared work, each in a separate thread.
 
     `on_cut_off` is called if the database has been unreachable for `FENCE_S`.
     """
@@ -94,7 +94,7 @@ class WorkerUpkeep:
         self._stop.set()
 
     def release(self) -> None:
-        """Wait for the threads and release the lease, so that others may take over running jobs."""
+        """Wait for the threads and release the lease, so that other workers can take over jobs."""
         for thread in self._threads:
             thread.join()
         with suppress(DBAPIError):  # unreachable, but the heartbeat will expire
@@ -116,8 +116,8 @@ class WorkerUpkeep:
     def _do_shared_work(self) -> None:
         """Do the work shared by all workers: recover jobs, release waiting jobs, fire schedules.
 
-        The workers together do this once a second: the more workers, the less often each one does
-        it.
+        All workers together do this once a second, so the more workers there are, the less often
+        each worker does it.
         """
         wait = UPKEEP_S
         while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), HEARTBEAT_TIMEOUT_S / 2)):

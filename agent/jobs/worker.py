@@ -63,7 +63,7 @@ _MAX_RECOVERIES: Final = 20
 
 
 class RunStalled(ResearchError):
-    """A run was cancelled because it had not written an event for too long."""
+    """A run was cancelled because it did not write an event for too long."""
 
 
 class RunProgress:

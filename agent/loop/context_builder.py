@@ -39,7 +39,7 @@ class ContextBuilder:
 
     `captured` contains (type, text) pairs that are added to the prompt. `is_public_run(id)` returns
     whether a run did not read anything private. After a call for the main loop, `skills` contains
-    the names of the skills in the prompt, and `layers` the memory layers in it.
+    the names of the skills in the prompt, and `layers` its memory layers.
     """
 
     context: ToolContext
@@ -165,7 +165,7 @@ class ContextBuilder:
 
         Memory entries are added only if they occur in `shown`, the text of the messages. Memories
         are private even if their text comes from the web, because the run that wrote them may have
-        read something private. The exception is facts that a public run found on web pages.
+        read something private. Facts that a public run found on web pages are the exception.
         """
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):

@@ -1,10 +1,11 @@
 """Guided mode: code searches and reads; a small language model only picks the answer's words.
 
 A model with a few billion parameters cannot drive a tool loop, but it can find an answer in
-passages. It is asked once, with a few short passages. Its answer is used only if code can verify
-it: a passage contains its words, and the question's names and figures are on the same page, or in a
-passage that mentions this page's title. If the passages only identify the subject of the question,
-the model names the subject, code looks it up, and the model is asked again (a second hop).
+passages. The model is asked once, with a few short passages. Its answer is used only if code can
+verify it: a passage contains its words, and the question's names and figures are on the same page,
+or in a passage that mentions this page's title. If the passages only identify the subject of the
+question, the model names the subject, code looks it up, and the model is asked again (a second
+hop).
 """
 
 from __future__ import annotations
@@ -203,11 +204,11 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 
 
 def lacks_requested_place(found: AnswerLocation, question: str) -> bool:
-    """Whether the question asks for a kind of place ("in what city") that the passage lacks.
+    """Whether the question asks for a kind of place ("in what city") that is not in the passage.
 
-    If so, the words found are probably not the place, but can be used to look it up. This applies
-    to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for which the second
-    hop finds the same answer.
+    If so, the words found probably do not name the place, but can be used to look it up. This
+    applies to 7 of 9 two-hop development questions, and to 1 of 300 one-hop questions, for which
+    the second hop finds the same answer.
     """
     asked = analyse(question)
     asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
@@ -236,7 +237,7 @@ def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
 
 
 def _leads_to_page(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
-    """Whether `leading` mentions the page of `passage` and contains the values that page lacks."""
+    """Whether `leading` mentions the page of `passage` and contains the values missing there."""
     title = set(content_words(bare_title(_page_title(passage))))
     names_page = bool(title) and title <= set(content_words(leading.text))
     missing = missing_values(question, near | _stems(leading))
@@ -250,7 +251,7 @@ def _open_words(question: str, leading: Passage) -> str:
 
 
 def _locate(words: str, number: int, passages: Sequence[Passage]) -> AnswerLocation | None:
-    """Find the passage with the answer's words: try the numbered one, then all (models miscount).
+    """Find the passage with the answer's words, trying the numbered one first (models miscount).
 
     If no passage contains the words as a phrase, look for a sentence that contains all of them in
     any form. Small models omit words ("bridge across the Tyne" for "a bridge was built across the

@@ -1,7 +1,7 @@
-"""The judge: a model that decides sentences that code could not, using only the passages.
+"""The judge: a model that checks, using only the passages, claims that code cannot decide.
 
-One request judges all undecided sentences of an answer, and whether the answer addresses the
-question; if no sentence is undecided, a short request asks only the latter. The request includes
+One request asks about all undecided sentences of an answer, and whether the answer addresses the
+question; if no sentences are undecided, a short request asks only the latter. The request includes
 passages from other pages that may disagree with the answer. The judge does not see the conversation
 in which the answer was written. A *supported* or *contradicted* verdict must quote words about the
 claim from the passages; if it does not, the judge is asked once more.
@@ -125,7 +125,7 @@ def find_undecided_claims(answer: str, evidence: Evidence) -> dict[str, Sequence
 class ClaimJudge:
     """Asks a model about claims and stores its verdicts, which are looked up by calling the object.
 
-    If there is no `model`, or it does not judge, all claims stay undecided. `answers` is the
+    If there is no `model`, or the model cannot judge, all claims stay undecided. `answers` is the
     judge's opinion on how far the answer addresses the question, None if it gave none. `disputes`
     lists the passages that disagree with the answer.
     """
@@ -144,7 +144,7 @@ class ClaimJudge:
 
     @property
     def can_judge(self) -> bool:
-        """Whether there is a plug-in, or a model that can judge."""
+        """Whether a judge is available: a plug-in, or a model that can judge."""
         if isinstance(self.model, PluginJudge):
             return True
         return self.model is not None and takes(self.model, Task.JUDGE)
@@ -276,8 +276,8 @@ class ClaimJudge:
 def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool = False) -> str:
     """Return the judge's system prompt.
 
-    It may also ask about the run's actions (`acts`), about passages from other pages that may
-    disagree (`rivals`), and whether the question is answered.
+    The prompt may also ask about the run's actions (`acts`), about passages from other pages that
+    may disagree (`rivals`), and whether the question is answered.
     """
     wanted = {"judge-acts": acts, "judge-rivals": rivals, "judge-answer": asks_answer}
     parts = (JUDGE, *(part for part, is_wanted in wanted.items() if is_wanted))
@@ -320,10 +320,10 @@ def judge_request(
     """Write the request to a judge: the question, the answer, and claims with their passages.
 
     Claims are numbered from 1. Adjacent claims that cite the same sources share one block of
-    passages. Each passage is shown with the ones before and after it, their headings and the page's
-    title. A passage is shown only once; later claims refer back to it. Next come the passages cited
-    by the answer's other sentences, since they show who or what a claim is about. Passages from
-    other pages that may disagree (`rivals`) come last.
+    passages. Each passage is shown with its neighbours, their headings and the page's title. A
+    passage is shown only once; later claims refer back to it. Next come the passages cited by the
+    answer's other sentences, since they show who or what a claim is about. Passages from other
+    pages that may disagree (`rivals`) come last.
     """
     parts = []
     if evidence.question:
@@ -432,7 +432,7 @@ def _read_answers(reply: str) -> Answers | None:
 
 
 def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[dict[str, Any]]:
-    """Parse the passages that disagree with an answer from a reply, as rows for the record.
+    """Parse from a reply which passages disagree with an answer, as rows for the record.
 
     Lines that do not quote both the answer and a passage are skipped.
     """

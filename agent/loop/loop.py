@@ -141,7 +141,7 @@ class Loop:
     async def step(self) -> str | None:
         """Query the model once and process its reply; returns the final text if it answers.
 
-        Raises `LimitReached` if no step is left.
+        Raises `LimitReached` if there are no steps left.
         """
         reply = await self.query()
         if reply.calls:
@@ -202,7 +202,7 @@ class Loop:
         return Message("user", text, images, tuple(results))
 
     def _rejection_note(self, reply: Reply) -> str:
-        """Return a note about a reply's fault; "" if the reply is acceptable as an answer."""
+        """Return a note on why a reply is rejected; "" if the reply is acceptable as an answer."""
         # If the model did not finish its thought, it is unclear what it wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
             note = self._repetition_note(self.guard.check_thought()) if self.guard else ""
@@ -223,7 +223,7 @@ class Loop:
         """Return a note for a model that answers before reading anything; "" if none is needed.
 
         A model that searched and then gave up is asked to read. A model that did not call a tool is
-        asked to call one; if it stops again, guided mode starts.
+        asked to do so; if it stops again, guided mode starts.
         """
         observed = [o for message in self.messages for o in message.observations]
         only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)

@@ -214,7 +214,7 @@ class Orchestrator:
         return LoopResult(strip_tool_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Have the model list the gaps in its draft, and research them, `effort.rounds` times."""
+        """Have the model list and research the gaps in its draft, up to `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
             if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
@@ -312,7 +312,7 @@ class Orchestrator:
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
 
     async def _correct(self, by_place: dict[str, LoopResult]) -> dict[str, LoopResult]:
-        """Correct each section with an unsupported sentence once.
+        """Have each section that contains an unsupported sentence corrected once.
 
         All sections are checked together, so that the judge sees a page only once even if several
         sections cite it.
@@ -363,7 +363,7 @@ class Orchestrator:
     ) -> str | None:
         """Send one request; returns None if it fails, and records the failure.
 
-        The `final` request, which produces the answer, may use the reserve of time and money.
+        The `final` request, which produces the answer, may use the reserved time and money.
         """
         client = ModelClient(self.model, system, self.budget, self.record)
         seconds = self.budget.seconds_left(reserve=not final)

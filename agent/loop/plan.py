@@ -50,7 +50,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The planned steps for a question that is not split, each with a fallback step (or "").
+    """The planned steps for a question without subtasks, each with a fallback step (or "").
 
     `budget` is the number of rounds of tool calls that the plan should take.
     """
@@ -92,7 +92,7 @@ def read_plan(reply: str) -> list[Subtask]:
 
 
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
-    """Read the earlier subtasks that subtask `number` depends on, and whether it names any."""
+    """Read which earlier subtasks subtask `number` depends on, and whether it depends on any."""
     values = row.get("dependsOn")
     if isinstance(values, str | int):  # a single number: `0` or `"0"`
         values = [values] if values != "" else []
@@ -104,7 +104,7 @@ def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bo
 
 
 def read_steps(reply: str, max_steps: int) -> StepPlan | None:
-    """Read the steps from a reply that does not split the question; None if fewer than two.
+    """Read the steps from a reply without subtasks; None if there are fewer than two.
 
     The budget defaults to the number of steps, and is at most `max_steps`.
     """
@@ -134,7 +134,7 @@ def missing_request(question: str, draft: str, most: int) -> Message:
 
 
 def read_points(reply: str, most: int) -> list[str]:
-    """Read the open points from a reply; empty if it has no list of strings."""
+    """Read the open points from a reply; empty if the reply does not contain a list of strings."""
     rows = loose_object(reply).get("open")
     if not isinstance(rows, list):
         return []

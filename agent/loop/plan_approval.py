@@ -1,7 +1,7 @@
 """The plan that the user edits and approves before the run starts searching (`--plan`).
 
-A plan is shown as Markdown, so that any editor works: a search is a list item; a report section is
-a heading followed by its task and its searches.
+A plan is shown as Markdown, so that it can be edited in any editor: a search is a list item; a
+report section is a heading followed by its task and its searches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reports in sections: their outline, their tasks, and joining the sections.
+"""Reports in sections: reads the outline, writes the tasks, and joins the sections.
 
 The text of each section is kept as written: its citations refer to the run's passages, so they stay
 valid. The model adds a summary above the sections, and a list of disputed and unknown points below
@@ -36,7 +36,7 @@ _NONE_WORDS: Final = frozenset({"", "none", "nothing", "no", "not applicable", "
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its heading, its task, and its text once written.
+    """A section: its heading, its task, and, once written, its text.
 
     `searches` are the searches that the user approved.
     """
@@ -104,7 +104,7 @@ def closing_request(sections: Sequence[Section]) -> str:
 
 
 def put_together(sections: Sequence[Section], frame: str) -> str:
-    """Join the sections and their frame into one Markdown text."""
+    """Join the sections and their frame into one Markdown document."""
     written = [section for section in sections if not section.failed]
     if not written:
         return f"{NOT_FOUND} None of the sections could be written from the pages that were read."

@@ -94,7 +94,7 @@ class SchemaFiller:
         return check_values(draft, self.schema, evidence, self.judge)
 
     def _request(self, question: str, answer: str) -> str:
-        """Write the request; passages cited by the answer come before those found for fields."""
+        """Write the request, with passages cited by the answer before passages found for fields."""
         evidence, room = self.judge.evidence, MAX_PASSAGES_CHARS
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
@@ -149,8 +149,8 @@ def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDr
 def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
     """Find a field's value, and the id of its passage.
 
-    Sentences with a value are ranked by how many words of the field they contain, then by how many
-    words of the question they and their page's title contain.
+    Sentences with a value are ranked by the number of the field's words that they contain, then by
+    the number of the question's words that they and their page's title contain.
     """
     # Both `firstLit` and `first_lit` become `first lit`.
     spelt = " ".join(part for name in field.path for part in _NAME_PART_RE.findall(name))

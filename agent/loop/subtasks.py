@@ -69,7 +69,7 @@ class SubtaskCalls:
         """Return the run's context for the main loop, or a copy without an open page for a subtask.
 
         Each subtask numbers its sources separately and has its own share of `max_sources`, so that
-        neither depends on which loop is faster.
+        the results do not depend on which loop is faster.
         """
         context, interrupted = self._context, self._interrupted_pages.get(loop)
         if loop == MAIN:

@@ -262,7 +262,7 @@ async def _limit_response(response: httpx2.Response) -> None:
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
-    """A response's bytes; fails once they exceed the maximum message size."""
+    """A stream of a response's bytes, which fails once it exceeds the maximum message size."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -35,7 +35,7 @@ class ServerSettings(BaseModel):
     """The settings of one server, in the format of other clients.
 
     `timeout` applies to each call, in seconds. Tools whose names match a pattern in `always_allow`
-    do not need approval. With `trust_read_only`, neither do tools that the server declares
+    do not need approval. With `trust_read_only`, the same applies to tools that the server declares
     read-only (`readOnlyHint`). `headers` and `env` may contain secrets.
     """
 
@@ -138,7 +138,7 @@ def read_servers(path: Path) -> dict[str, Any]:
 
 
 def write_servers(rows: Mapping[str, Any]) -> Path:
-    """Write our own file, readable only by its owner as it may contain secrets; return its path."""
+    """Write our server file, readable only by its owner, and return its path."""
     path = servers_path()
     private_folder(path.parent)
     write_atomic(

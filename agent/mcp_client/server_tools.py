@@ -127,8 +127,8 @@ def _safe_schema(
 def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
     """Map a server's tool names to names for models: `mcp__server__tool`, up to 64 characters.
 
-    If names would collide, part of a hash is added to each, so that names do not depend on the
-    order.
+    If names would collide, part of a hash is added to each of them, so that names do not depend on
+    the tools' order.
     """
     groups = defaultdict(list)
     for name in dict.fromkeys(names):

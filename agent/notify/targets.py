@@ -119,7 +119,7 @@ def _sender(
 
 
 def _egress_policy(options: Options, host_port: str) -> EgressPolicy:
-    """Allow only one `host:port`; it may be private because the user named it."""
+    """Allow only one `host:port`, which may be private because the user specified it."""
     return EgressPolicy(
         allow_hosts=(host_port,),
         deny_hosts=options.deny,

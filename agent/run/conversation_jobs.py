@@ -6,9 +6,9 @@ turn, and turns past the fortieth are condensed. Skills are scored every tenth t
 every seventh if the answer was verified.
 
 A job sees the user's messages and the answers, but never pages or tool results. New skills are
-proposed only from the user's messages and the names of the tools, never from an answer: they
-outlive the run, and an answer may contain text from the web. The start and end of each job are
-recorded, so that another process can run the remaining jobs.
+proposed only from the user's messages and the names of the tools, never from answers, because
+skills outlive the run, and an answer may contain text from the web. The start and end of each job
+are recorded, so that another process can run the remaining jobs.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class JobProgress:
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> JobProgress:
-        """Read the progress from the events after the end of a run."""
+        """Read the progress from the events recorded after the end of a run."""
         jobs = [(e.type, e.place.partition("/")[2], e.data) for e in events]
         begun = {name: data for kind, name, data in jobs if kind == JOB_BEGUN_EVENT}
         return cls(begun, frozenset(name for kind, name, _ in jobs if kind == JOB_DONE_EVENT))
@@ -204,7 +204,7 @@ class ConversationJobs:
         return count
 
     async def _begin(self, name: str, time_field: str) -> list[Skill]:
-        """Record that a job has started; returns the skills that it has not changed yet.
+        """Record that a job has started; returns the skills that the job has not changed yet.
 
         In a skill that the job has changed, `time_field` contains the time of the run.
         """
@@ -231,7 +231,7 @@ class ConversationJobs:
         await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
 
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
-        """Condense the turns after the watermark that are too old to be shown in full.
+        """Condense turns that are too old to be shown in full and were not condensed before.
 
         Without a model, or if it fails, only their newest text is kept.
         """
@@ -257,7 +257,7 @@ class ConversationJobs:
         await asyncio.to_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Have a model score the skills in the prompt; average the scores, drop useless skills."""
+        """Have a model score the skills in the prompt; update their averages, drop useless ones."""
         known = await asyncio.to_thread(self.memory.skills)
         given = [skill for skill in known if skill.get("name") in turn.given_skills]
         if not given:

@@ -1,4 +1,4 @@
-"""The draft of an audit: reading its text and references, and looking the references up.
+"""The draft of an audit: reads its text and references, and looks the references up.
 
 A draft is Markdown, HTML, Word, PDF or another document type that the reader supports, with links,
 footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file contains only
@@ -258,7 +258,7 @@ def _family_name(name: str) -> str:
 
 
 def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
-    """Return the services' addresses, and settings that allow access to any set by the user.
+    """Return the services' addresses, and settings that allow access to them.
 
     Raises `UsageError` for an unknown service.
     """
@@ -452,7 +452,7 @@ def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
 
 
 def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
-    """Describe how the cited authors differ from a work's family names; empty if they agree.
+    """Describe how the cited authors differ from the authors of a work; empty if they agree.
 
     BibTeX lists the authors. A free-text reference is wrong if it begins with a name (`Brask, H.`)
     and contains none of the work's authors; if it has only an address or a title, there is nothing

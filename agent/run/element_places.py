@@ -102,7 +102,7 @@ def without_marks(line: str) -> str:
 
 
 def share_of_own_parts(then: Place, now: Place | None) -> float:
-    """Return the share (0 to 1) of a place's own parts found at its new position."""
+    """Return the share (0 to 1) of a place's own parts that occur at its new position."""
     if now is None:
         return 0.0
     there = _words_above(now) if then.parts_above else frozenset(words(now.line))

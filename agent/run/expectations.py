@@ -1,4 +1,4 @@
-"""Checks of answers (`research check`): reads files of checks and compares reports with them."""
+"""Checks for answers (`research check`): reads files of checks and compares reports with them."""
 
 from __future__ import annotations
 

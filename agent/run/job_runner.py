@@ -73,7 +73,7 @@ class UnfinishedRuns:
         self._folder = data / MARKERS_FOLDER
 
     def claim(self, run: str) -> FileLock | None:
-        """Mark a run as unfinished and lock it; returns None if another process has the lock."""
+        """Mark a run as unfinished and lock it; returns None if another process holds the lock."""
         from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -117,7 +117,7 @@ class JobNotes:
 
 @dataclass(frozen=True, slots=True)
 class PendingJobs:
-    """The unfinished jobs of one run: their inputs, and which of them are done.
+    """The unfinished jobs of one run: their inputs, and which of them have been done.
 
     `builder` contains the run's results; `ended_ms` is the time at which it ended, in milliseconds
     since the epoch.

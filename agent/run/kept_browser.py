@@ -2,7 +2,7 @@
 
 `python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
 listens on a socket in FOLDER, which only the user can access. A request is one line of JSON,
-`{"tool": …, "arguments": {…}}`; so is the response, `{"text": …, "failed": …}`. The process exits
+`{"tool": …, "arguments": {…}}`, as is its response, `{"text": …, "failed": …}`. The process exits
 on request, or after IDLE_MINUTES without a request.
 """
 
@@ -204,7 +204,7 @@ async def _picture(calls: ToolCalls) -> dict[str, Any]:
 
 
 def result_text(result: Observation) -> str:
-    """Format a result as plain lines: the action and its outcome, then the page's text."""
+    """Format a result as plain text: the action and its outcome, then the page's text."""
     data = result.data
     if result.failed:
         return "\n".join(

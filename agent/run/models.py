@@ -56,7 +56,7 @@ class ResolvedModel:
 
     @property
     def guided(self) -> bool:
-        """Whether code drives the loop: the model is small, or a flag requests it."""
+        """Whether code drives the loop, because the model is small or a flag requests it."""
         if self.endpoint is None:
             return False
         if self.options.guided is not None:
@@ -116,7 +116,7 @@ def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str
 async def open_model(
     stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
 ) -> Model:
-    """Open a model by name (None: the default); raises `UsageError` for an unknown one."""
+    """Open a model by name (None for the default); raises `UsageError` for an unknown model."""
     endpoint = find_endpoint(name, options.base_url, environ, options)
     return await open_endpoint(stack, options, endpoint) if endpoint else _local_model(name)
 

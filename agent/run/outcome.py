@@ -166,7 +166,7 @@ class ReportBuilder:
 
     @property
     def playbook(self) -> tuple[str, ...]:
-        """The successful searches and page reads, one line each, without duplicates."""
+        """The successful searches and page reads, as one line each, without duplicates."""
         return tuple(self._steps)[:MAX_PLAYBOOK_STEPS]
 
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
@@ -237,7 +237,7 @@ class ReportBuilder:
         return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
 
     def _name_primary_sources(self, report: Report) -> None:
-        """Add to each secondary sentence its primary source, and whether that source agrees."""
+        """Add the primary source and whether it agrees to sentences from secondary sources."""
         sources = SourceList(report.sources)
         for sentence in report.sentences:
             data = self._primary.get(sentence.text)

@@ -41,7 +41,8 @@ _GONE_STATUSES: Final = (404, 410)  # HTTP statuses that mean that a page no lon
 class RereadPage:
     """A page of the earlier report, read again; `source` is None if it could not be read.
 
-    `moved_to` is the address that it redirected to, `archived` the address of an archived copy.
+    `moved_to` is the address to which the page redirected, `archived` the address of an archived
+    copy.
     """
 
     then: ReportSource
@@ -122,7 +123,7 @@ async def search_for_lost_quotes(
 
 
 def _quotes_found(then: ReportSource, page: Page) -> list[str]:
-    """Return the quotes of `then` that occur in `page`: a later version of it, or another page."""
+    """Return the quotes from `then` that occur in `page`, which may be a different page."""
     after = split_passages(page.document.text if page.document else "", 0)
     return [
         quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"

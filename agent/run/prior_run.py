@@ -1,4 +1,4 @@
-"""A run that starts from a record: its own, if resumed, or another run's, as a recorded web."""
+"""Lets a run start from a record: its own, if resumed, or another run's, as a recorded web."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PriorRun:
     def opening(self, place: str) -> list[Message] | None:
         """Return the recorded first messages of a loop; None if they must be rebuilt.
 
-        Another model makes its own plan, so only its main loop starts with the same messages.
+        A different model makes its own plan, so only its main loop starts with the same messages.
         """
         if self.sections:
             return None
@@ -68,7 +68,7 @@ class PriorRun:
 
     @property
     def read_private(self) -> bool:
-        """Whether the run read private text; also true if its record is too old to contain this."""
+        """Whether the run read private text; also true if its record is too old to include this."""
         return not self.origins_read or not PRIVATE_KINDS.isdisjoint(self.origins_read)
 
     @property
@@ -203,7 +203,7 @@ class RecordedWebCalls:
 
 
 def _key(call: ToolCall) -> tuple[str, str]:
-    """Return the key that identifies a call; searches are compared ignoring case and spacing."""
+    """Return a key that identifies a call; for searches, the key ignores case and spacing."""
     arguments = _arguments(call.name, call.param)
     if arguments is None:
         return call.name, call.param

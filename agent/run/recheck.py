@@ -1,6 +1,6 @@
-"""`research recheck`: an earlier report checked against the current pages, sentence by sentence.
+"""`research recheck`: checks an earlier report against the current pages, by sentence.
 
-A recheck is a run whose answer is the earlier report's answer: the cited pages are read again,
+A recheck is a run with the earlier report's answer as its answer: the cited pages are read again,
 saved, and searched for the words that support each sentence.
 """
 
@@ -228,7 +228,7 @@ class Recheck(Run):
             rows[claim].new, rows[claim].reason = decided.quote, decided.reason
 
     def _passages_to_judge(self, row: RecheckedSentence) -> list[Passage]:
-        """Return the passages in place of the old words, and those most similar to the sentence."""
+        """Return the passages that replaced the old words, and the ones most like the sentence."""
         evidence = self._services.evidence
         source = evidence.source(row.source or 0)
         page = next((p for p in self._pages.values() if p.then.url == row.url), None)

@@ -106,7 +106,7 @@ class RunRecord:
 
     @property
     def started(self) -> dict[str, Any]:
-        """The data of `run.started`; for a resumed run, of the latest such event."""
+        """The data of the latest `run.started` event (a resumed run has several)."""
         return self.events_of("run.started")[-1].data
 
     @property
@@ -302,7 +302,7 @@ class RunRecord:
         )
 
     def copy_sources(self, journal: Journal) -> None:
-        """Copy the sources into another run's record, so that it is self-contained."""
+        """Copy the sources into another run's record, so that the record is self-contained."""
         for event in self.events:
             if event.type == "source.added":
                 for name in ("text", "body"):

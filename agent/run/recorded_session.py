@@ -50,8 +50,8 @@ _NUMBERS = re.compile(r"\d+")
 class SessionStep:
     """A recorded action: the call, its result, and its elements' positions.
 
-    `element` is the role, name and recorded state of the element that it acted on. `shown` are the
-    lines that the session had already shown.
+    `element` is the role, name and recorded state of the element on which the action was performed.
+    `shown` are the lines that the session had already shown.
     """
 
     call: ToolCall
@@ -152,7 +152,7 @@ def _kinds(result: Observation) -> set[str]:
 
 
 def normalise_line(line: str) -> str:
-    """Return a line without refs, markers and digits, for comparing two sessions."""
+    """Return a line without refs, markers and digits, so that sessions can be compared."""
     return _NUMBERS.sub("#", without_marks(line))
 
 
@@ -240,7 +240,7 @@ def _lost_line(
     before: frozenset[str],
     changed: Sequence[tuple[str, str]],
 ) -> str:
-    """Return the first line that appeared in the record, if none of them appears now; else "".
+    """Return the first line that was new in the record, if no such line is new now; else "".
 
     Differences in numbers and in entered values are ignored.
     """

@@ -156,7 +156,7 @@ class NoLiveModel:
         return not self._places.isdisjoint(_PLACES_OF_TASK.get(task, ()))
 
     def _fail_as_recorded(self, digest: str) -> None:
-        """Raise the error that ended the recorded call with this digest, if it got no reply."""
+        """Raise the error that ended the recorded call with this digest, if it had no reply."""
         record = self._record
         failures = {event.place: event.data for event in record.events_of("model.failed")}
         for request in record.requests:
@@ -230,7 +230,7 @@ class RecordedBudget(Budget):
         return self.steps
 
     def steps_per_part(self, parts: int) -> int:  # noqa: ARG002 - as recorded
-        """Return a number of steps that no part exceeds."""
+        """Return a number of steps that is enough for any part."""
         return MAX_STEPS
 
     def elapsed(self) -> float:
@@ -239,7 +239,7 @@ class RecordedBudget(Budget):
 
     @property
     def steps_left(self) -> int:
-        """A number of steps that no question exceeds."""
+        """A number of steps that is enough for any question."""
         return MAX_STEPS
 
 

@@ -183,7 +183,7 @@ async def rerun_on_recorded_web(
     live: bool = False,
     trusted: bool = True,
 ) -> Report:
-    """Ask another model the same question on the recorded web, in a new run; returns its report.
+    """Ask another model the same question on the recorded web, in a new run; returns the report.
 
     With `live`, pages and searches that are missing from the record come from the live web. Unless
     the record is `trusted`, settings that give access to this machine are ignored.

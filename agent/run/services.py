@@ -72,7 +72,7 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A caller's inputs in addition to the settings; for None, the settings decide.
+    """A caller's inputs in addition to the settings; where None, the settings apply.
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
     the web is open, so that a live view can show the page. `tasks` creates the scheduling tools, if
@@ -262,8 +262,7 @@ class RunServices:
     ) -> Callable[[str], Awaitable[T]] | None:
         """Record events around a callback that asks the user, so that a live view can hide for it.
 
-        The run's clock is paused in the meantime, and if a tool call is asking, its timeout is
-        extended.
+        Meanwhile, the run's clock is paused, and if a tool call asks, its timeout is extended.
         """
         if ask is None:
             return None
@@ -304,7 +303,8 @@ def _read_schema(options: Options) -> Schema | None:
 def is_public_run(data: Path, run: str) -> bool:
     """Whether an earlier run did not read any files, folders or pages that are private.
 
-    False if its record is missing, or was written by a version that did not record this.
+    Returns False if the run's record is missing, or was written by a version that did not record
+    this.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 def logged_in_sites(options: Options) -> set[str]:
     """Return the sites for which the browser initially has cookies or storage.
 
-    They come from `storage_state` and saved logins. Raises `UsageError` if one cannot be read.
+    They come from `storage_state` and saved logins. Raises `UsageError` if any of them cannot be
+    read.
     """
     saved = SavedLogins(options.data)
     sites = {registrable_domain(host(saved.find(name).origin)) for name in options.login}
@@ -61,7 +62,7 @@ def local_files(options: Options) -> LocalFiles:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Create the budget from the user's limits, or from the depth's where the user set none."""
+    """Create the budget from the user's limits, with the depth's limits as defaults."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
@@ -88,7 +89,7 @@ def spendable_usd(options: Options) -> float | None:
 def remaining_budget(options: Options, spending: Spending | None = None) -> dict[str, float]:
     """Return the remaining dollars of the `day` and `month` budgets (UTC), if they are set.
 
-    The budgets apply to all runs in the folder, and to other spending that `spending` includes.
+    The budgets apply to all runs in the folder, and to any other spending included in `spending`.
     """
     spending = spending or Spending(Runs(options.data))
     budgets = {"day": options.budget_day, "month": options.budget_month}
@@ -99,7 +100,7 @@ def remaining_budget(options: Options, spending: Spending | None = None) -> dict
 def _highest_price(
     options: Options, environ: Mapping[str, str]
 ) -> Callable[[int, int], float] | None:
-    """Return a function that prices a call (tokens in, out) to the costliest model, or None."""
+    """Return a function that estimates the maximum price of a call (tokens in, out), or None."""
     named = [(options.model, options.base_url), *((name, None) for name in options.fallback)]
     if options.judge:
         named.append((options.judge, options.base_url))

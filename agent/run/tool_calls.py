@@ -86,7 +86,7 @@ class ToolCalls:
         return self.context.provenance
 
     async def web(self) -> Web:
-        """Return the web access, which is opened on the first call."""
+        """Return the web object, which is opened on the first call."""
         async with self._opening:
             web, options = self.context.web, self.options
             changed = options != self._web_options and web is not None and web.tab is None

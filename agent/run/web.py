@@ -118,7 +118,7 @@ class NamedAddresses:
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 
     def include(self, url: str) -> bool:
-        """Return whether the user provided an address, in any spelling."""
+        """Return whether the user provided an address, regardless of its spelling."""
         parsed = parse(url)
         if parsed is None:
             return False
@@ -149,7 +149,7 @@ async def _open_solver(
 ) -> Solver | None:
     """Open the captcha solver named in the settings, with its own egress proxy.
 
-    The user named the service, so its address may be private; page addresses may not.
+    The user specified the service, so its address may be private, while page addresses may not.
     """
     if not options.solver:
         return None

@@ -1,4 +1,4 @@
-"""`/v1/chat/completions` and `/v1/models`: offers runs as a model to OpenAI API clients.
+"""`/v1/chat/completions` and `/v1/models`, which offer runs as a model to OpenAI API clients.
 
 The user's last message is the question. The conversation is identified by an earlier answer in the
 messages; a conversation that began elsewhere is saved first. Only the checked answer is streamed as

@@ -97,7 +97,7 @@ class EventStream:
         self._wake()
 
     def finish(self) -> None:
-        """End the stream after the events written so far: the run's process has ended."""
+        """End the stream after the events written so far, as the run's process has ended."""
         self.read()
         self._finished = True
         self._wake()

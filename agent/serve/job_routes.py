@@ -28,7 +28,7 @@ CHANGES_LISTED: Final = 5
 
 
 class JobForm(BaseModel):
-    """A question to queue. `after` names a run or job whose answer is passed on."""
+    """A question to queue. `after` is the id of a run or job whose answer is passed on."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -83,7 +83,7 @@ def one(state: StateDep, folder: FolderDep) -> Response:
 
 @page_routes.get("/runs/{run}/parts")
 def parts(state: StateDep, folder: FolderDep) -> Response:
-    """Return only the report, for a page that is watching the run; empty before the answer."""
+    """Return only the report, for a page that shows the run; empty until there is an answer."""
     active = state.manager.active.get(folder.id)
     has_answer = active is None or active.stream.has_answer
     return _html(_report(folder) if has_answer else "")

@@ -93,9 +93,9 @@ async def events(
 ) -> Response:
     """Stream a run's events as they are written: numbered lines of the journal.
 
-    A client that names its last event (`Last-Event-ID`, or `after`) misses none. Events without
-    a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`) and
-    hints that arrived too late (`hint.unread`). The last event is `end`.
+    A client that specifies its last event (`Last-Event-ID`, or `after`) receives all later ones.
+    Events without a number are transient: pieces of a reply (`model.delta`), questions (`asked`,
+    `answered`) and hints that arrived too late (`hint.unread`). The last event is `end`.
     """
     if last_event_id is not None and last_event_id.isdecimal() and last_event_id.isascii():
         after = int(last_event_id)

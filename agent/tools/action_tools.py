@@ -157,7 +157,7 @@ async def look_on_page(
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Act on the open page and report the changes; the page's source includes the action.
+    """Act on the open page, and report the changes; the action is also noted in the page's source.
 
     An action whose outcome was not observed is recorded in the next page state.
     """
@@ -200,7 +200,7 @@ async def _on_page(
 
 
 def _summary(outcome: ActionOutcome) -> str:
-    """Describe an action, the events that it caused, and the new text in one paragraph."""
+    """Describe, in one paragraph, an action, the events that it caused, and the new text."""
     new = "; ".join(outcome.new)[:MAX_SUMMARY_TEXT_CHARS]
     parts = [
         outcome.did,

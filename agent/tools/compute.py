@@ -64,7 +64,7 @@ class _Inputs:
     _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the number in `words`; raises `ValueError` if they are not in the passage."""
+        """Return the number in `words`; raises `ValueError` if the passage lacks these words."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not appear in {passage}")

@@ -136,7 +136,7 @@ class Web:
         return self.is_visible or self.solver is not None
 
     def expired_login(self, page: Page) -> str:
-        """Describe the saved login that has expired if the page asks for a login; otherwise ""."""
+        """If the page asks for a login, describe the saved login that has expired; otherwise ""."""
         name = self.logins.get(registrable_domain(host(page.url)))
         if not name or page.outcome is not Outcome.LOGIN:
             return ""
@@ -182,8 +182,8 @@ class ToolContext:
     and returns their hash. `approve(effect)` asks the user for approval, and `user` answers a
     question from the model; both are None if no user is available. `memory` is None with
     `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts images.
-    `outgoing` decides what may be sent. On `approved_sites`, the user lets the run act without
-    asking again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are actions and sites
+    `outgoing` decides what may be sent. On `approved_sites`, the run may act without asking the
+    user again. `tasks_allowed` is the `--allow-tasks` flag; `approvals` are actions and sites
     approved before the run (`--yes`). `hints` are messages from the user that the model has not
     seen yet. `rephrase` asks the model for alternative queries. `effort` contains the preset limits
     for the run's depth; outside a run, the lowest ones. With `files_first`, a search that finds

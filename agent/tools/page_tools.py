@@ -66,7 +66,7 @@ def require_tab(context: ToolContext) -> Tab:
     playbook="url",
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
-    """Open a page and show it: in the open tab, or in a new one if that tab has crashed."""
+    """Open a page in the open tab, or in a new one if that tab has crashed, and show it."""
     web = require_web(context)
     # The run's proxy also checks addresses, but an attached Chrome does not use it.
     web.egress.guard.check_url(url)
@@ -182,7 +182,7 @@ class PageState:
 
 
 async def read_state(context: ToolContext, outcome: str = "") -> PageState:
-    """Read the open page as now shown, with the `outcome` of an action or an unobserved one."""
+    """Read the open page, together with the `outcome` of the action that led to it."""
     web = require_web(context)
     page = await web.read_tab()
     unseen, web.unseen_outcome = web.unseen_outcome, ""
@@ -316,7 +316,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
     traits=LOOKS,
 )
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return the visible part of the run's tab if there is one, otherwise of the user's."""
+    """Return the visible part of the page in the run's tab or, without one, in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """Runs known tool calls that pass the checks, and records every call.
+    """Runs calls of known tools that pass the checks, and records every call.
 
     A failed call becomes a result with an error and a hint; it never ends the run. Calls on the
     open page run one at a time, in the order of the reply. If an action on the page fails, later
@@ -275,7 +275,7 @@ _HINTS: Final = {
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Check whether each recipient may get the text that a call sends, as declared by its tool.
+    """Check whether the text that a call sends, as its tool declares, may go to its recipients.
 
     The user is asked if possible; otherwise, searches are made without the withheld words. Returns
     the arguments, and data for the call's result about any arguments that were changed. Raises
@@ -306,7 +306,7 @@ async def check_outgoing(
 
 
 def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> str:
-    """Return the site that can read the text."""
+    """Return the site that will be able to read the text."""
     if sent.sink is Sink.TOOL:
         return tool.site
     if sent.sink is Sink.ADDRESS:
@@ -461,7 +461,7 @@ visits a page.
 
 
 async def check_effect_on_later_runs(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Get approval for calls that influence or start later runs, once text by others was read.
+    """Get approval for calls that affect or start later runs, if text by others was read.
 
     With `--allow-tasks`, goals and reminders do not need approval as long as all such text came
     from memory.

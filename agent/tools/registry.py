@@ -166,32 +166,33 @@ class Tool:
     A tool declares what it sends and whether it acts. Without a declaration, it is assumed to send
     all strings in its arguments, and to act.
 
-    params: its parameters. A tool without `params` gets the raw text, with fields described by
-        `schema`; an MCP tool gets a dict.
-    capped: whether results are cut at the protocol's limit; other tools limit their results
-        themselves.
-    seconds: the timeout of a call, if not the default.
-    risk: the effects that a call may have. An action on an open page needs approval where the user
-        is logged in, and is not repeated if its outcome was not observed.
-    sends: the strings that a call sends and their recipients; None means all strings in the
-        arguments.
-    listed: whether prompts list the tool. Unlisted tools can still be called.
-    group: the group of a tool that prompts list only by name; its parameters are shown when a tool
-        of the group is first called.
-    on_page: whether the tool needs an open page; prompts list it only once a page is open.
-    opens_page: whether the tool opens a page.
-    page_without_url: whether the tool uses the open page if `url` is omitted.
-    lasting: whether the tool influences or starts later runs.
-    schema: the JSON Schema of the parameters, if not from `params`.
-    server: the MCP server that receives the arguments, as a site.
-    free: whether the user always allows this MCP tool.
-    is_source: whether the result becomes a source of the run, if the tool does not register one.
-    verb: how a request for approval describes the action; `{field}` stands for an argument.
-    approval: the kind of action that permits calls in `--yes ACT@SITE`.
-    may_submit: whether a call may submit a form, which needs separate approval.
-    traits: properties of the results. A tool that does not change anything also has `READS`.
-    playbook: the parameter that describes a call in a run's playbook; "" omits the tool's calls,
-        since refs are meaningless later, and typed text may be a secret.
+    - `params`: its parameters. A tool without `params` gets the raw text, with fields described by
+      `schema`; an MCP tool gets a dict.
+    - `capped`: whether results are cut at the protocol's limit; other tools limit their results
+      themselves.
+    - `seconds`: the timeout of a call, if not the default.
+    - `risk`: the effects that a call may have. An action on an open page needs approval where the
+      user is logged in, and is not repeated if its outcome was not observed.
+    - `sends`: the strings that a call sends and their recipients; None means all strings in the
+      arguments.
+    - `listed`: whether prompts list the tool. Unlisted tools can still be called.
+    - `group`: the group of a tool that prompts list only by name; its parameters are shown when a
+      tool of the group is first called.
+    - `on_page`: whether the tool needs an open page; prompts list it only once a page is open.
+    - `opens_page`: whether the tool opens a page.
+    - `page_without_url`: whether the tool uses the open page if `url` is omitted.
+    - `lasting`: whether the tool influences or starts later runs.
+    - `schema`: the JSON Schema of the parameters, if not from `params`.
+    - `server`: the MCP server that receives the arguments, as a site.
+    - `free`: whether the user always allows this MCP tool.
+    - `is_source`: whether the result becomes a source of the run, if the tool does not register
+      one.
+    - `verb`: how a request for approval describes the action; `{field}` stands for an argument.
+    - `approval`: the kind of action that permits calls in `--yes ACT@SITE`.
+    - `may_submit`: whether a call may submit a form, which needs separate approval.
+    - `traits`: properties of the results. A tool that does not change anything also has `READS`.
+    - `playbook`: the parameter that describes a call in a run's playbook; "" omits the tool's
+      calls, since refs are meaningless later, and typed text may be a secret.
     """
 
     name: str
@@ -304,7 +305,7 @@ class Tool:
     def _fields(self) -> list[tuple[str, str, bool]] | None:
         """List the fields: name, type as shown in prompts, and whether the field is required.
 
-        None if the tool does not describe its fields.
+        Returns None if the tool does not describe its fields.
         """
         if self.params is not None and not self.schema:
             fields = [
@@ -611,7 +612,7 @@ def raw_tool(
     fields: dict[str, Any],
     **settings: Any,
 ) -> Callable[[Handler], Tool]:
-    """Decorate a function as a tool that parses its own raw parameter.
+    """Decorate a function as a tool that parses its raw parameter itself.
 
     `fields` contains the schema's fields, each as a type or as (type, default).
     """
@@ -654,8 +655,8 @@ def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
 def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
     """Build the parameters of a caller's function.
 
-    None if its only parameter is untyped or has a name that starts with `_`; it then gets the raw
-    text. Raises `UsageError` for parameters that a model cannot provide.
+    Returns None if the function's only parameter is untyped or its name starts with `_`; the
+    function then gets the raw text. Raises `UsageError` for parameters that a model cannot provide.
     """
     try:
         parameters = [*signature(function, eval_str=True).parameters.values()]

@@ -1,4 +1,4 @@
-"""Asks the run's model to rephrase a search query that found too little."""
+"""Asks the run's model to rephrase a search query that found too few results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Rephraser:
     _asked: int = field(default=0, init=False)
 
     async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
-        """Return alternative queries; none if the model is not asked, fails, or has no ideas.
+        """Return alternative queries; empty if the model is not asked, fails, or suggests none.
 
         The model sees only the question and the query, and nothing from the web or memory, because
         its queries are sent to search engines.

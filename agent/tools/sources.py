@@ -196,11 +196,11 @@ def data_text(data: Any, name: str = "") -> str:
 def show_passages(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
 ) -> tuple[str, tuple[Passage, ...]]:
-    """Format a source's passages within the run's token budget; returns text and passages.
+    """Format a source's passages within the run's token budget; returns the text and the passages.
 
     A long page is reduced to its best passages for a query, in reading order. Its first passage is
-    always shown, as it may explain what "it" refers to. For a table, the header and the rows that
-    match the query best are shown, with adjacent rows.
+    always shown, as it may explain what "it" refers to. For a table, the header and the best
+    matching rows are shown, with adjacent rows.
     """
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     article = source.article

@@ -144,7 +144,7 @@ async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> di
 
 
 async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Local) -> ChainResult:
-    """Search; if this finds too little, search with rephrased queries and merge the results."""
+    """Search; if there are too few results, also search with rephrased queries and merge them."""
     search = partial(
         search_with_rewrites,
         web.chain,
