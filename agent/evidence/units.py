@@ -27,7 +27,7 @@ class Unit(NamedTuple):
     offset: float = 0.0
 
     def convert(self, value: float, to: Unit) -> float | None:
-        """Convert a value; None if the dimensions differ, or between two currencies."""
+        """Convert a value; None if the dimensions or currencies differ."""
         if self.dimension != to.dimension:
             return None
         return (value * self.factor + self.offset - to.offset) / to.factor

@@ -76,7 +76,7 @@ class ValueIndex:
         self._values |= {float(n) for date in self._dates for n in (date.year, date.day) if n}
 
     def missing(self, facts: Facts) -> tuple[str, ...]:
-        """Return a claim's values that are not in the texts, written as in the claim."""
+        """Return a claim's values, as written in it, that do not occur in the indexed text."""
         missing: list[str] = []
         for figure in facts.figures:
             is_small_count = figure.text.isalpha() and figure.value <= MAX_SMALL_COUNT

@@ -1,4 +1,4 @@
-"""Decides what a run may send after it has read private text, depending on who can read it (sinks).
+"""Decides what a run may send after it has read private text, depending on the recipient (sink).
 
 Until private text is read, everything may be sent. Afterwards:
 
@@ -404,7 +404,7 @@ def _identifiers(text: str) -> Iterator[str]:
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Return whether a string mixes character classes like a key, a token or encoded data.
+    """Return whether a string mixes character classes as keys, tokens and encoded data do.
 
     Changes of class are counted, but not from a capital to a lower-case letter: camel-case names
     therefore have few.

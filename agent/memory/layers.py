@@ -1,7 +1,7 @@
 """Formats the memory layers as the messages that a model sees.
 
-Order: condensed history with its acknowledgement, recent messages, then one message with the page,
-captured context and the question, followed by the profile, session summaries, saved memories,
+The order is: condensed history with its acknowledgement, recent messages, then one message with the
+page, captured context and the question, followed by the profile, session summaries, saved memories,
 skills and earlier runs' findings. These are pure functions that do not access the store.
 """
 

@@ -1,4 +1,4 @@
-"""Maps a provider's failures to our errors, and decides whether a retry may help.
+"""Maps a provider's failures to Urchin's errors, and decides whether a retry may help.
 
 | provider says                                              | becomes             | retried |
 |------------------------------------------------------------|---------------------|---------|

@@ -65,7 +65,7 @@ class ScriptedModel:
         return cls(_read(text, str(path)), f"scripted:{Path(path).name}")
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""
+        """Return the next reply; raises `ModelUnavailable` if there is none, or `expect` fails."""
         # A resumed run continues after the lines that it has already used.
         self._next = max(self._next, _count_rounds(messages))
         if self._next >= len(self._replies):

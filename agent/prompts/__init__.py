@@ -165,7 +165,7 @@ class Guides:
 
 
 _GUIDE_BY_GROUP = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
-"""Tool groups that come with a guide."""
+"""Maps tool groups to the guides that come with them."""
 _GUIDE_CONDITIONS: dict[str, Callable[[Observation], bool]] = {
     BROWSING: lambda result: result.tool in _LIVE_PAGE_TOOLS,
     CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",
