@@ -67,7 +67,7 @@ for selecting passages to show. On 40 unseen questions over 25 documents, the fi
 contain 27 answers (25 without these weights); on closed webs, they contain 304 of 396 (305
 without)."""
 
-_NONE: frozenset[str] = frozenset()
+_NO_STEMS: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
 _SENTENCE_ENDS = tuple(".!?。！？")
@@ -200,7 +200,7 @@ class Ranking:
             stated |= best.bridge.stated
         role = question.role
         return bool(role) and not any(
-            t in stated or self.forms.get(t, _NONE) & stated for t in role
+            t in stated or self.forms.get(t, _NO_STEMS) & stated for t in role
         )
 
     def margin(self, x: Scored) -> float:

@@ -33,7 +33,7 @@ _PASSAGE = re.compile(r"S\d+¶\d+")
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
 """Matches guides, which contain example elements and are removed before searching for elements."""
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
-_FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
+_PLACEHOLDER_RE = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +143,4 @@ def _fill(reply: str, message: str) -> str:
             found = _PASSAGE.findall(lines)
         return found[0] if found else match[0]
 
-    return _FILL.sub(replacement, reply)
+    return _PLACEHOLDER_RE.sub(replacement, reply)
